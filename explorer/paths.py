@@ -1,0 +1,119 @@
+"""Where the program keeps its files, and where it finds the ones it came with.
+
+The four directories follow the system's conventions (platformdirs). The environment variable
+`SESSION_EXPLORER_HOME` puts all of them under one directory instead: for a portable
+installation, for trying things out, and for tests.
+
+Nothing here creates a file. Directories are created by `ensure`, when something is written.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import platformdirs
+
+APP_NAME = "session-explorer"
+HOME_VARIABLE = "SESSION_EXPLORER_HOME"
+DATABASE_NAME = "sessions.db"
+SETTINGS_NAME = "settings.json"
+
+
+def home_override() -> Path | None:
+    """The directory that `SESSION_EXPLORER_HOME` names, absolute; None when it is unset or empty."""
+    value = os.environ.get(HOME_VARIABLE, "")
+    return Path(value).expanduser().absolute() if value else None
+
+
+def data_dir() -> Path:
+    """What must not be lost: the session database and its attachments."""
+    home = home_override()
+    return home / "data" if home else platformdirs.user_data_path(APP_NAME, appauthor=False)
+
+
+def config_dir() -> Path:
+    """What the person chose: settings, the person's own prompts, profiles and extensions."""
+    home = home_override()
+    return home / "config" if home else platformdirs.user_config_path(APP_NAME, appauthor=False)
+
+
+def cache_dir() -> Path:
+    """What can be computed again, and may be deleted at any time."""
+    home = home_override()
+    return home / "cache" if home else platformdirs.user_cache_path(APP_NAME, appauthor=False)
+
+
+def log_dir() -> Path:
+    """Logs and error reports. Keys and tokens are never written there."""
+    home = home_override()
+    return home / "logs" if home else platformdirs.user_log_path(APP_NAME, appauthor=False)
+
+
+def database_path() -> Path:
+    """The session database, in `data_dir`."""
+    return data_dir() / DATABASE_NAME
+
+
+def settings_path() -> Path:
+    """The settings file, in `config_dir`."""
+    return config_dir() / SETTINGS_NAME
+
+
+def ensure(directory: Path) -> Path:
+    """Creates `directory` with its parents, readable by its owner alone, and returns it.
+
+    Sessions hold source code and whatever a command printed, so others on the machine have no
+    business there. A directory that exists keeps its permissions.
+
+    Raises OSError naming the directory when it cannot be created.
+    """
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return directory
+
+
+def resource(*parts: str) -> Traversable:
+    """A file or directory that came with the program: `resource("samples", "first.jsonl")`.
+
+    Raises FileNotFoundError naming it when it is not there.
+    """
+    return _packaged("resources", parts)
+
+
+def prompt(name: str) -> Traversable:
+    """The prompt template `name`, with or without its `.md`.
+
+    Raises FileNotFoundError naming it when there is none.
+    """
+    return _packaged("prompts", (name if name.endswith(".md") else f"{name}.md",))
+
+
+def prompt_names() -> list[str]:
+    """The names of all prompt templates, without `.md`, sorted."""
+    found = (entry.name for entry in files("prompts").iterdir())
+    return sorted(name.removesuffix(".md") for name in found if name.endswith(".md"))
+
+
+def resource_path(*parts: str) -> Path:
+    """The same as `resource`, as a path on disk, for what needs a real file (Qt, sqlite3).
+
+    Raises FileNotFoundError when it is not there, or when the program runs from an archive.
+    """
+    found = resource(*parts)
+    if not isinstance(found, Path):
+        raise FileNotFoundError(
+            f"{'/'.join(parts)} is inside an archive; install the program unpacked to use it"
+        )
+    return found
+
+
+def _packaged(package: str, parts: tuple[str, ...]) -> Traversable:
+    """`parts` below the top-level package `package`; see `resource` for the errors."""
+    found = files(package).joinpath(*parts)
+    if not (found.is_file() or found.is_dir()):
+        raise FileNotFoundError(
+            f"{package}/{'/'.join(parts)} is missing from this installation; install it again"
+        )
+    return found

@@ -1,0 +1,1 @@
+"""The words sent to models, one Markdown template per prompt."""

@@ -1,0 +1,1 @@
+"""Tests of Session Explorer; the directories mirror the code."""

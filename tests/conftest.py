@@ -1,0 +1,107 @@
+"""What holds for every test: no display, no network, nobody's own files, nobody's keys.
+
+Set before anything of ours is imported, so that no module reads the real environment.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# A home of this run's own: discovery of sessions, settings and caches all start there.
+_RUN_HOME = Path(tempfile.mkdtemp(prefix="session-explorer-tests-"))
+
+
+def _prepare_environment() -> None:
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    # A scale or theme of the machine must not move what the tests look at.
+    os.environ.pop("QT_QPA_PLATFORMTHEME", None)
+    os.environ.pop("QT_STYLE_OVERRIDE", None)
+    os.environ["HOME"] = str(_RUN_HOME)
+    for variable, name in (
+        ("XDG_DATA_HOME", "share"),
+        ("XDG_CONFIG_HOME", "config"),
+        ("XDG_CACHE_HOME", "cache"),
+        ("XDG_STATE_HOME", "state"),
+    ):
+        os.environ[variable] = str(_RUN_HOME / name)
+    runtime = _RUN_HOME / "runtime"
+    runtime.mkdir(mode=0o700)
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+    os.environ["SESSION_EXPLORER_HOME"] = str(_RUN_HOME / "explorer")
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+    for variable in [name for name in os.environ if name.endswith(("_API_KEY", "_API_BASE"))]:
+        del os.environ[variable]
+    vectors = _conformance_vectors()
+    if vectors is not None:
+        os.environ.setdefault("EXPLORER_CONFORMANCE_DIR", str(vectors))
+
+
+def _conformance_vectors() -> Path | None:
+    """The reference vectors: in this repository, or in a directory beside it."""
+    candidates = [ROOT / "tests" / "conformance" / "vectors", *ROOT.parent.glob("*/conformance")]
+    return next((path for path in candidates if any(path.glob("*.expected.json"))), None)
+
+
+_prepare_environment()
+
+# Set where the suite runs without Qt on purpose; otherwise a missing Qt is a failure.
+if os.environ.get("EXPLORER_TESTS_WITHOUT_QT"):
+    collect_ignore = ["ui"]
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(_RUN_HOME, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def explorer_home(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The directory that holds this test's own database, settings, caches and logs."""
+    home = tmp_path_factory.mktemp("explorer-home")
+    monkeypatch.setenv("SESSION_EXPLORER_HOME", str(home))
+    return home
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The top of the repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def conformance_dir() -> Path:
+    """The directory of reference vectors; skips where there is none."""
+    value = os.environ.get("EXPLORER_CONFORMANCE_DIR")
+    if not value or not Path(value).is_dir():
+        pytest.skip("no reference vectors: set EXPLORER_CONFORMANCE_DIR to their directory")
+    return Path(value)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_network() -> Iterator[None]:
+    """Lets tests talk to this machine only: a test that needs the network is a wrong test."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            host = str(address[0])
+            if host not in ("localhost", "::1") and not host.startswith("127."):
+                raise PermissionError(f"a test tried to reach {host}; tests use no network")
+        connect(self, address)
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(socket.socket, "connect", guarded)
+    yield
+    patch.undo()
