@@ -1,0 +1,94 @@
+"""What the model sees at an entry: the rebuilt context (A5, B2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
+from explorer.session.tree import Path, SessionTree
+
+_SENT = selector(CONTEXT_KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The messages at a leaf, each named by the entry that it comes from."""
+
+    leaf: int
+    path: Path
+    messages: list[int]
+    """Source entries in order. With a compaction its entry comes first and stands for the
+    summary."""
+    compaction: int
+    """The compaction entry in force, or -1."""
+    kept_from: int
+    """Position on the path from which entries before the compaction are kept, or -1."""
+    thinking_level: str
+    model: str
+    """``provider/model``, or an empty text."""
+
+
+def latest_on_path(tree: SessionTree, path: Path, kind: Kind) -> int:
+    """The position of the last entry of a kind on the path, or -1."""
+    kinds = tree.columns.kind
+    for row in range(len(path.ranges) - 1, -1, -1):
+        part = path.ranges[row]
+        found = kinds.rfind(kind, part.start, part.stop)
+        if found >= 0:
+            return path.position(found)
+    return -1
+
+
+def context_at(tree: SessionTree, leaf: int) -> Context:
+    """The context at ``leaf``; -1 gives an empty one.
+
+    Only the latest compaction on the path counts; what it kept is re-included unless its first
+    kept entry is not on the path before it (B2). A reset boundary that is later than the
+    compaction drops everything before itself.
+    """
+    path = tree.path(leaf)
+    columns = tree.columns
+    at = latest_on_path(tree, path, Kind.COMPACTION)
+    reset = latest_on_path(tree, path, Kind.RESET_BOUNDARY)
+    kept_from = compaction = -1
+    if reset > at:
+        messages = _sent(tree, path[reset + 1 :])
+    elif at < 0:
+        messages = _sent(tree, path)
+    else:
+        compaction = path[at]
+        kept = path.position(tree.index_of(columns.compactions[compaction].first_kept_id))
+        messages = [compaction]
+        if 0 <= kept < at:
+            kept_from = kept
+            messages += _sent(tree, path[max(kept, reset + 1) : at])
+        messages += _sent(tree, path[at + 1 :])
+    return Context(
+        leaf, path, messages, compaction, kept_from, _thinking(tree, path), _model(tree, path)
+    )
+
+
+def _sent(tree: SessionTree, part: Path) -> list[int]:
+    columns = tree.columns
+    found = part.select(columns.kind, _SENT)
+    if not columns.branches:
+        return found
+    flags = columns.flags
+    return [at for at in found if not flags[at] & Flag.EMPTY_SUMMARY]
+
+
+def _thinking(tree: SessionTree, path: Path) -> str:
+    levels = tree.columns.thinking
+    for at in reversed(levels):
+        if at in path:
+            return levels[at]
+    return "off"
+
+
+def _model(tree: SessionTree, path: Path) -> str:
+    column = tree.columns.model
+    for part in reversed(path.ranges):
+        for at in range(part.stop - 1, part.start - 1, -1):
+            if column[at]:
+                return tree.columns.models[column[at]]
+    return ""

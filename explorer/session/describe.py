@@ -1,0 +1,328 @@
+"""From the JSON of an entry to the facts that the columns keep.
+
+Every spelling that the formats use is read here (A3), so that nothing above needs to know which
+agent wrote a file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
+
+from explorer.session.kinds import ROLE_KINDS, TYPE_KINDS, Flag, Kind
+
+Json = dict[str, Any]
+OpKind = Literal["read", "write", "edit"]
+
+PREVIEW_UNITS = 200
+"""Characters of the first line kept for the map and the lists."""
+
+_FILE_TOOLS: dict[str, OpKind] = {"read": "read", "write": "write", "edit": "edit"}
+_HAS_BLOCK = {
+    "text": Flag.HAS_TEXT,
+    "thinking": Flag.HAS_THINKING,
+    "toolCall": Flag.HAS_TOOL_CALL,
+    "image": Flag.HAS_IMAGE,
+}
+
+
+class FileOp(NamedTuple):
+    """One file touched by a tool call of a reply (A28)."""
+
+    kind: OpKind
+    path: str
+    call_id: str
+
+
+class CompactionFacts(NamedTuple):
+    """What decisions need of a compaction entry (A1)."""
+
+    first_kept_id: str
+    tokens_before: int
+    read_files: tuple[str, ...]
+    modified_files: tuple[str, ...]
+    from_extension: bool
+
+
+class BranchFacts(NamedTuple):
+    """What decisions need of a branch summary entry (A2)."""
+
+    from_id: str
+    read_files: tuple[str, ...]
+    modified_files: tuple[str, ...]
+    from_extension: bool
+
+
+class Facts(NamedTuple):
+    """Everything that the columns keep of one entry."""
+
+    kind: Kind
+    flags: int
+    time_ms: float
+    usage: int
+    """Context tokens that the provider reported with a reply, -1 when none were (A7, B9)."""
+    model: str
+    """``provider/model`` of a reply or model change, else empty."""
+    preview: str
+    user_images: int
+    ops: tuple[FileOp, ...] = ()
+    call_id: str = ""
+    """The call that a tool result answers."""
+    compaction: CompactionFacts | None = None
+    branch: BranchFacts | None = None
+    thinking_level: str = ""
+    label: tuple[str, str] | None = None
+    """(target id, label); an empty label clears it."""
+    name: str | None = None
+
+
+def time_ms(value: object) -> float:
+    """Milliseconds since 1970 of an ISO text or a number; 0 when it is neither."""
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            return 0.0
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    return 0.0
+
+
+def first_line(text: str) -> str:
+    """The first line of a text that holds anything, cut for lists."""
+    head = text[: PREVIEW_UNITS * 4].lstrip()
+    end = head.find("\n")
+    line = head if end < 0 else head[:end]
+    return " ".join(line[: PREVIEW_UNITS + 1].split())[:PREVIEW_UNITS]
+
+
+def blocks_of(content: object) -> list[Json]:
+    """The blocks of a message's content; a plain string is one text block."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if isinstance(content, list):
+        return [block for block in content if isinstance(block, dict)]
+    return []
+
+
+def text_of(content: object, separator: str = "\n") -> str:
+    """The text blocks of a content, joined."""
+    if isinstance(content, str):
+        return content
+    return separator.join(
+        text
+        for block in blocks_of(content)
+        if block.get("type") == "text" and isinstance(text := block.get("text"), str)
+    )
+
+
+def call_title(name: str, arguments: object) -> str:
+    """A tool call in one line: its name and the argument that says most."""
+    if isinstance(arguments, Mapping):
+        for key in ("path", "file_path", "command", "pattern", "query", "url"):
+            value = arguments.get(key)
+            if isinstance(value, str) and value:
+                return f"{name} {first_line(value)}"
+        if arguments:
+            return f"{name} {json.dumps(arguments, ensure_ascii=False)[:80]}"
+    return name
+
+
+def usage_tokens(usage: object) -> int:
+    """Context tokens of a usage record: totalTokens, or the sum of its parts (B9); -1 if none."""
+    if not isinstance(usage, Mapping):
+        return -1
+    total = usage.get("totalTokens")
+    if isinstance(total, int | float) and total:
+        return int(total)
+    parts = [usage.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
+    numbers = [int(part) for part in parts if isinstance(part, int | float)]
+    return sum(numbers) if numbers else -1
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    return tuple(item for item in value if isinstance(item, str))
+
+
+def _text(entry: Mapping[str, Any], *keys: str) -> str:
+    for key in keys:
+        value = entry.get(key)
+        if isinstance(value, str):
+            return value
+    return ""
+
+
+def from_extension(entry: Mapping[str, Any]) -> bool:
+    """Whether an extension made this summary, in either spelling (A3)."""
+    return entry.get("fromExtension") is True or entry.get("fromHook") is True
+
+
+def first_kept_id(entry: Mapping[str, Any]) -> str:
+    """The id of the first kept entry, in any spelling (A3)."""
+    return _text(entry, "firstKeptEntryId", "first_kept_entry_id", "retained_from_id")
+
+
+def _files(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    details = entry.get("details")
+    if not isinstance(details, Mapping):
+        return (), ()
+    read = _texts(details.get("readFiles", details.get("read_files")))
+    modified = _texts(details.get("modifiedFiles", details.get("modified_files")))
+    return read, modified
+
+
+def kind_of(entry: Mapping[str, Any]) -> Kind:
+    """The kind of an entry; a type or role that is not known is kept as such."""
+    entry_type = entry.get("type")
+    if entry_type == "message":
+        message = entry.get("message")
+        role = message.get("role") if isinstance(message, Mapping) else None
+        return ROLE_KINDS.get(role, Kind.OTHER_ROLE) if isinstance(role, str) else Kind.OTHER_ROLE
+    return TYPE_KINDS.get(entry_type, Kind.UNKNOWN) if isinstance(entry_type, str) else Kind.UNKNOWN
+
+
+def describe(entry: Mapping[str, Any]) -> Facts:
+    """The facts of an entry, whatever is missing or malformed in it."""
+    kind = kind_of(entry)
+    moment = time_ms(entry.get("timestamp"))
+    if entry.get("type") == "message":
+        message = entry.get("message")
+        return _message(kind, moment, message if isinstance(message, dict) else {})
+    return _other(kind, moment, entry)
+
+
+def _message(kind: Kind, moment: float, message: Json) -> Facts:
+    if kind is Kind.ASSISTANT:
+        return _assistant(moment, message)
+    content = message.get("content")
+    flags = Flag.HAS_TEXT
+    images = 0
+    if isinstance(content, list):
+        images = sum(1 for b in content if isinstance(b, dict) and b.get("type") == "image")
+        flags |= Flag.HAS_IMAGE if images else Flag.NONE
+    if not moment:
+        moment = time_ms(message.get("timestamp"))
+    if kind is Kind.TOOL_RESULT:
+        if message.get("isError") is True:
+            flags |= Flag.ERROR
+        preview = first_line(text_of(content))
+        call_id = _text(message, "toolCallId")
+        return Facts(kind, flags, moment, -1, "", preview, 0, call_id=call_id)
+    if kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION):
+        return _execution(kind, flags, moment, message)
+    if kind in (Kind.COMPACTION_SUMMARY_ROLE, Kind.BRANCH_SUMMARY_ROLE):
+        return Facts(kind, flags, moment, -1, "", first_line(_text(message, "summary")), 0)
+    if kind is Kind.CUSTOM_ROLE and message.get("display") is False:
+        flags |= Flag.HIDDEN
+    text = first_line(text_of(content)) or ("image" if images else "")
+    return Facts(kind, flags, moment, -1, "", text, images if kind is Kind.USER else 0)
+
+
+def _execution(kind: Kind, flags: Flag, moment: float, message: Json) -> Facts:
+    if message.get("excludeFromContext") is True:
+        flags |= Flag.EXCLUDED
+    if message.get("cancelled") is True:
+        flags |= Flag.ABORTED
+    code = message.get("exitCode")
+    if isinstance(code, int) and code:
+        flags |= Flag.ERROR
+    return Facts(kind, flags, moment, -1, "", first_line(_text(message, "command", "code")), 0)
+
+
+_STOPS = {"error": Flag.ERROR, "aborted": Flag.ABORTED, "length": Flag.LENGTH_STOP}
+
+
+def _assistant(moment: float, message: Json) -> Facts:
+    flags = _STOPS.get(message.get("stopReason", ""), Flag.NONE)
+    ops: list[FileOp] = []
+    text = thinking = calls = ""
+    for block in blocks_of(message.get("content")):
+        block_type = block.get("type")
+        if block_type == "text" and not text:
+            text = first_line(block.get("text") or "")
+        elif block_type == "thinking" and not thinking:
+            thinking = first_line(block.get("thinking") or "")
+        elif block_type == "toolCall":
+            name, arguments = _text(block, "name"), block.get("arguments")
+            if len(calls) < PREVIEW_UNITS:
+                calls += (" · " if calls else "") + call_title(name, arguments)
+            op = _FILE_TOOLS.get(name)
+            path = arguments.get("path") if isinstance(arguments, dict) else None
+            if op and isinstance(path, str) and path:
+                ops.append(FileOp(op, path, _text(block, "id")))
+        flags |= _HAS_BLOCK.get(block_type or "", Flag.NONE)
+    if not text:
+        flags &= ~Flag.HAS_TEXT
+    preview = text or calls[:PREVIEW_UNITS] or thinking
+    if not preview:
+        preview = first_line(_text(message, "errorMessage")) or _text(message, "stopReason")
+    provider, model = _text(message, "provider"), _text(message, "model")
+    return Facts(
+        Kind.ASSISTANT,
+        flags,
+        moment or time_ms(message.get("timestamp")),
+        usage_tokens(message.get("usage")),
+        f"{provider}/{model}" if model else "",
+        preview,
+        0,
+        tuple(ops),
+    )
+
+
+def _other(kind: Kind, moment: float, entry: Mapping[str, Any]) -> Facts:
+    flags = Flag.FROM_EXTENSION if from_extension(entry) else Flag.NONE
+    if kind is Kind.COMPACTION:
+        before = entry.get("tokensBefore", entry.get("tokens_before"))
+        facts = CompactionFacts(
+            first_kept_id(entry),
+            int(before) if isinstance(before, int | float) else 0,
+            *_files(entry),
+            bool(flags),
+        )
+        text = first_line(_text(entry, "shortSummary") or _text(entry, "summary"))
+        return Facts(kind, flags, moment, -1, "", text, 0, compaction=facts)
+    if kind is Kind.BRANCH_SUMMARY:
+        if not entry.get("summary"):
+            flags |= Flag.EMPTY_SUMMARY
+        made_by_extension = bool(flags & Flag.FROM_EXTENSION)
+        branch = BranchFacts(_text(entry, "fromId", "from_id"), *_files(entry), made_by_extension)
+        return Facts(
+            kind, flags, moment, -1, "", first_line(_text(entry, "summary")), 0, branch=branch
+        )
+    if kind is Kind.CUSTOM_MESSAGE:
+        content = entry.get("content")
+        images = sum(1 for block in blocks_of(content) if block.get("type") == "image")
+        flags |= Flag.HIDDEN if entry.get("display") is False else Flag.NONE
+        flags |= Flag.HAS_IMAGE if images else Flag.NONE
+        return Facts(kind, flags | Flag.HAS_TEXT, moment, -1, "", first_line(text_of(content)), 0)
+    return _metadata(kind, flags, moment, entry)
+
+
+def _metadata(kind: Kind, flags: Flag, moment: float, entry: Mapping[str, Any]) -> Facts:
+    if kind is Kind.MODEL_CHANGE:
+        model = _model_of_change(entry)
+        return Facts(kind, flags, moment, -1, model, f"model {model}", 0)
+    if kind is Kind.THINKING_LEVEL_CHANGE:
+        level = _text(entry, "thinkingLevel", "level")
+        return Facts(kind, flags, moment, -1, "", f"thinking {level}", 0, thinking_level=level)
+    if kind is Kind.LABEL:
+        label, target = _text(entry, "label"), _text(entry, "targetId", "target_id")
+        text = f"label “{label}”" if label else "label removed"
+        return Facts(kind, flags, moment, -1, "", text, 0, label=(target, label))
+    if kind is Kind.SESSION_INFO:
+        name = _text(entry, "name")
+        return Facts(kind, flags, moment, -1, "", f"name “{name}”", 0, name=name)
+    title = _text(entry, "customType") or _text(entry, "type") or "entry without a type"
+    return Facts(kind, flags, moment, -1, "", title, 0)
+
+
+def _model_of_change(entry: Mapping[str, Any]) -> str:
+    """``provider/model``: pi writes two fields, oh-my-pi one that holds both."""
+    model = _text(entry, "modelId") or _text(entry, "model")
+    provider = _text(entry, "provider")
+    return f"{provider}/{model}" if provider and model else model

@@ -1,0 +1,118 @@
+"""The kinds of entries, and the flags that the columns of a session carry (A1, A2, A4)."""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+
+
+class Kind(IntEnum):
+    """What an entry is: its type, and for message entries the role of the message."""
+
+    UNKNOWN = 0
+    USER = 1
+    ASSISTANT = 2
+    TOOL_RESULT = 3
+    BASH_EXECUTION = 4
+    CUSTOM_ROLE = 5
+    """A message of role ``custom`` (older files: ``hookMessage``)."""
+    SYSTEM = 6
+    PYTHON_EXECUTION = 7
+    FILE_MENTION = 8
+    COMPACTION_SUMMARY_ROLE = 9
+    """A message of role ``compactionSummary`` that was stored as a message."""
+    BRANCH_SUMMARY_ROLE = 10
+    OTHER_ROLE = 11
+    CUSTOM_MESSAGE = 12
+    BRANCH_SUMMARY = 13
+    COMPACTION = 14
+    CUSTOM = 15
+    LABEL = 16
+    SESSION_INFO = 17
+    MODEL_CHANGE = 18
+    THINKING_LEVEL_CHANGE = 19
+    RESET_BOUNDARY = 20
+    """oh-my-pi: the context starts anew after it."""
+    CONTEXT_EDIT = 21
+
+
+class Flag(IntFlag):
+    """Facts about one entry that decisions and the map need without its payload."""
+
+    NONE = 0
+    ERROR = 1
+    """A tool result with isError, or a reply with stopReason ``error``."""
+    ABORTED = 2
+    LENGTH_STOP = 4
+    EXCLUDED = 8
+    """A bash execution that the person kept out of the context."""
+    EMPTY_SUMMARY = 16
+    HAS_TEXT = 32
+    HAS_THINKING = 64
+    HAS_TOOL_CALL = 128
+    HAS_IMAGE = 256
+    FROM_EXTENSION = 512
+    HIDDEN = 1024
+    """A custom message with display false: sent to the model, not shown in the conversation."""
+    LARGE = 2048
+    """The payload is over 64 KB: views load it in pieces."""
+
+
+MESSAGE_KINDS = frozenset(
+    {
+        Kind.USER,
+        Kind.ASSISTANT,
+        Kind.TOOL_RESULT,
+        Kind.BASH_EXECUTION,
+        Kind.CUSTOM_ROLE,
+        Kind.SYSTEM,
+        Kind.PYTHON_EXECUTION,
+        Kind.FILE_MENTION,
+        Kind.COMPACTION_SUMMARY_ROLE,
+        Kind.BRANCH_SUMMARY_ROLE,
+        Kind.OTHER_ROLE,
+    }
+)
+"""Kinds whose entry type is ``message``."""
+
+CONTEXT_KINDS = MESSAGE_KINDS | {Kind.CUSTOM_MESSAGE, Kind.BRANCH_SUMMARY}
+"""Kinds that put a message of their own into the rebuilt context (A5)."""
+
+METADATA_KINDS = frozenset(Kind) - CONTEXT_KINDS - {Kind.COMPACTION}
+
+TURN_START_KINDS = frozenset(
+    {Kind.USER, Kind.BASH_EXECUTION, Kind.CUSTOM_MESSAGE, Kind.BRANCH_SUMMARY}
+)
+"""Kinds that start a turn (A18)."""
+
+ROLE_KINDS: dict[str, Kind] = {
+    "user": Kind.USER,
+    "assistant": Kind.ASSISTANT,
+    "toolResult": Kind.TOOL_RESULT,
+    "bashExecution": Kind.BASH_EXECUTION,
+    "custom": Kind.CUSTOM_ROLE,
+    "hookMessage": Kind.CUSTOM_ROLE,
+    "system": Kind.SYSTEM,
+    "developer": Kind.SYSTEM,
+    "pythonExecution": Kind.PYTHON_EXECUTION,
+    "fileMention": Kind.FILE_MENTION,
+    "compactionSummary": Kind.COMPACTION_SUMMARY_ROLE,
+    "branchSummary": Kind.BRANCH_SUMMARY_ROLE,
+}
+
+TYPE_KINDS: dict[str, Kind] = {
+    "compaction": Kind.COMPACTION,
+    "branch_summary": Kind.BRANCH_SUMMARY,
+    "custom_message": Kind.CUSTOM_MESSAGE,
+    "custom": Kind.CUSTOM,
+    "label": Kind.LABEL,
+    "session_info": Kind.SESSION_INFO,
+    "model_change": Kind.MODEL_CHANGE,
+    "thinking_level_change": Kind.THINKING_LEVEL_CHANGE,
+    "reset_boundary": Kind.RESET_BOUNDARY,
+    "context_edit": Kind.CONTEXT_EDIT,
+}
+
+
+def selector(kinds: frozenset[Kind] | set[Kind]) -> bytes:
+    """A table for ``bytes.translate`` that turns the given kinds into 1 and all others into 0."""
+    return bytes(1 if value in kinds else 0 for value in range(256))

@@ -1,0 +1,270 @@
+"""The session tree: paths, ancestors, children and branches over columns.
+
+Recorded sessions are long chains with few forks, so the tree keeps for every entry where its
+*run* starts: the longest stretch of entries above it whose parents are their direct predecessors.
+A path is then a short list of ranges, and ancestors are found run by run, not entry by entry.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import compress
+from typing import overload
+
+from explorer.session.columns import ColumnBuilder, SessionColumns
+from explorer.session.describe import Facts
+from explorer.session.kinds import Kind
+
+
+class Path:
+    """The entries from a root down to a leaf, held as ranges of indices.
+
+    Positions count from 0 at the root. Iterating yields entry indices.
+    """
+
+    __slots__ = ("_starts", "ranges")
+
+    def __init__(self, ranges: list[range]) -> None:
+        self.ranges = ranges
+        """Ascending, not empty, not touching."""
+        self._starts: list[int] = []
+        total = 0
+        for part in ranges:
+            self._starts.append(total)
+            total += len(part)
+        self._starts.append(total)
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __iter__(self) -> Iterator[int]:
+        for part in self.ranges:
+            yield from part
+
+    @overload
+    def __getitem__(self, at: int) -> int: ...
+    @overload
+    def __getitem__(self, at: slice) -> Path: ...
+    def __getitem__(self, at: int | slice) -> int | Path:
+        if isinstance(at, slice):
+            start, stop, step = at.indices(len(self))
+            if step != 1:
+                raise ValueError("a path is only sliced in steps of one")
+            return self._slice(start, stop)
+        position = at + len(self) if at < 0 else at
+        if not 0 <= position < len(self):
+            raise IndexError(f"position {at} is not on a path of {len(self)} entries")
+        row = bisect_right(self._starts, position) - 1
+        return self.ranges[row][position - self._starts[row]]
+
+    def _slice(self, start: int, stop: int) -> Path:
+        parts: list[range] = []
+        for row, part in enumerate(self.ranges):
+            low = max(start - self._starts[row], 0)
+            high = min(stop - self._starts[row], len(part))
+            if low < high:
+                parts.append(part[low:high])
+        return Path(parts)
+
+    def position(self, entry: int) -> int:
+        """The position of an entry, or -1 when it is not on this path."""
+        row = bisect_right(self.ranges, entry, key=lambda part: part.start) - 1
+        if row < 0 or entry not in self.ranges[row]:
+            return -1
+        return self._starts[row] + entry - self.ranges[row].start
+
+    def __contains__(self, entry: object) -> bool:
+        return isinstance(entry, int) and self.position(entry) >= 0
+
+    def indices(self) -> list[int]:
+        """All entries, as a list."""
+        out: list[int] = []
+        for part in self.ranges:
+            out.extend(part)
+        return out
+
+    def select(self, kinds: bytes | bytearray, selector: bytes) -> list[int]:
+        """The entries whose kind the selector (see ``kinds.selector``) marks, in order."""
+        out: list[int] = []
+        for part in self.ranges:
+            out.extend(compress(part, kinds[part.start : part.stop].translate(selector)))
+        return out
+
+    def gather(self, column: bytes | bytearray) -> bytes:
+        """The values of a byte column along the path."""
+        return b"".join(bytes(column[part.start : part.stop]) for part in self.ranges)
+
+
+class SessionTree:
+    """The tree of one session's entries. Grows by ``append`` only; entries never change."""
+
+    def __init__(self, columns: SessionColumns | None = None) -> None:
+        self._builder = ColumnBuilder(columns)
+        self.columns = self._builder.columns
+        self._by_id: dict[str, int] | None = None
+        self._run = array("i")
+        self._children: tuple[array[int], array[int], array[int]] | None = None
+        self._extend_runs(0)
+
+    def __len__(self) -> int:
+        return len(self.columns.parent)
+
+    def append(self, entry_id: str, parent: int, facts: Facts, estimate: int) -> int:
+        """Add an entry below ``parent`` (-1: as a root); see ``ColumnBuilder.append``.
+
+        Raises ValueError when the id is taken already.
+        """
+        by_id = self._ids()
+        if entry_id in by_id:
+            raise ValueError(f"entry id {entry_id!r} exists already")
+        index = self._builder.append(entry_id, parent, facts, estimate)
+        by_id[entry_id] = index
+        self._extend_runs(index)
+        if self._children is not None:
+            self._link(index)
+        return index
+
+    # names ---------------------------------------------------------------------------------
+
+    def _ids(self) -> dict[str, int]:
+        if self._by_id is None:
+            self._by_id = {name: at for at, name in enumerate(self.columns.ids)}
+        return self._by_id
+
+    def index_of(self, entry_id: str) -> int:
+        """The index of an entry id, or -1."""
+        return self._ids().get(entry_id, -1)
+
+    def kind(self, index: int) -> Kind:
+        return Kind(self.columns.kind[index])
+
+    # shape ---------------------------------------------------------------------------------
+
+    def _extend_runs(self, first: int) -> None:
+        run, parent = self._run, self.columns.parent
+        for index in range(first, len(parent)):
+            above = parent[index]
+            run.append(run[index - 1] if above == index - 1 and above >= 0 else index)
+
+    def run_start(self, index: int) -> int:
+        """Where the unbroken run of parents that ends at this entry starts."""
+        return self._run[index]
+
+    def path(self, leaf: int) -> Path:
+        """The path from a root to ``leaf``; empty for -1."""
+        ranges: list[range] = []
+        run, parent = self._run, self.columns.parent
+        while leaf >= 0:
+            start = run[leaf]
+            above = parent[start]
+            ranges.append(range(start, leaf + 1))
+            leaf = above
+        ranges.reverse()
+        return Path(ranges)
+
+    def common_ancestor(self, a: int, b: int) -> int:
+        """The deepest entry on both paths (A31), or -1 when there is none."""
+        run, parent = self._run, self.columns.parent
+        while a >= 0 and b >= 0 and a != b:
+            if a < b:
+                a, b = b, a
+            start = run[a]
+            if start <= b:
+                return b
+            a = parent[start]
+        return a if a == b else -1
+
+    def is_ancestor(self, ancestor: int, entry: int) -> bool:
+        """Whether ``ancestor`` is on the path to ``entry`` (an entry is its own ancestor)."""
+        return ancestor >= 0 and self.common_ancestor(ancestor, entry) == ancestor
+
+    def _links(self) -> tuple[array[int], array[int], array[int]]:
+        if self._children is None:
+            count = len(self)
+            blank = array("i", [-1])
+            self._children = (blank * count, blank * count, blank * count)
+            for index in range(count):
+                self._set_link(index, self._children)
+        return self._children
+
+    def _link(self, index: int) -> None:
+        links = self._links()
+        for column in links:
+            if len(column) <= index:
+                column.append(-1)
+        self._set_link(index, links)
+
+    def _set_link(self, index: int, links: tuple[array[int], array[int], array[int]]) -> None:
+        first, last, following = links
+        above = self.columns.parent[index]
+        if above < 0:
+            return
+        if first[above] < 0:
+            first[above] = index
+        else:
+            following[last[above]] = index
+        last[above] = index
+
+    def children(self, index: int) -> list[int]:
+        """The children of an entry (-1: the roots) by time, then by order in the file."""
+        if index < 0:
+            found = [at for at, above in enumerate(self.columns.parent) if above < 0]
+        else:
+            first, _, following = self._links()
+            found, child = [], first[index]
+            while child >= 0:
+                found.append(child)
+                child = following[child]
+        if len(found) > 1:
+            times = self.columns.time
+            found.sort(key=lambda child: (times[child], child))
+        return found
+
+    def roots(self) -> list[int]:
+        """Entries without a parent, by time."""
+        return self.children(-1)
+
+    def leaves(self) -> list[int]:
+        """Entries without children, in index order."""
+        first = self._links()[0]
+        return [index for index, child in enumerate(first) if child < 0]
+
+    def branch_points(self) -> list[int]:
+        """Entries with two or more children, in index order."""
+        first, last, _ = self._links()
+        return [at for at, child in enumerate(first) if child >= 0 and last[at] != child]
+
+    def subtree(self, index: int) -> list[int]:
+        """The entry and all below it, in index order."""
+        parent = self.columns.parent
+        inside = bytearray(len(self))
+        inside[index] = 1
+        for at in range(index + 1, len(self)):
+            above = parent[at]
+            if above >= index and inside[above]:
+                inside[at] = 1
+        return list(compress(range(len(self)), inside))
+
+    def deepest_leaf(self, index: int) -> int:
+        """The newest leaf below an entry: the one reached by always taking the latest child."""
+        while children := self.children(index):
+            index = children[-1]
+        return index
+
+    # rare facts ------------------------------------------------------------------------------
+
+    def labels(self) -> dict[int, str]:
+        """Labelled entries; the last label of an entry wins, an empty one clears it."""
+        found: dict[int, str] = {}
+        for target_id, label in self.columns.labels.values():
+            target = self.index_of(target_id)
+            if target >= 0:
+                found[target] = label
+        return {target: label for target, label in found.items() if label}
+
+    def name(self) -> str:
+        """The session's latest name, or an empty text."""
+        names = self.columns.names
+        return names[max(names)] if names else ""
