@@ -23,7 +23,7 @@ SETTINGS_NAME = "settings.json"
 
 
 def home_override() -> Path | None:
-    """The directory that `SESSION_EXPLORER_HOME` names, absolute; None when it is unset or empty."""
+    """The directory that `SESSION_EXPLORER_HOME` names, absolute; None when unset or empty."""
     value = os.environ.get(HOME_VARIABLE, "")
     return Path(value).expanduser().absolute() if value else None
 

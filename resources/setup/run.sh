@@ -1,0 +1,12 @@
+#!/bin/sh
+# Installs what Session Explorer needs, where it is missing, and opens the window.
+# Arguments are passed on: `sh resources/setup/run.sh list` lists the stored sessions.
+
+# shellcheck source=resources/setup/common.sh
+. "$(dirname -- "$0")/common.sh"
+
+make_venv .venv
+install_python_packages ""
+install_qt_libraries
+install_fonts
+exec "$venv/bin/session-explorer" "$@"

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Installs what the tests need, where it is missing, and runs them on every core.
+# Arguments are passed on to pytest: `sh resources/setup/test.sh tests/project`.
+
+# shellcheck source=resources/setup/common.sh
+. "$(dirname -- "$0")/common.sh"
+
+make_venv .venv-test
+install_python_packages "[test]"
+install_qt_libraries
+install_fonts
+
+cd "$root"
+if [ "$(uname -s)" != Linux ]; then
+    exec "$venv/bin/python" -m pytest -n auto "$@"
+fi
+# The window tests draw offscreen; a display of their own serves those that need a real one.
+command -v Xvfb >/dev/null 2>&1 || apt_install xvfb
+command -v xauth >/dev/null 2>&1 || apt_install xauth
+exec xvfb-run -a -s "-screen 0 1600x1000x24" "$venv/bin/python" -m pytest -n auto "$@"
