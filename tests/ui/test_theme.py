@@ -1,0 +1,181 @@
+"""The tokens reach their contrast, and feed everything that is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPalette
+from PySide6.QtTest import QSignalSpy
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+
+from explorer.session.kinds import Flag, Kind
+from ui import theme as themes
+from ui.theme.style import ICON_DIR
+from ui.theme.tokens import SURFACES, TEXT_TOKENS
+
+
+@pytest.fixture
+def app() -> Iterator[QApplication]:
+    application = QApplication.instance() or QApplication([])
+    assert isinstance(application, QApplication)
+    themes.set_theme("light", application)
+    yield application
+    themes.set_text_scale(1.0)
+    themes.set_theme("light", application)
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_every_text_colour_is_readable_on_every_surface(name: str) -> None:
+    """4.5:1 on window, panes and cards; on the selected row 4.5:1 for body text and accents."""
+    now = themes.THEMES[name]
+    for token in TEXT_TOKENS:
+        for surface in SURFACES:
+            ratio = themes.contrast(getattr(now, token), getattr(now, surface))
+            assert ratio >= 4.5, f"{token} on {surface}: {ratio:.2f}"
+    assert themes.contrast(now.on_accent, now.accent) >= 4.5
+    assert themes.contrast(now.ink, now.added) >= 4.5
+    assert themes.contrast(now.ink, now.removed) >= 4.5
+
+
+def test_switching_changes_palette_sheet_and_painters_at_run_time(app: QApplication) -> None:
+    spy = QSignalSpy(themes.theme_signals.changed)
+    themes.set_theme("dark", app)
+    assert spy.count() == 1
+    assert themes.theme() is themes.DARK
+    assert app.palette().color(QPalette.ColorRole.Window) == themes.DARK.paper
+    assert themes.DARK.card.name() in app.styleSheet()
+    assert themes.LIGHT.paper.name() not in app.styleSheet()
+
+
+def test_system_choice_follows_the_system(app: QApplication) -> None:
+    themes.set_theme("system", app)
+    app.styleHints().setColorScheme(Qt.ColorScheme.Dark)
+    try:
+        app.styleHints().colorSchemeChanged.emit(Qt.ColorScheme.Dark)
+        dark = app.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        assert themes.theme().is_dark is dark
+    finally:
+        app.styleHints().unsetColorScheme()
+
+
+def test_an_unknown_theme_is_refused(app: QApplication) -> None:
+    with pytest.raises(ValueError, match="sepia"):
+        themes.set_theme("sepia", app)  # type: ignore[arg-type]
+
+
+def test_files_named_by_the_style_sheet_exist(app: QApplication) -> None:
+    for name in ("light", "dark"):
+        themes.set_theme(name, app)  # type: ignore[arg-type]
+        for part in app.styleSheet().split('url("')[1:]:
+            path = part.split('"')[0]
+            assert (ICON_DIR / path.rsplit("/", 1)[1]).is_file(), path
+
+
+def test_text_scale_grows_every_font(app: QApplication) -> None:
+    before = [f().pointSizeF() for f in (themes.ui_font, themes.small_font, themes.mono_font)]
+    themes.set_text_scale(2.0)
+    after = [f().pointSizeF() for f in (themes.ui_font, themes.small_font, themes.mono_font)]
+    assert after == pytest.approx([size * 2 for size in before])
+
+
+def _painted(verdict: int, dpr: float) -> QImage:
+    image = QImage(round(48 * dpr), round(32 * dpr), QImage.Format.Format_ARGB32_Premultiplied)
+    image.setDevicePixelRatio(dpr)
+    image.fill(themes.theme().paper)
+    painter = QPainter(image)
+    themes.paint_verdict(painter, QRectF(0, 0, 48, 32), verdict)
+    painter.end()
+    return image
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+@pytest.mark.parametrize("dpr", [1.0, 1.5, 2.0])
+def test_verdicts_differ_by_texture_not_only_by_colour(
+    app: QApplication, name: str, dpr: float
+) -> None:
+    """Turned grey, every two verdicts still differ (E: no meaning by colour alone)."""
+    themes.set_theme(name, app)  # type: ignore[arg-type]
+    grey = [
+        bytes(_painted(v, dpr).convertToFormat(QImage.Format.Format_Grayscale8).constBits())
+        for v in range(len(themes.VERDICT_TITLES))
+    ]
+    for a in range(len(grey)):
+        for b in range(a):
+            differing = sum(1 for x, y in zip(grey[a], grey[b], strict=True) if abs(x - y) > 12)
+            assert differing > 60, (themes.verdict_title(a), themes.verdict_title(b))
+
+
+def test_hatches_run_in_opposite_directions(app: QApplication) -> None:
+    """Summarize falls to the right, turn prefix rises: mirrored, one is the other's pattern."""
+    to_summarize, prefix = (
+        themes.verdict_brush(v, 1.0).textureImage().convertToFormat(QImage.Format.Format_Alpha8)
+        for v in (1, 2)
+    )
+    mirrored = prefix.flipped(Qt.Orientation.Horizontal)
+    rows = range(to_summarize.height())
+    same = [
+        abs(to_summarize.pixelColor(x, y).alpha() - mirrored.pixelColor(x, y).alpha()) < 40
+        for x in rows
+        for y in rows
+    ]
+    assert sum(same) > len(same) * 0.9
+
+
+def test_role_of_a_reply_comes_from_what_it_holds() -> None:
+    call_only = Flag.HAS_TOOL_CALL | Flag.HAS_THINKING
+    assert themes.role_glyph(Kind.ASSISTANT, Flag.HAS_TEXT) == "✦"
+    assert themes.role_glyph(Kind.ASSISTANT, Flag.HAS_TEXT | call_only) == "✦"
+    assert themes.role_glyph(Kind.ASSISTANT, call_only) == "⚙"
+    assert themes.role_glyph(Kind.ASSISTANT, Flag.HAS_THINKING) == "◌"
+    assert themes.role_name(Kind.TOOL_RESULT, Flag.ERROR) == "tool result, failed"
+    assert themes.role_color(Kind.TOOL_RESULT, Flag.ERROR) == themes.theme().lost
+
+
+def test_every_kind_has_a_look() -> None:
+    for kind in Kind:
+        assert themes.role_glyph(kind)
+        assert themes.role_icon(kind) in themes.ICON_NAMES
+        assert isinstance(themes.role_color(kind), QColor)
+    main = [Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT, Kind.BASH_EXECUTION, Kind.COMPACTION]
+    assert len({themes.role_glyph(kind) for kind in [*main, Kind.BRANCH_SUMMARY]}) == 6
+
+
+def test_every_icon_draws_something(app: QApplication) -> None:
+    for name in themes.ICON_NAMES:
+        image = themes.icon_pixmap(name, "ink", 16, 2.0).toImage()
+        inked = sum(
+            image.pixelColor(x, y).alpha() > 128
+            for x in range(image.width())
+            for y in range(image.height())
+        )
+        assert 8 < inked < 700, name
+
+
+def test_a_bound_icon_follows_the_theme(app: QApplication) -> None:
+    button = QPushButton()
+    themes.bind_icon(button, "copy")
+    light = button.icon().pixmap(16, 16).toImage()
+    themes.set_theme("dark", app)
+    dark = button.icon().pixmap(16, 16).toImage()
+    assert light != dark
+    themes.bind_icon(button, "check")
+    assert button.icon().pixmap(16, 16).toImage() != dark
+    button.deleteLater()
+
+
+def test_tone_can_change_after_showing(app: QApplication) -> None:
+    widget = QWidget()
+    themes.set_tone(widget, "lost")
+    assert widget.property("tone") == "lost"
+    widget.deleteLater()
+
+
+def test_motion_is_short_and_can_be_off() -> None:
+    assert themes.motion_ms(1000) <= 200
+    themes.set_motion(False)
+    try:
+        assert themes.motion_ms(150) == 0
+    finally:
+        themes.set_motion(True)

@@ -1,0 +1,80 @@
+"""One set of tokens that feeds the palette, the style sheet, the icons and every painter."""
+
+from ui.theme.fonts import mono_font, set_text_scale, small_font, text_scale, ui_font
+from ui.theme.icons import ICON_NAMES, bind_icon, icon, icon_pixmap
+from ui.theme.manager import (
+    ThemeChoice,
+    ThemeSignals,
+    motion_ms,
+    on_theme_changed,
+    set_motion,
+    set_theme,
+    theme,
+    theme_choice,
+    theme_signals,
+)
+from ui.theme.roles import role_color, role_glyph, role_icon, role_name, role_token
+from ui.theme.style import set_tone
+from ui.theme.tokens import (
+    DARK,
+    LIGHT,
+    RADIUS,
+    S4,
+    S8,
+    S12,
+    S16,
+    S24,
+    THEMES,
+    Theme,
+    contrast,
+)
+from ui.theme.verdicts import (
+    VERDICT_TITLES,
+    paint_verdict,
+    verdict_brush,
+    verdict_color,
+    verdict_title,
+)
+
+__all__ = [
+    "DARK",
+    "ICON_NAMES",
+    "LIGHT",
+    "RADIUS",
+    "S4",
+    "S8",
+    "S12",
+    "S16",
+    "S24",
+    "THEMES",
+    "VERDICT_TITLES",
+    "Theme",
+    "ThemeChoice",
+    "ThemeSignals",
+    "bind_icon",
+    "contrast",
+    "icon",
+    "icon_pixmap",
+    "mono_font",
+    "motion_ms",
+    "on_theme_changed",
+    "paint_verdict",
+    "role_color",
+    "role_glyph",
+    "role_icon",
+    "role_name",
+    "role_token",
+    "set_motion",
+    "set_text_scale",
+    "set_theme",
+    "set_tone",
+    "small_font",
+    "text_scale",
+    "theme",
+    "theme_choice",
+    "theme_signals",
+    "ui_font",
+    "verdict_brush",
+    "verdict_color",
+    "verdict_title",
+]
