@@ -1,0 +1,130 @@
+"""Rules that keep the code readable, and the project speaking of itself alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.project.sources import (
+    ROOT,
+    functions,
+    project_files,
+    python_files,
+    text_of,
+    tree,
+)
+
+FILE_LINES = 420
+FUNCTION_LINES = 60
+
+TOP_LEVEL = {
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "explorer",
+    "ui",
+    "resources",
+    "prompts",
+    "tests",
+}
+
+# Each is put together from parts, so that this file does not contain what it looks for.
+FORBIDDEN_EVERYWHERE = {
+    "a path of one machine": r"/(?:wo" + r"rk|op" + r"t)/(?:main|share" + r"d|venv|pypi)",
+    "a directory beside the repository": r"\.\./share" + r"d\b",
+    "a package index": r"(?:--|extra-)index-" + r"url|PIP_(?:EXTRA_)?INDEX_" + r"URL",
+    "a note on who wrote it": r"Co-Authored" + r"-By|Generated " + r"(?:with|by) (?:Cl|Chat|Cop)",
+}
+FORBIDDEN_IN_CODE = {
+    "an open end": r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b",
+    "a stub": r"raise NotImplemented" + r"Error|not implemented ye" + r"t",
+}
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def hits(paths: list[Path], patterns: dict[str, str]) -> list[str]:
+    found = []
+    for path in paths:
+        text = text_of(path)
+        if text is None:
+            continue
+        for what, pattern in patterns.items():
+            for match in re.finditer(pattern, text):
+                line = text.count("\n", 0, match.start()) + 1
+                found.append(f"{relative(path)}:{line}: {what}: {match[0]!r}")
+    return found
+
+
+def test_the_search_finds_what_it_looks_for(tmp_path: Path) -> None:
+    sample = "see /wo" + "rk/main, ../share" + "d, --index-" + "url\n# TO" + "DO later\n"
+    everywhere = [p for p in FORBIDDEN_EVERYWHERE.values() if re.search(p, sample)]
+    code = [p for p in FORBIDDEN_IN_CODE.values() if re.search(p, sample)]
+    assert (len(everywhere), len(code)) == (3, 1)
+
+
+def test_no_file_names_a_machine_or_an_author_tool() -> None:
+    assert hits(project_files(), FORBIDDEN_EVERYWHERE) == []
+
+
+def test_no_open_ends_in_the_code() -> None:
+    code = [path for path in project_files() if path.suffix in (".py", ".sh", ".toml")]
+    assert len(code) > 10
+    assert hits(code, FORBIDDEN_IN_CODE) == []
+
+
+def test_the_top_level_holds_what_the_design_says() -> None:
+    tops = {path.relative_to(ROOT).parts[0] for path in project_files()}
+    assert {name for name in tops if not name.startswith(".")} <= TOP_LEVEL
+
+
+def test_files_stay_short() -> None:
+    long = {
+        relative(path): lines
+        for path in python_files("explorer", "ui")
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > FILE_LINES
+    }
+    assert long == {}, f"over {FILE_LINES} lines: split by subject"
+
+
+def test_functions_stay_short() -> None:
+    long = {}
+    for path in python_files("explorer", "ui"):
+        for function in functions(path):
+            lines = (function.end_lineno or function.lineno) - function.lineno + 1
+            if lines > FUNCTION_LINES:
+                long[f"{relative(path)}:{function.lineno} {function.name}"] = lines
+    assert long == {}, f"over {FUNCTION_LINES} lines"
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    silent = [
+        relative(path)
+        for path in python_files("explorer", "ui")
+        if ast.get_docstring(tree(path)) is None
+    ]
+    assert silent == []
+
+
+def test_no_star_imports_and_no_bare_except() -> None:
+    found = []
+    for path in python_files("explorer", "ui"):
+        for node in ast.walk(tree(path)):
+            star = isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names)
+            bare = isinstance(node, ast.ExceptHandler) and node.type is None
+            if star or bare:
+                found.append(f"{relative(path)}:{getattr(node, 'lineno', 0)}")
+    assert found == []
+
+
+@pytest.mark.parametrize("name", ["explorer", "ui", "prompts", "resources"])
+def test_every_directory_of_code_is_a_package(name: str) -> None:
+    """Without an `__init__.py` import-linter and the type checker would pass a directory over."""
+    directories = {path.parent for path in python_files(name)} - {ROOT / "resources" / "setup"}
+    assert [relative(d) for d in sorted(directories) if not (d / "__init__.py").exists()] == []
