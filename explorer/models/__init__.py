@@ -1,0 +1,1 @@
+"""Every model behind one door: providers through litellm, and the offline ones."""

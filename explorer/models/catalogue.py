@@ -1,0 +1,137 @@
+"""What is known of each model: window, output limit, prices.
+
+The table comes from the litellm wheel, read as a file: importing litellm takes seconds,
+and the window wants these figures before any model is called.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+TABLE_FILE = "model_prices_and_context_window_backup.json"
+EXTRACTIVE = "offline/extractive"
+DEMO = "offline/demo"
+
+# Which environment variable says that a provider can be called.
+PROVIDER_KEYS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("anthropic", ("ANTHROPIC_API_KEY",)),
+    ("openai", ("OPENAI_API_KEY",)),
+    ("gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
+    ("mistral", ("MISTRAL_API_KEY",)),
+    ("deepseek", ("DEEPSEEK_API_KEY",)),
+    ("groq", ("GROQ_API_KEY",)),
+    ("xai", ("XAI_API_KEY",)),
+    ("openrouter", ("OPENROUTER_API_KEY",)),
+    ("together_ai", ("TOGETHERAI_API_KEY", "TOGETHER_API_KEY")),
+    ("fireworks_ai", ("FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY")),
+    ("cerebras", ("CEREBRAS_API_KEY",)),
+    ("azure", ("AZURE_API_KEY",)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """One model. Window and output limit in tokens, prices in dollars per token."""
+
+    id: str
+    label: str
+    window: int | None
+    output_limit: int | None
+    offline: bool = False
+    input_price: float | None = None
+    output_price: float | None = None
+
+
+OFFLINE_MODELS = (
+    ModelInfo(EXTRACTIVE, "Extractive summary (offline)", 4_000_000, 32_000, True, 0.0, 0.0),
+    ModelInfo(DEMO, "Demonstration agent (offline)", 200_000, 8_000, True, 0.0, 0.0),
+)
+
+
+def price_table_path() -> Path | None:
+    """Where the wheel of litellm keeps its table; None where litellm is not installed."""
+    found = importlib.util.find_spec("litellm")
+    if found is None or found.origin is None:
+        return None
+    path = Path(found.origin).parent / TABLE_FILE
+    return path if path.is_file() else None
+
+
+class Catalogue:
+    """Looks models up; the table is read at the first question (about 25 ms) and kept."""
+
+    def __init__(self, declared: tuple[ModelInfo, ...] = ()) -> None:
+        self._declared = {info.id: info for info in (*OFFLINE_MODELS, *declared)}
+        self._table: Mapping[str, Any] | None = None
+
+    def info(self, model_id: str) -> ModelInfo:
+        """What is known of `model_id`; unknown figures are None, never a guess."""
+        declared = self._declared.get(model_id)
+        if declared is not None:
+            return declared
+        row = self._row(model_id)
+        if row is None:
+            return ModelInfo(model_id, model_id, None, None)
+        return _from_row(model_id, row)
+
+    def known(self, environment: Mapping[str, str] | None = None) -> list[ModelInfo]:
+        """Declared models, then the chat models whose provider has a key in the environment."""
+        values = os.environ if environment is None else environment
+        usable = {
+            provider for provider, names in PROVIDER_KEYS if any(values.get(name) for name in names)
+        }
+        result = list(self._declared.values())
+        if not usable:
+            return result
+        for name, row in self._load().items():
+            provider = row.get("litellm_provider")
+            if row.get("mode") != "chat" or provider not in usable:
+                continue
+            model_id = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
+            if model_id not in self._declared:
+                result.append(_from_row(model_id, row))
+        return result
+
+    def _row(self, model_id: str) -> Mapping[str, Any] | None:
+        table = self._load()
+        provider, _, bare = model_id.partition("/")
+        for name in (model_id, bare):
+            row = table.get(name)
+            if isinstance(row, dict) and (
+                name == model_id or row.get("litellm_provider") == provider
+            ):
+                return row
+        return None
+
+    def _load(self) -> Mapping[str, Any]:
+        if self._table is None:
+            path = price_table_path()
+            table = json.loads(path.read_text("utf-8")) if path is not None else {}
+            table.pop("sample_spec", None)
+            self._table = table
+        return self._table
+
+
+def _from_row(model_id: str, row: Mapping[str, Any]) -> ModelInfo:
+    return ModelInfo(
+        id=model_id,
+        label=model_id,
+        window=_count(row.get("max_input_tokens") or row.get("max_tokens")),
+        output_limit=_count(row.get("max_output_tokens") or row.get("max_tokens")),
+        input_price=_price(row.get("input_cost_per_token")),
+        output_price=_price(row.get("output_cost_per_token")),
+    )
+
+
+def _count(value: object) -> int | None:
+    return int(value) if isinstance(value, int | float) and value > 0 else None
+
+
+def _price(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

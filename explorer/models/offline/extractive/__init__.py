@@ -1,0 +1,3 @@
+"""placeholder"""
+
+from explorer.models.offline.demo import answer as answer

@@ -1,0 +1,96 @@
+"""Carries events from a working thread to whichever asyncio loop asked for them.
+
+A burst of events costs the asking loop one wake-up, not one per event: the window's
+loop is the one that asks, and thousands of small wake-ups are what make it stutter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections import deque
+from collections.abc import AsyncIterator
+
+from explorer.models.events import Event
+
+
+class EventPipe:
+    """Filled from any thread, drained by the coroutine that made it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ready = asyncio.Event()
+        self._lock = threading.Lock()
+        self._events: deque[Event] = deque()
+        self._waking = False
+        self._ended = False
+        self._error: BaseException | None = None
+        self._closed = asyncio.Event()
+
+    def put(self, event: Event) -> None:
+        """Add an event; dropped when the pipe has ended."""
+        with self._lock:
+            if self._ended:
+                return
+            self._events.append(event)
+        self._wake()
+
+    def end(self, error: BaseException | None = None) -> None:
+        """No more events. What was put before still arrives, then `error` if there is one."""
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = True
+            self._error = error
+        self._wake()
+
+    def abandon(self, error: BaseException) -> None:
+        """End at once: what was put and not yet read is dropped."""
+        with self._lock:
+            self._events.clear()
+            self._ended = True
+            self._error = error
+        self._wake()
+
+    def close(self) -> None:
+        """The filling side has let go of everything it held."""
+        if not self._loop.is_closed():
+            with contextlib.suppress(RuntimeError):  # the loop closed meanwhile: nobody waits
+                self._loop.call_soon_threadsafe(self._closed.set)
+
+    async def closed(self, at_most_s: float) -> None:
+        """Wait for `close`, at most so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(at_most_s):
+                await self._closed.wait()
+
+    def _wake(self) -> None:
+        with self._lock:
+            if self._waking or self._loop.is_closed():
+                return
+            self._waking = True
+        try:
+            self._loop.call_soon_threadsafe(self._ready.set)
+        except RuntimeError:
+            # The asking loop closed between the check and the call: nobody is left to wake.
+            return
+
+    async def events(self) -> AsyncIterator[Event]:
+        """The events in order. Raises the error given to `end` or `abandon`."""
+        while True:
+            await self._ready.wait()
+            with self._lock:
+                batch = list(self._events)
+                self._events.clear()
+                ended, error = self._ended, self._error
+                self._ready.clear()
+                self._waking = False
+            for event in batch:
+                yield event
+            if ended:
+                # A late `abandon` while the batch was handed out wins over a clean end.
+                final = self._error or error
+                if final is not None:
+                    raise final
+                return

@@ -1,0 +1,282 @@
+"""litellm in a thread and a loop of its own, imported only when it is asked for.
+
+The import takes seconds and a burst of chunks holds the interpreter: neither may happen
+on the loop of the window (reference: measured stalls of 135 to 680 ms there).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import inspect
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from explorer.models.classify import classify
+from explorer.models.events import Event, ModelError
+from explorer.models.request import ModelRequest
+from explorer.models.wire import ChunkReader, call_arguments
+
+_SWITCH_INTERVAL_S = 0.0002
+_CLOSE_WAIT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """How to reach the providers. Keys come from the environment alone.
+
+    `timeout_s` bounds the wait for a connection and for the first byte, `idle_timeout_s`
+    the silence between two pieces of an answer (both in seconds).
+    """
+
+    api_base: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: float = 600.0
+    idle_timeout_s: float = 300.0
+
+
+def import_litellm() -> Any:
+    """litellm, with its network price table and its telemetry off. Takes seconds the first time.
+
+    Raises ModelError (unavailable) where it is not installed.
+    """
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_TELEMETRY", "False")
+    if "litellm" not in sys.modules:
+        sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH_INTERVAL_S))
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        import litellm
+    except ImportError as error:
+        raise ModelError("unavailable", f"litellm cannot be imported: {error}") from error
+    finally:
+        if collecting:
+            gc.enable()
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    litellm.turn_off_message_logging = True
+    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
+    return litellm
+
+
+class Call:
+    """One piece of work on the providers' loop. `on_end` runs there, once, at its real end."""
+
+    def __init__(
+        self, work: Coroutine[Any, Any, None], on_end: Callable[[BaseException | None], None]
+    ) -> None:
+        self._work = work
+        self._on_end = on_end
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self, loop: asyncio.AbstractEventLoop, forget: Callable[[Call], None]) -> None:
+        """Schedule the work on `loop` from any thread; `forget` runs when it has ended."""
+        self._loop = loop
+        loop.call_soon_threadsafe(self._begin, loop, forget)
+
+    def _begin(self, loop: asyncio.AbstractEventLoop, forget: Callable[[Call], None]) -> None:
+        def ended(done: asyncio.Task[None]) -> None:
+            forget(self)
+            self._on_end(asyncio.CancelledError() if done.cancelled() else done.exception())
+
+        self._task = loop.create_task(self._work)
+        self._task.add_done_callback(ended)
+
+    def cancel(self) -> None:
+        """End the work from any thread; its connections are closed before `on_end` runs."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+
+class ProviderThread:
+    """The loop on which every call to a provider runs. Started at the first use."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._calls: set[Call] = set()
+        self._closed = False
+        self._litellm: Any = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether litellm is imported: before that a call cannot end at once."""
+        return self._litellm is not None
+
+    @property
+    def running(self) -> int:
+        """How many calls are under way."""
+        with self._lock:
+            return len(self._calls)
+
+    def warm(self, on_end: Callable[[BaseException | None], None]) -> Call:
+        """Import litellm and walk its first call, so that the first real one does not stall."""
+        return self._start(self._warm(), on_end)
+
+    def start(
+        self,
+        request: ModelRequest,
+        settings: ProviderSettings,
+        output_limit: Callable[[], int | None],
+        emit: Callable[[Event], None],
+        on_end: Callable[[BaseException | None], None],
+    ) -> Call:
+        """Make the call; `emit` and `on_end` run on this thread. Errors are ModelErrors."""
+        return self._start(self._call(request, settings, output_limit, emit), on_end)
+
+    def close(self) -> None:
+        """Cancel what runs, then end the loop and the thread. Waits at most five seconds."""
+        with self._lock:
+            self._closed = True
+            loop, thread = self._loop, self._thread
+        if loop is None or thread is None or loop.is_closed():
+            return
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(_CLOSE_WAIT_S)
+
+    def _start(
+        self, work: Coroutine[Any, Any, None], on_end: Callable[[BaseException | None], None]
+    ) -> Call:
+        call = Call(work, on_end)
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise ModelError("unavailable", "This door to the models is closed.")
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=self._run, args=(self._loop,), name="models", daemon=True
+                )
+                self._thread.start()
+            self._calls.add(call)
+            call.begin(self._loop, self._forget)
+        return call
+
+    def _forget(self, call: Call) -> None:
+        with self._lock:
+            self._calls.discard(call)
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_forever()
+        finally:
+            tasks = asyncio.all_tasks(loop)
+            for task in tasks:
+                task.cancel()
+            if tasks:
+                loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            if self._litellm is not None:
+                loop.run_until_complete(self._close_clients())
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.run_until_complete(loop.shutdown_default_executor())
+            loop.close()
+
+    async def _close_clients(self) -> None:
+        """Pooled connections belong to this loop, by whose id litellm keeps them."""
+        cache = self._litellm.in_memory_llm_clients_cache.cache_dict
+        mine = f"-{id(asyncio.get_running_loop())}"
+        for key in [key for key in cache if str(key).endswith(mine)]:
+            close = getattr(cache.pop(key), "close", None)
+            closing = close() if close is not None else None
+            if inspect.isawaitable(closing):
+                await closing
+
+    def _load(self) -> Any:
+        if self._litellm is None:
+            self._litellm = import_litellm()
+        return self._litellm
+
+    async def _warm(self) -> None:
+        litellm = self._load()
+        stream = await litellm.acompletion(
+            model="openai/warm",
+            messages=[{"role": "user", "content": "warm"}],
+            mock_response="warm",
+            stream=True,
+        )
+        async for _ in stream:
+            await asyncio.sleep(0)
+
+    async def _call(
+        self,
+        request: ModelRequest,
+        settings: ProviderSettings,
+        output_limit: Callable[[], int | None],
+        emit: Callable[[Event], None],
+    ) -> None:
+        litellm = self._load()
+        await asyncio.sleep(0)  # a cancel during the import ends here, before anything is sent
+        try:
+            await _stream_into(litellm, request, settings, output_limit, emit)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            raise classify(error, litellm) from error
+
+
+async def _stream_into(
+    litellm: Any,
+    request: ModelRequest,
+    settings: ProviderSettings,
+    output_limit: Callable[[], int | None],
+    emit: Callable[[Event], None],
+) -> None:
+    arguments = call_arguments(request, output_limit())
+    arguments["timeout"] = settings.timeout_s
+    if settings.api_base is not None:
+        arguments["api_base"] = settings.api_base
+        if request.model.startswith("openai/") and not os.environ.get("OPENAI_API_KEY"):
+            # A server of one's own needs no key, but the client refuses to start without one.
+            arguments["api_key"] = "none"
+    if settings.headers:
+        arguments["extra_headers"] = dict(settings.headers)
+    async with asyncio.timeout(settings.timeout_s):
+        stream = await litellm.acompletion(**arguments)
+    reader = ChunkReader()
+    async with contextlib.aclosing(stream):
+        chunks = aiter(stream)
+        while True:
+            try:
+                async with asyncio.timeout(settings.idle_timeout_s):
+                    chunk = await anext(chunks)
+            except StopAsyncIteration:
+                break
+            for event in reader.read(chunk, lambda: _counted_by_provider(stream)):
+                emit(event)
+        last_reason = _real_finish_reason(stream)
+    if not last_reason:
+        raise ModelError("network", "The connection ended before the answer was complete.")
+    for event in reader.finish(last_reason):
+        emit(event)
+
+
+def _real_finish_reason(stream: Any) -> str:
+    """Why the provider stopped; empty when it never said so.
+
+    litellm closes every stream with a "stop" of its own making, so that a connection cut
+    in the middle looks like a finished answer. Only what was received counts.
+    """
+    for name in ("received_finish_reason", "intermittent_finish_reason"):
+        reason = getattr(stream, name, None)
+        if reason:
+            return str(reason)
+    return ""
+
+
+def _counted_by_provider(stream: Any) -> bool:
+    """Whether any chunk from the wire carried usage; without one litellm estimates."""
+    return any(getattr(chunk, "usage", None) is not None for chunk in getattr(stream, "chunks", ()))

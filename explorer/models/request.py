@@ -1,0 +1,167 @@
+"""What is asked of a model, as plain frozen data that a draft can record and replay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+Role = Literal["system", "user", "assistant", "tool"]
+ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A piece of text inside a message."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePart:
+    """A picture inside a message, base64 without a data-URL prefix."""
+
+    mime: str
+    data_base64: str
+
+
+ContentPart = TextPart | ImagePart
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model wants run. `arguments` is the decoded JSON object."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool offered to the model. `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message. `tool_call_id` names the call that a `tool` message answers."""
+
+    role: Role
+    content: str | tuple[ContentPart, ...]
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the message, its parts joined by a blank line; pictures left out."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n\n".join(part.text for part in self.content if isinstance(part, TextPart))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """Everything that decides a model's answer.
+
+    `max_output_tokens` counts tokens of the answer; `thinking` is a level name
+    (minimal, low, medium, high) or None; `tool_choice` is auto, none or required.
+    """
+
+    model: str
+    messages: tuple[ChatMessage, ...]
+    max_output_tokens: int | None = None
+    temperature: float | None = None
+    thinking: str | None = None
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as a JSON object (dictionaries, lists and plain values)."""
+        return {
+            "model": self.model,
+            "messages": [_message_to_json(message) for message in self.messages],
+            "max_output_tokens": self.max_output_tokens,
+            "temperature": self.temperature,
+            "thinking": self.thinking,
+            "tools": [
+                {"name": t.name, "description": t.description, "parameters": t.parameters}
+                for t in self.tools
+            ],
+            "tool_choice": self.tool_choice,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any] | str) -> ModelRequest:
+        """The request that `to_json` recorded, given as an object or as its JSON text.
+
+        Raises ValueError naming the field that does not fit.
+        """
+        data = json.loads(value) if isinstance(value, str) else value
+        if not isinstance(data, Mapping):
+            raise ValueError("a recorded model request must be a JSON object")
+        try:
+            return cls(
+                model=str(data["model"]),
+                messages=tuple(_message_from_json(m) for m in data["messages"]),
+                max_output_tokens=data.get("max_output_tokens"),
+                temperature=data.get("temperature"),
+                thinking=data.get("thinking"),
+                tools=tuple(
+                    ToolSpec(t["name"], t.get("description", ""), dict(t.get("parameters", {})))
+                    for t in data.get("tools") or ()
+                ),
+                tool_choice=data.get("tool_choice"),
+            )
+        except KeyError as missing:
+            raise ValueError(f"a recorded model request lacks the field {missing}") from missing
+
+
+def _message_to_json(message: ChatMessage) -> dict[str, Any]:
+    content: str | list[dict[str, str]]
+    if isinstance(message.content, str):
+        content = message.content
+    else:
+        content = [
+            {"type": "text", "text": part.text}
+            if isinstance(part, TextPart)
+            else {"type": "image", "mime": part.mime, "data": part.data_base64}
+            for part in message.content
+        ]
+    return {
+        "role": message.role,
+        "content": content,
+        "tool_calls": [
+            {"id": call.id, "name": call.name, "arguments": call.arguments}
+            for call in message.tool_calls
+        ],
+        "tool_call_id": message.tool_call_id,
+    }
+
+
+def _message_from_json(data: Mapping[str, Any]) -> ChatMessage:
+    role = data["role"]
+    if role not in ROLES:
+        raise ValueError(f"a recorded message has the unknown role {role!r}")
+    content = data["content"]
+    return ChatMessage(
+        role=cast(Role, role),
+        content=content if isinstance(content, str) else tuple(map(_part_from_json, content)),
+        tool_calls=tuple(
+            ToolCall(c["id"], c["name"], dict(c.get("arguments", {})))
+            for c in data.get("tool_calls") or ()
+        ),
+        tool_call_id=data.get("tool_call_id"),
+    )
+
+
+def _part_from_json(data: Mapping[str, Any]) -> ContentPart:
+    if data["type"] == "text":
+        return TextPart(data["text"])
+    if data["type"] == "image":
+        return ImagePart(data["mime"], data["data"])
+    raise ValueError(f"a recorded message part has the unknown type {data['type']!r}")

@@ -1,0 +1,369 @@
+"""litellm really called, against a loopback server: answers, failures, cancel (A43, E12, E19)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from explorer.models.door import (
+    Cancelled,
+    CancelToken,
+    ChatMessage,
+    Completion,
+    Finished,
+    ImagePart,
+    ModelDoor,
+    ModelDoorConfig,
+    ModelError,
+    ModelInfo,
+    ModelRequest,
+    TextDelta,
+    TextPart,
+    ToolCall,
+    ToolSpec,
+    Usage,
+    UsageReport,
+    complete,
+)
+from tests.models.server import (
+    OVERFLOW,
+    RATE_LIMIT,
+    Answer,
+    ChatServer,
+    Cut,
+    HttpFailure,
+    Malformed,
+    Plan,
+    Stall,
+)
+
+MODEL = "openai/test-model"
+ASK = ModelRequest(MODEL, (ChatMessage("user", "hi"),))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ChatServer]:
+    with ChatServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def door(server: ChatServer) -> Iterator[ModelDoor]:
+    config = ModelDoorConfig(
+        models=(ModelInfo(MODEL, "test", 8192, 500),),
+        api_base=server.url,
+        headers={"X-Trace": "seven"},
+        timeout_s=20,
+        idle_timeout_s=20,
+    )
+    opened = ModelDoor(config)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(autouse=True)
+def fresh(server: ChatServer) -> None:
+    server.gone.clear()
+    server.started.clear()
+    server.requests.clear()
+    server.headers.clear()
+
+
+def ask(door: ModelDoor, request: ModelRequest = ASK) -> Completion:
+    return asyncio.run(complete(door, request, CancelToken()))
+
+
+def failure(door: ModelDoor, request: ModelRequest = ASK) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        ask(door, request)
+    assert door.running == 0
+    return caught.value
+
+
+def test_an_answer_arrives_in_pieces_with_usage_and_finish(
+    server: ChatServer, door: ModelDoor
+) -> None:
+    server.plan(Answer(text="one two three four", pieces=6))
+
+    async def collect() -> list[object]:
+        return [event async for event in door.stream(ASK, CancelToken())]
+
+    events = asyncio.run(collect())
+    pieces = [event.text for event in events if isinstance(event, TextDelta)]
+    assert len(pieces) > 2
+    assert "".join(pieces) == "one two three four"
+    assert events[-2:] == [UsageReport(Usage(11, 7, total=18, source="provider")), Finished("stop")]
+    assert server.headers[0]["x-trace"] == "seven"
+
+
+def test_cached_tokens_are_told_apart_from_input(server: ChatServer, door: ModelDoor) -> None:
+    """B9: the provider's prompt count includes what came from the cache."""
+    usage = {
+        "prompt_tokens": 100,
+        "completion_tokens": 5,
+        "total_tokens": 105,
+        "prompt_tokens_details": {"cached_tokens": 80},
+    }
+    server.plan(Answer(usage=usage))
+    assert ask(door).usage == Usage(20, 5, cache_read=80, total=105, source="provider")
+
+
+def test_missing_usage_is_estimated_and_says_so(server: ChatServer, door: ModelDoor) -> None:
+    """E7: usage that never came must not look like the provider's."""
+    server.plan(Answer(usage=None))
+    usage = ask(door).usage
+    assert usage is not None
+    assert usage.source == "estimate"
+
+
+def test_a_length_stop_and_an_empty_answer_are_reported_as_such(
+    server: ChatServer, door: ModelDoor
+) -> None:
+    """B12: the caller rejects these, so it must be able to see them."""
+    server.plan(Answer(finish="length"), Answer(text=""))
+    assert ask(door).stop_reason == "length"
+    empty = ask(door)
+    assert (empty.text, empty.stop_reason) == ("", "stop")
+
+
+def test_tool_calls_are_joined_from_their_pieces(server: ChatServer, door: ModelDoor) -> None:
+    calls = (("a", "read", '{"path": "x y"}'), ("b", "ls", "{}"))
+    server.plan(Answer(text="", finish="tool_calls", tool_calls=calls, thinking="let me look"))
+    tools = (ToolSpec("read", "reads", {"type": "object", "properties": {}}),)
+    answer = ask(door, ModelRequest(MODEL, ASK.messages, tools=tools, tool_choice="auto"))
+    assert answer.tool_calls == (ToolCall("a", "read", {"path": "x y"}), ToolCall("b", "ls", {}))
+    assert (answer.thinking, answer.stop_reason) == ("let me look", "tool_calls")
+    assert server.requests[0]["tools"][0]["function"]["name"] == "read"
+    assert server.requests[0]["tool_choice"] == "auto"
+    assert not [name for name in server.requests[0] if name.startswith("_")]
+
+
+def test_tool_arguments_that_are_no_json_are_an_error(server: ChatServer, door: ModelDoor) -> None:
+    server.plan(Answer(text="", finish="tool_calls", tool_calls=(("a", "read", '{"path": '),)))
+    assert failure(door).kind == "server"
+
+
+def test_messages_go_out_whole(server: ChatServer, door: ModelDoor) -> None:
+    server.plan(Answer())
+    messages = (
+        ChatMessage("system", "s"),
+        ChatMessage("user", (TextPart("look"), ImagePart("image/png", "QUJD"))),
+        ChatMessage("assistant", "", (ToolCall("c", "ls", {"path": "."}),)),
+        ChatMessage("tool", "a.py", tool_call_id="c"),
+    )
+    ask(door, ModelRequest(MODEL, messages, temperature=0.0))
+    sent = server.requests[0]
+    assert sent["messages"][1]["content"][1]["image_url"]["url"] == "data:image/png;base64,QUJD"
+    assert sent["messages"][2]["tool_calls"][0]["function"]["arguments"] == '{"path": "."}'
+    assert sent["messages"][3]["tool_call_id"] == "c"
+    assert sent["temperature"] == 0.0
+
+
+def test_output_cap_is_clamped_to_the_models_limit_E19(server: ChatServer, door: ModelDoor) -> None:
+    server.plan(Answer())
+    ask(door, ModelRequest(MODEL, ASK.messages, max_output_tokens=13_107))
+    ask(door, ModelRequest(MODEL, ASK.messages, max_output_tokens=100))
+    assert [sent["max_tokens"] for sent in server.requests] == [500, 100]
+
+
+@pytest.mark.parametrize(
+    ("plan", "kind"),
+    [
+        (OVERFLOW, "overflow"),
+        (HttpFailure(400, "too much text", code="context_length_exceeded"), "overflow"),
+        (RATE_LIMIT, "rate_limit"),
+        (HttpFailure(401, "who are you"), "auth"),
+        (HttpFailure(403, "not for you"), "auth"),
+        (HttpFailure(404, "no such model"), "unavailable"),
+        (HttpFailure(400, "what is this"), "bad_request"),
+        (HttpFailure(500, "broken"), "server"),
+        (HttpFailure(503, "busy"), "server"),
+        (HttpFailure(500, raw_body="<html>oops</html>"), "server"),
+        (Malformed(), "server"),
+    ],
+)
+def test_failures_are_told_apart(
+    server: ChatServer, door: ModelDoor, plan: Plan, kind: str
+) -> None:
+    server.plan(plan)
+    assert failure(door).kind == kind
+    assert len(server.requests) == 1, "the door never repeats a call by itself"
+
+
+def test_throttling_is_never_an_overflow_E12(server: ChatServer, door: ModelDoor) -> None:
+    """A 429 whose words speak of context stays a rate limit."""
+    words = "This model's maximum context length is 8192 tokens per minute for your tier"
+    server.plan(HttpFailure(429, words, code="context_length_exceeded", retry_after="12"))
+    error = failure(door)
+    assert (error.kind, error.retry_after_s) == ("rate_limit", 12.0)
+
+
+@pytest.mark.parametrize("plan", [Cut(clean=True), Cut(clean=False), Cut(after=0, clean=True)])
+def test_an_answer_that_just_stops_is_an_error(
+    server: ChatServer, door: ModelDoor, plan: Plan
+) -> None:
+    server.plan(plan)
+    assert failure(door).kind == "network"
+
+
+def test_a_done_line_without_a_finish_reason_is_no_finished_answer(
+    server: ChatServer, door: ModelDoor
+) -> None:
+    server.plan(Answer(finish=None, usage=None))
+    assert failure(door).kind == "network"
+
+
+def test_a_stalled_answer_times_out(server: ChatServer) -> None:
+    door = ModelDoor(ModelDoorConfig(api_base=server.url, idle_timeout_s=0.2))
+    server.plan(Stall())
+    try:
+        assert failure(door).kind == "timeout"
+        assert server.gone.wait(5)
+    finally:
+        door.close()
+
+
+def test_nobody_at_the_address_is_a_network_error() -> None:
+    door = ModelDoor(ModelDoorConfig(api_base="http://127.0.0.1:9/v1", timeout_s=10))
+    try:
+        assert failure(door).kind == "network"
+    finally:
+        door.close()
+
+
+def test_a_provider_nobody_knows_is_unavailable(door: ModelDoor) -> None:
+    request = ModelRequest("nobody-knows-this/model", ASK.messages)
+    assert failure(door, request).kind in ("unavailable", "bad_request")
+
+
+def test_keys_never_stand_in_an_error(
+    server: ChatServer, door: ModelDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a-very-private-value")
+    server.plan(HttpFailure(401, "key a-very-private-value or sk-0123456789abcdefgh is wrong"))
+    message = failure(door).message
+    assert "a-very-private-value" not in message
+    assert "0123456789" not in message
+
+
+def test_cancel_mid_stream_closes_the_connection_and_leaves_nothing(
+    server: ChatServer, door: ModelDoor
+) -> None:
+    """A43, E21."""
+    server.plan(Stall(after=3))
+    token = CancelToken()
+
+    async def run() -> list[str]:
+        seen: list[str] = []
+        try:
+            async for event in door.stream(ASK, token):
+                if isinstance(event, TextDelta):
+                    seen.append(event.text)
+                    token.cancel()
+        except Cancelled:
+            assert door.running == 0
+            return seen
+        raise AssertionError("the stream ended without Cancelled")
+
+    assert asyncio.run(run())
+    assert server.gone.wait(5), "the connection stayed open"
+
+
+def test_cancel_before_the_first_byte(server: ChatServer, door: ModelDoor) -> None:
+    server.plan(Stall(after=0))
+    token = CancelToken()
+
+    async def run() -> None:
+        task = asyncio.create_task(complete(door, ASK, token))
+        await asyncio.to_thread(server.started.wait, 5)
+        token.cancel()
+        with pytest.raises(Cancelled):
+            await task
+        assert door.running == 0
+
+    asyncio.run(run())
+    assert server.gone.wait(5)
+
+
+def test_cancelling_the_reading_task_ends_the_call_too(server: ChatServer, door: ModelDoor) -> None:
+    server.plan(Stall())
+
+    async def run() -> None:
+        task = asyncio.create_task(complete(door, ASK, CancelToken()))
+        await asyncio.to_thread(server.started.wait, 5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert door.running == 0
+
+    asyncio.run(run())
+    assert server.gone.wait(5)
+
+
+def test_leaving_the_stream_early_ends_the_call(server: ChatServer, door: ModelDoor) -> None:
+    server.plan(Stall())
+
+    async def run() -> None:
+        events = door.stream(ASK, CancelToken())
+        assert isinstance(await anext(events), TextDelta)
+        await events.aclose()  # type: ignore[attr-defined]
+        assert door.running == 0
+
+    asyncio.run(run())
+    assert server.gone.wait(5)
+
+
+def test_the_door_answers_after_a_cancel_and_on_another_loop(
+    server: ChatServer, door: ModelDoor
+) -> None:
+    """E21: a cancel leaves no state behind."""
+    server.plan(Stall(), Answer(text="still here"))
+    token = CancelToken()
+
+    async def cancelled() -> None:
+        async for _ in door.stream(ASK, token):
+            token.cancel()
+
+    with pytest.raises(Cancelled):
+        asyncio.run(cancelled())
+    assert ask(door).text == "still here"
+
+
+def test_two_answers_at_once(server: ChatServer, door: ModelDoor) -> None:
+    """A20: the two summaries of a split turn are made concurrently."""
+    server.plan(Answer(text="both"))
+
+    async def run() -> list[Completion]:
+        return list(await asyncio.gather(*(complete(door, ASK, CancelToken()) for _ in range(2))))
+
+    assert [answer.text for answer in asyncio.run(run())] == ["both", "both"]
+
+
+def test_elapsed_time_comes_from_the_given_clock(server: ChatServer, door: ModelDoor) -> None:
+    server.plan(Answer())
+    ticks = iter((10.0, 12.5))
+    answer = asyncio.run(complete(door, ASK, CancelToken(), clock=lambda: next(ticks)))
+    assert answer.elapsed_ms == 2500.0
+
+
+def test_closing_the_door_ends_what_runs(server: ChatServer) -> None:
+    door = ModelDoor(ModelDoorConfig(api_base=server.url))
+    server.plan(Stall())
+
+    async def run() -> None:
+        task = asyncio.create_task(complete(door, ASK, CancelToken()))
+        await asyncio.to_thread(server.started.wait, 5)
+        await asyncio.to_thread(door.close)
+        with pytest.raises(Cancelled):
+            await task
+
+    asyncio.run(run())
+    assert server.gone.wait(5)
+    assert failure(door).kind == "unavailable"
+
+
+def test_content_filter_is_no_answer(server: ChatServer, door: ModelDoor) -> None:
+    server.plan(Answer(finish="content_filter"))
+    assert failure(door).kind == "bad_request"
