@@ -37,6 +37,8 @@ class SessionHeader:
     parent_session: str
     raw: str
     """The line verbatim; empty when the file has no header."""
+    title: str = ""
+    """oh-my-pi: the session's title when the file was opened."""
 
 
 class Aside(NamedTuple):
@@ -62,6 +64,9 @@ class ReadReport:
     problems: list[Problem] = field(default_factory=list)
     bytes_done: int = 0
     bytes_total: int = 0
+    leaf: int = -1
+    """Index of the entry where the agent was, -1 before the first. It is the last line of the
+    file, which a parent that comes late in the file makes another than the last index."""
 
 
 class SessionSource(Protocol):

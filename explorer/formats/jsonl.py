@@ -1,0 +1,102 @@
+"""Lines of a file, and one line's JSON: fast where it is sound, patient where it is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+import orjson
+
+CHUNK_BYTES = 1 << 20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_DIGITS_OF_AN_INT = 4000
+
+
+class BadLine(ValueError):
+    """A line that is not a JSON value; the text says why."""
+
+
+class HardValue(NamedTuple):
+    """A JSON value that the fast parser refuses."""
+
+    value: Any
+    """As written: texts may hold halves of surrogate pairs."""
+    clean: Any
+    """The same with U+FFFD in place of such halves, which no database or screen takes."""
+
+
+def line_groups(file: BinaryIO) -> Iterator[tuple[list[bytes], int]]:
+    """The lines from the file's position on, without their line feeds, in groups of about 1 MB,
+    each with the bytes read so far. An empty last line is not one.
+
+    A carriage return before the line feed stays: JSON reads over it, and the line is kept as it
+    was. Raises OSError when the file cannot be read on.
+    """
+    parts: list[bytes] = []
+    done = 0
+    while chunk := file.read(CHUNK_BYTES):
+        done += len(chunk)
+        lines = chunk.split(b"\n")
+        if len(lines) == 1:
+            parts.append(chunk)
+            continue
+        if parts:
+            parts.append(lines[0])
+            lines[0] = b"".join(parts)
+            parts.clear()
+        if lines[-1]:
+            parts.append(lines[-1])
+        del lines[-1]
+        yield lines, done
+    if parts:
+        yield [b"".join(parts)], done
+
+
+def is_blank(line: bytes) -> bool:
+    return not line or line.isspace()
+
+
+def parse(line: bytes) -> Any:
+    """The JSON value of a line, with halves of surrogate pairs made readable.
+
+    Raises BadLine.
+    """
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return parse_hard(line).clean
+
+
+def parse_hard(line: bytes) -> HardValue:
+    """The JSON value of a line that ``orjson`` refused: halves of surrogate pairs, NaN, deep
+    nesting. Raises BadLine naming what is wrong with the line."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        raise BadLine(f"invalid UTF-8 at byte {error.start + 1} of the line") from error
+    if "\0" in text:
+        raise BadLine(f"not JSON: holds {text.count(chr(0))} NUL bytes")
+    try:
+        value = json.loads(text, parse_int=_integer)
+    except json.JSONDecodeError as error:
+        raise BadLine(f"not JSON: {error.msg} at character {error.colno}") from error
+    except RecursionError as error:
+        raise BadLine("nested too deeply to read") from error
+    return HardValue(value, _without_halves(value))
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _DIGITS_OF_AN_INT else float(digits)
+
+
+def _without_halves(value: Any) -> Any:
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError as error:
+        raise BadLine("nested too deeply to read") from error
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return value

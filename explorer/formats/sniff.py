@@ -1,0 +1,153 @@
+"""What a file is, from its first lines: pi or oh-my-pi, which version, and where its header is."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from explorer.formats import omp, pi
+from explorer.formats.errors import FormatError
+from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
+from explorer.session.records import FormatName, Problem, SessionHeader
+
+WINDOW_LINES = 2_000
+"""Lines looked at; they are read in groups of about 1 MB, and one group is always looked at."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the first lines say."""
+
+    header_line: int = 0
+    header: dict[str, Any] | None = None
+    header_raw: bytes = b""
+    title: str = ""
+    first_entry: bytes = b""
+    entries: int = 0
+    with_ids: int = 0
+    omp_signs: int = 0
+    first_bad: tuple[int, str] = (0, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Sniffed:
+    """How a file is to be read."""
+
+    header: SessionHeader
+    header_line: int
+    """Line of the header, 0 when there is none."""
+    linear: bool
+    """Version 1: entries without ids, each below the one before."""
+    problems: tuple[Problem, ...]
+
+
+def sniff(path: Path, file: BinaryIO) -> Sniffed:
+    """Look at the first lines of a file that stands at its start.
+
+    Raises FormatError when nothing there is a session, OSError when it cannot be read.
+    """
+    seen = _Seen()
+    number = 0
+    for lines, _ in line_groups(file):
+        for line in lines:
+            number += 1
+            _look(seen, number, line)
+        if number >= WINDOW_LINES or seen.header is not None or seen.entries:
+            break
+    if number == 0:
+        raise FormatError(str(path), 1, "the file is empty")
+    if seen.header is None and not seen.entries:
+        line_number, reason = seen.first_bad
+        if not line_number:
+            raise FormatError(str(path), 1, "the file holds only blank lines")
+        raise FormatError(str(path), line_number, f"not a pi or oh-my-pi session: {reason}")
+    return _conclude(path, seen)
+
+
+def _look(seen: _Seen, number: int, line: bytes) -> None:
+    if number == 1 and line.startswith(BYTE_ORDER_MARK):
+        line = line[len(BYTE_ORDER_MARK) :]
+    if is_blank(line):
+        return
+    try:
+        value = parse(line)
+    except BadLine as error:
+        seen.first_bad = seen.first_bad if seen.first_bad[0] else (number, str(error))
+        return
+    reason = _look_at_value(seen, number, line, value)
+    if reason and not seen.first_bad[0]:
+        seen.first_bad = (number, reason)
+
+
+def _look_at_value(seen: _Seen, number: int, line: bytes, value: object) -> str:
+    """Takes note of a JSON value; returns why it is none of a session's, or an empty text."""
+    if not isinstance(value, dict):
+        return "the line is not a JSON object"
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return "the object has no type"
+    seen.omp_signs += omp.is_sign(value)
+    if omp.is_title_slot(value):
+        title = value.get("title")
+        seen.title = title if isinstance(title, str) else ""
+    elif kind == pi.HEADER_TYPE:
+        if seen.header is None:
+            seen.header, seen.header_line, seen.header_raw = value, number, line
+    elif _is_entry(value, kind):
+        seen.first_entry = seen.first_entry or line
+        seen.entries += 1
+        seen.with_ids += isinstance(value.get("id"), str)
+    else:
+        return f"the object's type is {kind[:40]!r}, and it has no id"
+    return ""
+
+
+def _is_entry(value: dict[str, Any], kind: str) -> bool:
+    if isinstance(value.get("id"), str) and "parentId" in value:
+        return True
+    if kind == "message":
+        message = value.get("message")
+        return isinstance(message, dict) and isinstance(message.get("role"), str)
+    return kind in pi.ENTRY_TYPES or kind in omp.ENTRY_TYPES
+
+
+def _conclude(path: Path, seen: _Seen) -> Sniffed:
+    problems: list[Problem] = []
+    in_omp_home = ".omp" in path.absolute().parts
+    format_name: FormatName = "omp" if seen.omp_signs or in_omp_home else "pi"
+    version = _version(seen, problems)
+    header = pi.read_header(
+        seen.header or {}, seen.header_raw.decode("utf-8", "replace"), format_name, version
+    )
+    if seen.header is None:
+        problems.append(Problem(1, "the file has no header; its entries were read without one"))
+    if not header.session_id:
+        made = hashlib.sha256(seen.header_raw or seen.first_entry).hexdigest()[:32]
+        header = replace(header, session_id=made)
+        if seen.header is not None:
+            problems.append(Problem(seen.header_line, "the header has no id; one was made"))
+    if seen.title:
+        header = replace(header, title=seen.title)
+    return Sniffed(header, seen.header_line, version == 1, tuple(problems))
+
+
+def _version(seen: _Seen, problems: list[Problem]) -> int:
+    stated = seen.header.get("version") if seen.header is not None else None
+    known = isinstance(stated, int) and not isinstance(stated, bool) and stated >= 1
+    if known and isinstance(stated, int) and stated != 1:
+        if stated > omp.VERSION + 1:
+            problems.append(
+                Problem(seen.header_line, f"version {stated} is newer than the ones known here")
+            )
+        return stated
+    # A file is of version 1 when it says so or says nothing; one that has ids nevertheless lost
+    # its header or its version, and reading it as one chain would lose its branches.
+    if seen.with_ids:
+        if seen.header is not None:
+            problems.append(
+                Problem(seen.header_line, "the header says version 1, but the entries have ids")
+            )
+        return pi.VERSION
+    return 1

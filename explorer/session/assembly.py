@@ -1,0 +1,126 @@
+"""From entries in file order to indices: a stable order in which every parent comes first.
+
+Session files name parents by id, and a damaged or merged file may name one that comes later,
+never, or in a circle. Everything above works on indices where a parent's is below its child's, so
+this is where those files are put right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from heapq import heappop, heappush
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+Item = TypeVar("Item")
+Fault = Literal["", "orphan", "cycle", "self"]
+"""Why an entry became a root although it names a parent: the parent is nowhere, it is below the
+entry itself, or it is the entry itself."""
+
+
+class Placement(NamedTuple, Generic[Item]):
+    """An item with its parent's index; the item's own index is the order of placements."""
+
+    item: Item
+    parent: int
+    fault: Fault
+
+
+class _Held(NamedTuple, Generic[Item]):
+    order: int
+    entry_id: str
+    parent_id: str
+    item: Item
+
+
+class Assembler(Generic[Item]):
+    """Places entries one by one, holding back those whose parent has not come yet.
+
+    The result is the order in which each time the earliest entry of the file is taken whose
+    parent has been taken; a file that is in order stays as it is and nothing is held.
+    """
+
+    def __init__(self, ids_ahead: Callable[[], Container[str]] | None = None) -> None:
+        """``ids_ahead`` gives the ids that the rest of the input holds; it is asked once, when a
+        parent is missing, so that orphans keep their place instead of waiting for the end."""
+        self.placed: dict[str, int] = {}
+        """Index of every placed id. A reader may add entries whose parent is placed already,
+        as ``placed[entry_id] = len(placed)``, without going through ``place``."""
+        self._ids_ahead = ids_ahead
+        self._ahead: Container[str] | None = None
+        self._waiting: dict[str, list[_Held[Item]]] = {}
+        self._held: dict[str, _Held[Item]] = {}
+        self._seen = 0
+
+    @property
+    def holding(self) -> bool:
+        """Whether any entry waits for its parent; while one does, use ``place`` for all."""
+        return bool(self._held)
+
+    def __contains__(self, entry_id: str) -> bool:
+        return entry_id in self.placed or entry_id in self._held
+
+    def place(self, entry_id: str, parent_id: str, item: Item) -> list[Placement[Item]]:
+        """Add the next entry of the file; an empty ``parent_id`` makes it a root.
+
+        Returns what can be placed now: nothing when the parent is still to come, else the entry
+        and what had been waiting for it. Raises ValueError when the id was added before.
+        """
+        if entry_id in self:
+            raise ValueError(f"entry id {entry_id!r} exists already")
+        self._seen += 1
+        held = _Held(self._seen, entry_id, parent_id, item)
+        if not parent_id or parent_id in self.placed:
+            return self._release(held, "")
+        if parent_id == entry_id:
+            return self._release(held, "self")
+        if parent_id not in self._held and not self._comes_later(parent_id):
+            return self._release(held, "orphan")
+        self._held[entry_id] = held
+        self._waiting.setdefault(parent_id, []).append(held)
+        return []
+
+    def finish(self) -> list[Placement[Item]]:
+        """Place what still waits: orphans and circles, each opened at its first entry."""
+        out: list[Placement[Item]] = []
+        for held in list(self._held.values()):
+            if held.entry_id in self._held:
+                start, fault = self._start_of(held)
+                del self._held[start.entry_id]
+                self._waiting[start.parent_id].remove(start)
+                out += self._release(start, fault)
+        return out
+
+    def _comes_later(self, entry_id: str) -> bool:
+        if self._ids_ahead is None:
+            return True
+        if self._ahead is None:
+            self._ahead = self._ids_ahead()
+        return entry_id in self._ahead
+
+    def _start_of(self, held: _Held[Item]) -> tuple[_Held[Item], Fault]:
+        """The entry to make a root so that ``held`` can be placed."""
+        walked: dict[str, _Held[Item]] = {}
+        at = held
+        while at.entry_id not in walked:
+            walked[at.entry_id] = at
+            above = self._held.get(at.parent_id)
+            if above is None:
+                return at, "orphan"
+            at = above
+        names = list(walked)
+        circle = names[names.index(at.entry_id) :]
+        return min((walked[name] for name in circle), key=lambda one: one.order), "cycle"
+
+    def _release(self, held: _Held[Item], fault: Fault) -> list[Placement[Item]]:
+        out: list[Placement[Item]] = []
+        ready = [(held.order, held)]
+        while ready:
+            _, one = heappop(ready)
+            parent = -1 if fault else self.placed.get(one.parent_id, -1)
+            self.placed[one.entry_id] = len(self.placed)
+            out.append(Placement(one.item, parent, fault))
+            fault = ""
+            for child in self._waiting.pop(one.entry_id, ()):
+                del self._held[child.entry_id]
+                heappush(ready, (child.order, child))
+        return out
