@@ -111,7 +111,9 @@ def resource_path(*parts: str) -> Path:
 
 def _packaged(package: str, parts: tuple[str, ...]) -> Traversable:
     """`parts` below the top-level package `package`; see `resource` for the errors."""
-    found = files(package).joinpath(*parts)
+    found = files(package)
+    for part in parts:
+        found = found / part
     if not (found.is_file() or found.is_dir()):
         raise FileNotFoundError(
             f"{package}/{'/'.join(parts)} is missing from this installation; install it again"
