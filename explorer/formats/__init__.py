@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
+from explorer.formats.discover import FoundSession, discover
+from explorer.formats.entries import new_entry, new_id
 from explorer.formats.errors import FormatError, ReadCancelled
+from explorer.formats.export import (
+    ExportError,
+    ExportReport,
+    LeafMark,
+    export_session,
+    in_file_order,
+)
 from explorer.formats.source import FileSource, open_source
 
-__all__ = ["FileSource", "FormatError", "ReadCancelled", "open_source"]
+__all__ = [
+    "ExportError",
+    "ExportReport",
+    "FileSource",
+    "FormatError",
+    "FoundSession",
+    "LeafMark",
+    "ReadCancelled",
+    "discover",
+    "export_session",
+    "in_file_order",
+    "new_entry",
+    "new_id",
+    "open_source",
+]

@@ -25,6 +25,7 @@ class _Seen:
     header_raw: bytes = b""
     title: str = ""
     first_entry: bytes = b""
+    first_time: object = None
     entries: int = 0
     with_ids: int = 0
     omp_signs: int = 0
@@ -96,7 +97,8 @@ def _look_at_value(seen: _Seen, number: int, line: bytes, value: object) -> str:
         if seen.header is None:
             seen.header, seen.header_line, seen.header_raw = value, number, line
     elif _is_entry(value, kind):
-        seen.first_entry = seen.first_entry or line
+        if not seen.entries:
+            seen.first_entry, seen.first_time = line, value.get("timestamp")
         seen.entries += 1
         seen.with_ids += isinstance(value.get("id"), str)
     else:
@@ -118,9 +120,8 @@ def _conclude(path: Path, seen: _Seen) -> Sniffed:
     in_omp_home = ".omp" in path.absolute().parts
     format_name: FormatName = "omp" if seen.omp_signs or in_omp_home else "pi"
     version = _version(seen, problems)
-    header = pi.read_header(
-        seen.header or {}, seen.header_raw.decode("utf-8", "replace"), format_name, version
-    )
+    known = seen.header if seen.header is not None else {"timestamp": seen.first_time}
+    header = pi.read_header(known, seen.header_raw.decode(), format_name, version)
     if seen.header is None:
         problems.append(Problem(1, "the file has no header; its entries were read without one"))
     if not header.session_id:

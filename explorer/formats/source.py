@@ -74,7 +74,8 @@ class FileSource:
         self._progress = progress
         self._cancelled = cancelled
         self._line = 0
-        self._values = 0
+        # The place of the next JSON value; a header that is missing had place 0.
+        self._values = 0 if sniffed.header_line else 1
         self._last_id = ""
         self._leaf_id = ""
         self._assembler: Assembler[tuple[EntryRecord, str]] = Assembler(self._ids_ahead)

@@ -1,0 +1,233 @@
+"""Writing a session back as a file: line by line as it was, or as pi's version 3."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from heapq import merge
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+from explorer.formats import pi
+from explorer.formats.entries import iso_time, new_entry
+from explorer.formats.errors import ReadCancelled
+from explorer.formats.jsonl import BadLine, parse
+from explorer.formats.upgrade import PiUpgrade, dumps
+from explorer.session.records import Aside, SessionHeader
+
+AsFormat = Literal["original", "pi-v3"]
+Line = tuple[int, str | bytes]
+"""Line number in the file it came from, 0 for an entry made here; and the line: text for an
+entry, bytes for what was kept aside."""
+
+_LINES_BETWEEN_REPORTS = 1_000
+_PRIVATE = 0o600
+
+
+class ExportError(ValueError):
+    """A session that the chosen format cannot hold; the text says which would."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeafMark:
+    """Where an agent shall go on, and the id and time of the entry that says so if need be."""
+
+    leaf_id: str
+    """Id of the leaf; empty for before the first entry."""
+    entry_id: str
+    time_ms: float
+
+
+@dataclass(slots=True)
+class ExportReport:
+    """What was written."""
+
+    path: str
+    entries: int = 0
+    marked_leaf: bool = False
+    """Whether an entry was added that makes the leaf the last line."""
+    left_out: list[int] = field(default_factory=list)
+    """Numbers of lines that the format has no place for (pi-v3: what was kept aside)."""
+    unknown_types: dict[str, int] = field(default_factory=dict)
+    """pi-v3: entries of types that pi reads over, by type."""
+
+
+def in_file_order(entries: Iterable[tuple[int, str]], asides: Iterable[Aside]) -> Iterator[Line]:
+    """Entries (by line number, those made here last) and lines kept aside, in one stream.
+
+    Entries whose parents came late in their file must be sorted by line number beforehand.
+    """
+
+    def by_line(line: Line) -> float:
+        return line[0] or float("inf")
+
+    kept: Iterator[Line] = ((aside.line, aside.raw) for aside in asides)
+    return merge(entries, kept, key=by_line)
+
+
+def export_session(
+    lines: Iterable[Line],
+    header: SessionHeader,
+    out: str | os.PathLike[str],
+    as_format: AsFormat = "original",
+    *,
+    leaf: LeafMark | None = None,
+    progress: Callable[[int], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> ExportReport:
+    """Write a session's lines, in the order of ``in_file_order``, to ``out``.
+
+    ``original`` writes every line as it was, what was kept aside included, and entries made here
+    after them. ``pi-v3`` brings pi's versions 1 and 2 and oh-my-pi to pi's version 3 and leaves
+    out what was kept aside. A session without a header gets one. With ``leaf``, an entry
+    that carries nothing is added unless the leaf is the last one already.
+
+    The file appears whole or not at all; an existing one keeps its permissions, a new one is
+    readable by its owner alone. ``progress`` gets the number of entries written.
+
+    Raises ExportError when a version 1 file would have to hold entries or a leaf of its own,
+    ReadCancelled, OSError.
+    """
+    target = Path(out)
+    report = ExportReport(str(target))
+    writer = _Writer(header, as_format, report)
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            for line in lines:
+                writer.write(file, line)
+                if report.entries % _LINES_BETWEEN_REPORTS == 0:
+                    _tell(report, progress, cancelled)
+            writer.finish(file, leaf)
+            file.flush()
+            os.fsync(file.fileno())
+        _tell(report, progress, cancelled)
+        os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else _PRIVATE)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return report
+
+
+def _tell(
+    report: ExportReport,
+    progress: Callable[[int], None] | None,
+    cancelled: Callable[[], bool] | None,
+) -> None:
+    if progress is not None:
+        progress(report.entries)
+    if cancelled is not None and cancelled():
+        raise ReadCancelled(f"{report.path}: writing stopped after {report.entries} entries")
+
+
+class _Writer:
+    def __init__(self, header: SessionHeader, as_format: AsFormat, report: ExportReport) -> None:
+        self._header = header
+        self._report = report
+        self._upgrade = PiUpgrade(header) if as_format == "pi-v3" else None
+        self._bound_to_order = header.version == 1 and self._upgrade is None
+        self._next_line = 1
+        # Places count the JSON values of the file; a header that is missing had place 0.
+        self._place = 0 if header.raw else 1
+        self._header_passed = not header.raw
+        self._header_written = False
+        self._last = ""
+
+    def write(self, file: BinaryIO, line: Line) -> None:
+        number, raw = line
+        # The header is the first line that is neither an entry nor kept aside.
+        if not self._header_passed and number != self._next_line:
+            self._header_passed = True
+            self._place += 1
+        if not self._header_written and (self._header_passed or self._upgrade is not None):
+            self._write_header(file)
+        self._next_line = number + 1
+        if isinstance(raw, bytes):
+            self._write_aside(file, number, raw)
+            return
+        if self._bound_to_order and not number:
+            raise ExportError("a file of version 1 cannot hold new entries; export as pi-v3")
+        if self._upgrade is not None:
+            raw = self._upgrade.entry(raw, self._place if number else -1)
+        self._place += 1
+        self._last = raw
+        self._report.entries += 1
+        _put(file, raw.encode())
+
+    def _write_aside(self, file: BinaryIO, number: int, raw: bytes) -> None:
+        if self._header.version == 1 and _is_value(raw):
+            self._place += 1
+        if self._upgrade is None:
+            _put(file, raw)
+        else:
+            self._report.left_out.append(number)
+
+    def _write_header(self, file: BinaryIO) -> None:
+        self._header_written = True
+        raw = self._header.raw
+        if self._upgrade is not None:
+            value = parse(raw.encode()) if raw else made_header(self._header)
+            raw = self._upgrade.header(value)
+        _put(file, (raw or dumps(made_header(self._header))).encode())
+
+    def finish(self, file: BinaryIO, leaf: LeafMark | None) -> None:
+        if not self._header_written:
+            self._write_header(file)
+        if self._upgrade is not None:
+            self._report.unknown_types = dict(self._upgrade.unknown_types)
+        if leaf is None or self._leads_to(leaf.leaf_id):
+            return
+        if self._bound_to_order:
+            raise ExportError("a file of version 1 has its leaf at its end; export as pi-v3")
+        mark = new_entry(
+            self._header.format,
+            "custom",
+            leaf.leaf_id,
+            leaf.time_ms,
+            leaf.entry_id,
+            custom_type=pi.LEAF_TYPE,
+        )
+        _put(file, dumps(mark).encode())
+        self._report.marked_leaf = True
+
+    def _leads_to(self, leaf_id: str) -> bool:
+        """Whether an agent that takes the last line for the leaf comes to this one."""
+        if not self._last:
+            return not leaf_id
+        if self._bound_to_order:
+            return leaf_id == pi.positional_id(self._place - 1)
+        last = parse(self._last.encode())
+        if last.get("id") == leaf_id:
+            return True
+        return last.get("customType") == pi.LEAF_TYPE and (last.get("parentId") or "") == leaf_id
+
+
+def _put(file: BinaryIO, line: bytes) -> None:
+    file.write(line)
+    file.write(b"\n")
+
+
+def _is_value(raw: bytes) -> bool:
+    try:
+        parse(raw)
+    except BadLine:
+        return False
+    return True
+
+
+def made_header(header: SessionHeader) -> dict[str, Any]:
+    """A header line for a session whose file had none."""
+    made: dict[str, Any] = {"type": pi.HEADER_TYPE}
+    if header.version != 1:
+        made["version"] = header.version
+    made |= {
+        "id": header.session_id,
+        "timestamp": iso_time(header.time_ms),
+        "cwd": header.cwd,
+    }
+    if header.parent_session:
+        made["parentSession"] = header.parent_session
+    return made
