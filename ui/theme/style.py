@@ -61,6 +61,11 @@ QLabel[tone="comp"] { color: $comp; }
 QLabel[tone="tool"] { color: $tool; }
 QWidget[surface="panel"] { background: $panel; }
 QWidget[surface="card"] { background: $card; }
+QLabel[keycap="true"] {
+  color: $dim; border: 1px solid $line; border-radius: 4px; padding: 0 4px;
+}
+QFrame[strip="true"] { background: $panel; border-bottom: 1px solid $line; }
+QFrame[card="true"] { background: $card; border: 1px solid $line; border-radius: ${radius}px; }
 QFrame[line="h"] { background: $line; border: none; max-height: 1px; min-height: 1px; }
 QFrame[line="v"] { background: $line; border: none; max-width: 1px; min-width: 1px; }
 
@@ -116,6 +121,12 @@ QAbstractSpinBox::up-button { subcontrol-position: top right; }
 QAbstractSpinBox::down-button { subcontrol-position: bottom right; }
 QAbstractSpinBox::up-arrow { image: url("$icons/chevron-up.svg"); width: 10px; height: 10px; }
 QAbstractSpinBox::down-arrow { image: url("$icons/chevron-down.svg"); width: 10px; height: 10px; }
+QAbstractSpinBox[plain="true"] {
+  padding: 1px 5px; min-height: 15px; border-color: transparent; background: transparent;
+  border-radius: 4px;
+}
+QAbstractSpinBox[plain="true"]:hover { border-color: $line; background: $card; }
+QAbstractSpinBox[plain="true"]:focus { border-color: $accent; background: $card; }
 QCheckBox, QRadioButton { spacing: 7px; padding: 2px; border: 1px solid transparent; }
 QCheckBox:focus, QRadioButton:focus { border-color: $accent; border-radius: 4px; }
 QCheckBox::indicator, QRadioButton::indicator {

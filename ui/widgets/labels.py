@@ -1,0 +1,132 @@
+"""Small texts: captions, key caps, labels that shorten themselves, hairlines."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
+
+from ui.theme import mono_font, on_theme_changed, set_tone, small_font
+
+
+class Caption(QLabel):
+    """A small dim label. ``tone``: see ``set_tone``."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, tone: str = "dim") -> None:
+        super().__init__(text, parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setFont(small_font())
+        set_tone(self, tone)
+        on_theme_changed(self._restyle)
+
+    def _restyle(self) -> None:
+        self.setFont(small_font())
+
+
+class KeyCap(QLabel):
+    """A key as it is drawn in hints: ``Enter``, ``/``."""
+
+    def __init__(self, key: str, parent: QWidget | None = None) -> None:
+        super().__init__(key, parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setProperty("keycap", True)
+        self.setFont(mono_font(-0.5))
+        self.setAccessibleName(f"key {key}")
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+
+class Hairline(QFrame):
+    """A separator of one pixel."""
+
+    def __init__(self, vertical: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("line", "v" if vertical else "h")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+
+
+class ElidedLabel(QLabel):
+    """One line that ends in an ellipsis where there is no room; the tool tip has all of it."""
+
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
+        super().__init__(parent)
+        self._mode = mode
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setText(text)
+
+    def setText(self, text: str, /) -> None:
+        line = " ".join(text.split())
+        super().setText(line)
+        self.setAccessibleName(line)
+        self.updateGeometry()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(24, super().minimumSizeHint().height())
+
+    def shown_text(self) -> str:
+        """What is painted at the present width."""
+        return self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
+
+    def paintEvent(self, event: QPaintEvent, /) -> None:
+        shown = self.shown_text()
+        self.setToolTip(self.text() if shown != self.text() else "")
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        painter.drawText(self.contentsRect(), int(self.alignment()), shown)
+
+
+class LinkButton(QPushButton):
+    """A button that looks like a link, reachable by Tab; Return presses it as well."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setProperty("kind", "link")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAutoDefault(False)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+            return
+        super().keyPressEvent(event)
+
+
+class ClickLabel(QLabel):
+    """Rich text of our own words with links; Tab moves between them, Return follows one."""
+
+    link = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse
+            | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+            | Qt.TextInteractionFlag.TextSelectableByMouse
+        )
+        self.setOpenExternalLinks(False)
+        self.linkActivated.connect(self.link)
+        self._words = ""
+        on_theme_changed(self._again)
+
+    def set_words(self, html: str, spoken: str) -> None:
+        """Show ``html`` (already escaped where it quotes) and say ``spoken``."""
+        self._words = html
+        self.setText(html)
+        self.setAccessibleName(spoken)
+
+    def _again(self) -> None:
+        # Links take their colour from the palette when the text is set.
+        self.setText("")
+        self.setText(self._words)
+
+    def mousePressEvent(self, event: QMouseEvent, /) -> None:
+        super().mousePressEvent(event)
+        event.accept()

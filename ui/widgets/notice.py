@@ -1,0 +1,207 @@
+"""One strip for what went wrong or well: what happened, what was kept, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.theme import S4, S8, S12, S16, bind_icon, icon_pixmap, on_theme_changed, set_tone
+from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.plain_text import PlainTextView
+
+Level = Literal["error", "warning", "info", "done"]
+
+_ICONS = {"error": "error", "warning": "warning", "info": "info", "done": "check"}
+_TINTS = {"error": "lost", "warning": "comp", "info": "accent", "done": "tool"}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a person is told."""
+
+    level: Level
+    what: str
+    """What happened, in one sentence."""
+    kept: str = ""
+    """What was kept, or that nothing changed."""
+    todo: str = ""
+    """What to do next."""
+    details: str = ""
+    """Technical details, shown on demand and copied."""
+    action: str = ""
+    """The words of a button, when there is something to press."""
+    on_action: Callable[[], None] | None = None
+
+
+class NoticeStrip(QFrame):
+    """Shows one notice until it is dismissed (Escape or the cross) or replaced."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.notice: Notice | None = None
+        self.setProperty("strip", True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._sign = QLabel(self)
+        self._what = QLabel(self)
+        self._rest = Caption(parent=self)
+        for label in (self._what, self._rest):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._act = QPushButton(self)
+        self._act.clicked.connect(self._acted)
+        self._show_details = LinkButton("De&tails", self)
+        self._show_details.setCheckable(True)
+        self._show_details.toggled.connect(self._details_toggled)
+        self._copy = LinkButton("&Copy details", self)
+        self._copy.clicked.connect(self._copy_details)
+        self._close = QToolButton(self)
+        bind_icon(self._close, "close", "dim")
+        self._close.setToolTip("Dismiss (Esc)")
+        self._close.setAccessibleName("Dismiss")
+        self._close.clicked.connect(self.dismiss)
+        self._details = PlainTextView(self, fit=160)
+        self._lay_out()
+        on_theme_changed(self._restyle)
+        self.hide()
+
+    def _lay_out(self) -> None:
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(self._what)
+        texts.addWidget(self._rest)
+        links = QHBoxLayout()
+        links.setSpacing(S8)
+        links.addWidget(self._show_details)
+        links.addWidget(self._copy)
+        links.addStretch(1)
+        texts.addLayout(links)
+        texts.addWidget(self._details)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(S16, S8, S12, S8)
+        row.setSpacing(S8)
+        row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(texts, 1)
+        row.addWidget(self._act, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
+        row.setContentsMargins(S16, S8, S4 + S4, S8)
+
+    def show_notice(self, notice: Notice) -> None:
+        """Replace what is shown."""
+        self.notice = notice
+        self._what.setText(notice.what)
+        set_tone(self._what, "lost" if notice.level == "error" else "")
+        rest = " ".join(part for part in (notice.kept, notice.todo) if part)
+        self._rest.setText(rest)
+        self._rest.setVisible(bool(rest))
+        self._act.setText(notice.action)
+        self._act.setVisible(bool(notice.action))
+        self._show_details.setChecked(False)
+        self._show_details.setVisible(bool(notice.details))
+        self._copy.setVisible(bool(notice.details))
+        self._details.set_text(notice.details)
+        self._details.setVisible(False)
+        self.setAccessibleName(f"{notice.level}: {notice.what}")
+        self.setAccessibleDescription(rest)
+        self._restyle()
+        self.show()
+
+    def _restyle(self) -> None:
+        if self.notice is not None:
+            name, tint = _ICONS[self.notice.level], _TINTS[self.notice.level]
+            self._sign.setPixmap(icon_pixmap(name, tint, 16, self.devicePixelRatioF()))
+
+    def dismiss(self) -> None:
+        """Hide the strip."""
+        self.notice = None
+        self.hide()
+
+    def _acted(self) -> None:
+        if self.notice is not None and self.notice.on_action is not None:
+            self.notice.on_action()
+
+    def _details_toggled(self, on: bool) -> None:
+        self._details.setVisible(on)
+
+    def _copy_details(self) -> None:
+        if self.notice is not None:
+            parts = (self.notice.what, self.notice.kept, self.notice.todo, self.notice.details)
+            QGuiApplication.clipboard().setText("\n".join(part for part in parts if part))
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.dismiss()
+            return
+        super().keyPressEvent(event)
+
+
+class AddressStrip(QFrame):
+    """Shows the address of a clicked link; only a second, deliberate press opens it."""
+
+    def __init__(self, open_address: Callable[[str], None], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._open_address = open_address
+        self.address = ""
+        self.setProperty("strip", True)
+        self._shown = PlainTextView(self, fit=96)
+        self._shown.setAccessibleName("Address of the link")
+        self._open = QPushButton("&Open in browser", self)
+        self._open.clicked.connect(self._opened)
+        copy = QPushButton("&Copy", self)
+        copy.clicked.connect(self._copied)
+        close = QPushButton("&Leave", self)
+        close.clicked.connect(self.hide)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(S8)
+        for button in (self._open, copy, close):
+            button.setAutoDefault(False)
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S8, S16, S8)
+        column.setSpacing(S4)
+        self._title = Caption("The text links to this address:", self)
+        column.addWidget(self._title)
+        column.addWidget(self._shown)
+        column.addLayout(buttons)
+        self.hide()
+
+    def ask(self, address: str, can_open: bool) -> None:
+        """Show an address. One that is not of the web can be read and copied, not opened."""
+        self.address = address
+        self._title.setText(
+            "The text links to this address:"
+            if can_open
+            else "The text links to this address, which is not of the web and is not opened:"
+        )
+        self._shown.set_text(address)
+        self._open.setVisible(can_open)
+        self.show()
+        self._shown.set_text(address)
+        self.setFocus()
+
+    def _opened(self) -> None:
+        self.hide()
+        self._open_address(self.address)
+
+    def _copied(self) -> None:
+        QGuiApplication.clipboard().setText(self.address)
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.hide()
+            return
+        super().keyPressEvent(event)

@@ -1,0 +1,156 @@
+"""The empty state, the section that folds, and the heading over a part of a pane."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.theme import (
+    S4,
+    S8,
+    S12,
+    S16,
+    S24,
+    bind_icon,
+    icon_pixmap,
+    on_theme_changed,
+    set_tone,
+    small_font,
+    ui_font,
+)
+
+
+class EmptyState(QWidget):
+    """What to do next, where there is nothing to show."""
+
+    pressed = Signal()
+
+    def __init__(
+        self, icon: str, title: str, text: str, action: str = "", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._icon = icon
+        self._sign = QLabel(self)
+        self._title = QLabel(title, self)
+        self._text = QLabel(text, self)
+        self.button = QPushButton(action, self)
+        self.button.setVisible(bool(action))
+        self.button.clicked.connect(self.pressed)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S24, S24, S24, S24)
+        column.setSpacing(S8)
+        column.addStretch(2)
+        for label in (self._sign, self._title, self._text):
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            label.setWordWrap(label is not self._sign)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            column.addWidget(label)
+        set_tone(self._text, "dim")
+        column.addSpacing(S4)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+        on_theme_changed(self._restyle)
+        self._restyle()
+
+    def set_words(self, title: str, text: str) -> None:
+        """Say something else."""
+        self._title.setText(title)
+        self._text.setText(text)
+
+    def _restyle(self) -> None:
+        self._sign.setPixmap(icon_pixmap(self._icon, "faint", 32, self.devicePixelRatioF()))
+        self._title.setFont(ui_font(1, bold=True))
+
+
+class CollapsibleSection(QWidget):
+    """A heading that shows and hides what is below it. ``summary`` is told while it is shut."""
+
+    toggled = Signal(bool)
+
+    def __init__(
+        self,
+        title: str,
+        content: QWidget,
+        *,
+        expanded: bool = False,
+        tone: str = "dim",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._title = title
+        self._expanded = expanded
+        self.content = content
+        self.header = QToolButton(self)
+        self.header.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.header.setCheckable(False)
+        self.header.setText(title)
+        self.header.setAccessibleName(title)
+        self.header.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.header.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.header.clicked.connect(lambda: self.set_expanded(not self._expanded))
+        self._tone = tone
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(S4)
+        column.addWidget(self.header)
+        column.addWidget(content)
+        on_theme_changed(self._restyle)
+        self._restyle()
+        self._apply()
+
+    def _restyle(self) -> None:
+        self.header.setFont(small_font())
+
+    @property
+    def expanded(self) -> bool:
+        """Whether the content is shown."""
+        return self._expanded
+
+    def set_title(self, title: str) -> None:
+        """Change the heading."""
+        self._title = title
+        self.header.setText(title)
+        self.header.setAccessibleName(title)
+
+    def set_expanded(self, expanded: bool) -> None:
+        """Show or hide the content."""
+        if expanded != self._expanded:
+            self._expanded = expanded
+            self._apply()
+            self.toggled.emit(expanded)
+
+    def _apply(self) -> None:
+        self.content.setVisible(self._expanded)
+        bind_icon(self.header, "chevron-down" if self._expanded else "chevron-right", self._tone)
+        state = "expanded" if self._expanded else "collapsed"
+        self.header.setAccessibleDescription(state)
+
+
+def section(parent: QWidget | None = None) -> tuple[QWidget, QVBoxLayout]:
+    """A part of a pane with the pane's margins: its widget and its column."""
+    widget = QWidget(parent)
+    column = QVBoxLayout(widget)
+    column.setContentsMargins(S16, S12, S16, S12)
+    column.setSpacing(S8)
+    return widget, column
+
+
+def row(*widgets: QWidget | int, spacing: int = S8) -> QHBoxLayout:
+    """Widgets in a line; a whole number is a stretch of that weight."""
+    line = QHBoxLayout()
+    line.setContentsMargins(0, 0, 0, 0)
+    line.setSpacing(spacing)
+    for part in widgets:
+        if isinstance(part, int):
+            line.addStretch(part)
+        else:
+            line.addWidget(part)
+    return line

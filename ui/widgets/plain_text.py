@@ -1,0 +1,204 @@
+"""Plain text of any size: displayed lines are split, and long texts arrive in pieces.
+
+An unbroken line of a megabyte would hold the window for a minute, and a megabyte set at once for
+a tenth of a second; so lines are broken at 1,000 characters for display, and after the first
+64 KB the rest follows 64 KB at a time, between the window's other events.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent, QTextCursor, QTextOption, QWheelEvent
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
+
+from ui.theme import mono_font, on_theme_changed, ui_font
+
+PIECE = 64 * 1024
+LINE = 1000
+
+
+def split_lines(text: str, column: int = 0) -> tuple[str, int]:
+    """Break lines longer than ``LINE`` characters.
+
+    ``column``: how long the line already is that the text continues. Returns the text to display
+    and the column at its end.
+    """
+    out: list[str] = []
+    for number, line in enumerate(text.split("\n")):
+        if number:
+            out.append("\n")
+            column = 0
+        while column + len(line) > LINE:
+            room = LINE - column
+            out.append(line[:room])
+            out.append("\n")
+            line, column = line[room:], 0
+        out.append(line)
+        column += len(line)
+    return "".join(out), column
+
+
+class PlainTextView(QPlainTextEdit):
+    """Read-only text that streams in. ``fit``: grow with the text up to that many pixels."""
+
+    loaded = Signal()
+    """All of the text is shown."""
+
+    def __init__(self, parent: QWidget | None = None, *, fit: int = 0, mono: bool = True) -> None:
+        super().__init__(parent)
+        self._fit, self._mono = fit, mono
+        self._text, self._at, self._column = "", 0, 0
+        self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("plain", True)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setTabChangesFocus(True)
+        self.document().setDocumentMargin(2)
+        if fit:
+            self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._timer = QTimer(self)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._more)
+        on_theme_changed(self._restyle)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        self.setFont(mono_font() if self._mono else ui_font())
+        self._refit()
+
+    def set_text(self, text: str) -> None:
+        """Show a text from its beginning; a loading one is given up."""
+        self._timer.stop()
+        self._text, self._at, self._column = text, 0, 0
+        self.clear()
+        self._more()
+        if self._at < len(self._text):
+            self._timer.start()
+
+    def text(self) -> str:
+        """The whole text as it was given, without the breaks made for display."""
+        return self._text
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether a part of the text is still to come."""
+        return self._timer.isActive()
+
+    def _more(self) -> None:
+        piece = self._text[self._at : self._at + PIECE]
+        self._at += len(piece)
+        shown, self._column = split_lines(piece, self._column)
+        self._insert(shown)
+        if self._at <= PIECE:
+            self._refit()
+        if self._at >= len(self._text):
+            self._timer.stop()
+            self.loaded.emit()
+
+    def _insert(self, shown: str) -> None:
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(shown)
+
+    def reveal(self, start: int, length: int) -> None:
+        """Select a stretch given in the text's own characters, as far as it is loaded."""
+        before, _ = split_lines(self._text[:start])
+        inside, _ = split_lines(self._text[start : start + length])
+        cursor = self.textCursor()
+        end = self.document().characterCount() - 1
+        cursor.setPosition(min(len(before), end))
+        cursor.setPosition(min(len(before) + len(inside), end), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+        self.centerCursor()
+
+    # height that follows the text ------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._refit()
+
+    def _refit(self) -> None:
+        if self._fit:
+            self.setFixedHeight(self._wanted_height())
+
+    def _wanted_height(self) -> int:
+        """The text's height, counted only as far as the limit."""
+        layout, height = self.document().documentLayout(), 0.0
+        block = self.document().begin()
+        while block.isValid() and height < self._fit:
+            height += layout.blockBoundingRect(block).height()
+            block = block.next()
+        margins = self.contentsMargins()
+        chrome = margins.top() + margins.bottom() + 2 * self.document().documentMargin() + 4
+        return int(min(height + chrome, self._fit))
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, self._wanted_height() if self._fit else 120)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60, 24)
+
+    def wheelEvent(self, event: QWheelEvent, /) -> None:
+        bar = self.verticalScrollBar()
+        if self._fit and bar.maximum() == 0:
+            event.ignore()
+            return
+        super().wheelEvent(event)
+
+
+class StreamView(PlainTextView):
+    """Text that a model is writing: shown 30 times a second, following its end.
+
+    The end is followed only while it is in view, so that a person can read back meanwhile.
+    """
+
+    FLUSH_MS = 33
+
+    def __init__(self, parent: QWidget | None = None, *, mono: bool = False) -> None:
+        super().__init__(parent, mono=mono)
+        self._pending: list[str] = []
+        self._flush = QTimer(self)
+        self._flush.setInterval(self.FLUSH_MS)
+        self._flush.timeout.connect(self.flush)
+
+    def begin(self) -> None:
+        """Empty the view for a new text."""
+        self._pending = []
+        self.set_text("")
+
+    def add(self, delta: str) -> None:
+        """Take a piece of text; it is shown with the next flush."""
+        if delta:
+            self._pending.append(delta)
+            if not self._flush.isActive():
+                self._flush.start()
+
+    def finish(self) -> None:
+        """Show what is left."""
+        self.flush()
+        self._flush.stop()
+
+    def characters(self) -> int:
+        """Characters received, shown or not yet."""
+        return len(self._text) + sum(len(part) for part in self._pending)
+
+    def flush(self) -> None:
+        """Show what came since the last flush."""
+        if not self._pending:
+            self._flush.stop()
+            return
+        delta, self._pending = "".join(self._pending), []
+        bar = self.verticalScrollBar()
+        following = bar.value() >= bar.maximum() - 2
+        self._text += delta
+        self._at = len(self._text)
+        shown, self._column = split_lines(delta, self._column)
+        self._insert(shown)
+        if following:
+            bar.setValue(bar.maximum())

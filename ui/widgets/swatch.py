@@ -1,0 +1,155 @@
+"""A verdict's texture as a small sign, and the legend that explains and filters by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+
+from ui.theme import on_theme_changed, paint_verdict, small_font, theme
+from ui.widgets.figures import full, short
+from ui.widgets.flow import FlowLayout
+
+SWATCH_WIDTH, SWATCH_HEIGHT = 13, 11
+
+
+class Share(NamedTuple):
+    """A part of a budget: what fills it, its name, and how many tokens it takes."""
+
+    key: str
+    title: str
+    tokens: int
+    verdict: int = -1
+    """The verdict whose texture fills it, or -1 for the colour of ``token``."""
+    token: str = "dim"
+    filterable: bool = True
+
+
+def paint_share(painter: QPainter, rect: QRectF, share: Share, *, radius: float = 2.0) -> None:
+    """Fill a rectangle as the share asks."""
+    if share.verdict >= 0:
+        paint_verdict(painter, rect, share.verdict, radius=radius, outline=radius > 0)
+        return
+    colour: QColor = getattr(theme(), share.token)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(theme().line, 1) if radius else Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    inset = 0.5 if radius else 0.0
+    painter.drawRoundedRect(rect.adjusted(inset, inset, -inset, -inset), radius, radius)
+    painter.restore()
+
+
+class LegendItem(QAbstractButton):
+    """One share with its texture, name and figure. Checked: the view shows only this one."""
+
+    def __init__(self, share: Share, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.share = share
+        self.setCheckable(share.filterable)
+        self.setFont(small_font())
+        if share.filterable:
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        else:
+            self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.set_share(share)
+        on_theme_changed(self.update)
+
+    def set_share(self, share: Share) -> None:
+        """Show other figures."""
+        self.share = share
+        figure = f" {short(share.tokens)}" if share.tokens else ""
+        self.setText(share.title + figure)
+        self.setAccessibleName(f"{share.title}, {full(share.tokens)} tokens")
+        hint = " Click to show only these in the list." if share.filterable else ""
+        self.setToolTip(f"{share.title}: {full(share.tokens)} tokens.{hint}")
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        width = SWATCH_WIDTH + 6 + metrics.horizontalAdvance(self.text()) + 6
+        return QSize(width, max(metrics.height(), SWATCH_HEIGHT) + 4)
+
+    def paintEvent(self, event: QPaintEvent, /) -> None:
+        now, painter = theme(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.isChecked() or self.hasFocus() or (self.underMouse() and self.isCheckable()):
+            painter.setPen(QPen(now.accent, 1) if self.hasFocus() else Qt.PenStyle.NoPen)
+            painter.setBrush(now.sel if self.isChecked() else now.panel)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        top = (self.height() - SWATCH_HEIGHT) / 2
+        paint_share(painter, QRectF(2, top, SWATCH_WIDTH, SWATCH_HEIGHT), self.share)
+        painter.setPen(now.ink if self.isChecked() else now.dim)
+        text = self.rect().adjusted(SWATCH_WIDTH + 7, 0, 0, 0)
+        painter.drawText(text, int(Qt.AlignmentFlag.AlignVCenter), self.text())
+
+
+class Legend(QWidget):
+    """The shares of a budget. One at a time can be checked; checking it again frees it."""
+
+    filter_changed = Signal(str)
+    """The checked share's key, or an empty text."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._flow = FlowLayout(self, across=6, down=2)
+        self._items: dict[str, LegendItem] = {}
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setAccessibleName("Legend")
+
+    def set_shares(self, shares: Sequence[Share]) -> None:
+        """Show these shares in this order, keeping the items whose keys stay."""
+        keys = [share.key for share in shares]
+        if list(self._items) != keys:
+            self._rebuild(shares)
+            return
+        for share in shares:
+            self._items[share.key].set_share(share)
+
+    def _rebuild(self, shares: Sequence[Share]) -> None:
+        checked = self.filter_key()
+        while (item := self._flow.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        self._items = {}
+        for share in shares:
+            button = self._items[share.key] = LegendItem(share, self)
+            button.setChecked(share.key == checked)
+            button.toggled.connect(lambda on, key=share.key: self._toggled(key, on))
+            self._flow.addWidget(button)
+            button.show()
+        self._flow.invalidate()
+        self.updateGeometry()
+        if checked and checked not in self._items:
+            self.filter_changed.emit("")
+
+    def _toggled(self, key: str, on: bool) -> None:
+        if on:
+            for other, item in self._items.items():
+                if other != key and item.isChecked():
+                    item.blockSignals(True)
+                    item.setChecked(False)
+                    item.blockSignals(False)
+                    item.update()
+        self.filter_changed.emit(key if on else "")
+
+    def filter_key(self) -> str:
+        """The checked share's key, or an empty text."""
+        return next((key for key, item in self._items.items() if item.isChecked()), "")
+
+    def clear_filter(self) -> None:
+        """Uncheck, as a click on the checked item would."""
+        for item in self._items.values():
+            item.setChecked(False)
+
+    def item(self, key: str) -> LegendItem:
+        """The item of a share. Raises KeyError when it is not shown."""
+        return self._items[key]
