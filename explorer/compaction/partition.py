@@ -1,0 +1,161 @@
+"""One verdict for every entry of the active path, with its weight and its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import compress
+
+from explorer.compaction.path_view import PathView
+from explorer.compaction.prepare import Preparation, Refusal
+from explorer.compaction.verdict import Verdict, verdict_reason
+from explorer.session.kinds import Kind, selector
+from explorer.session.tree import Path, SessionTree
+
+__all__ = ["Partition", "Verdict", "partition"]
+
+SUMMARY_SHARE = 10
+"""A summary is guessed to take a tenth of what it tells; see ``tokens_after_estimate``."""
+
+_COMPACTIONS = selector({Kind.COMPACTION})
+_NOT = bytes([1]) + bytes(255)
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A path divided. Positions count on ``path``; sizes in tokens."""
+
+    path: Path
+    verdicts: bytes
+    """One ``Verdict`` per position."""
+    tokens: list[int]
+    """Tokens per verdict."""
+    cut: int
+    """Position of the first kept entry; -1 when nothing is compacted."""
+    boundary: int
+    valid_cuts: list[int]
+    """Positions to which the cut can be dragged, ascending."""
+    tokens_before: int
+    tokens_kept: int
+    tokens_after_estimate: int
+    """What is kept plus a guess of the summary's size."""
+    preparation: Preparation | Refusal
+    _tree: SessionTree = field(repr=False, compare=False)
+
+    def weight(self, position: int) -> int:
+        """Tokens of the entry at a position: of its summary for the compaction in force."""
+        view = self.preparation.cuts.view
+        if position == view.compaction:
+            return self._tree.columns.estimate[self.path[position]]
+        return view.weights[position]
+
+    def reason(self, position: int) -> str:
+        """Why the entry at a position has its verdict, in a sentence."""
+        verdict = Verdict(self.verdicts[position])
+        return verdict_reason(self.preparation, verdict, position, self.weight(position))
+
+
+def partition(tree: SessionTree, preparation: Preparation | Refusal) -> Partition:
+    """The verdicts of a preparation; a refusal leaves all that the context holds kept."""
+    view = preparation.cuts.view
+    verdicts = bytearray()
+    tokens = [0] * len(Verdict)
+    for start, stop, verdict in _stretches(view, preparation):
+        table = bytes([Verdict.NOT_SENT, verdict]) + bytes(254)
+        verdicts += view.sent[start:stop].translate(table)
+        unsent = _unsent_weight(view, start, stop)
+        tokens[verdict] += view.weight(start, stop) - unsent
+        tokens[Verdict.NOT_SENT] += unsent
+    _judge_compactions(tree, view, preparation, verdicts, tokens)
+    cut, after = -1, preparation.tokens_before
+    if isinstance(preparation, Preparation):
+        cut = preparation.cut
+        after = tokens[Verdict.KEPT] + _summary_guess(tree, preparation, tokens)
+    return Partition(
+        path=view.path,
+        verdicts=bytes(verdicts),
+        tokens=tokens,
+        cut=cut,
+        boundary=view.boundary,
+        valid_cuts=preparation.cuts.between(view.boundary, len(view)),
+        tokens_before=preparation.tokens_before,
+        tokens_kept=tokens[Verdict.KEPT],
+        tokens_after_estimate=after,
+        preparation=preparation,
+        _tree=tree,
+    )
+
+
+def _stretches(
+    view: PathView, preparation: Preparation | Refusal
+) -> list[tuple[int, int, Verdict]]:
+    """The path in stretches of one verdict each, entries that are not sent aside."""
+    out: list[tuple[int, int, Verdict]] = []
+    at = 0
+
+    def until(stop: int, verdict: Verdict) -> None:
+        nonlocal at
+        if stop > at:
+            out.append((at, stop, verdict))
+            at = stop
+
+    # What came before a new start is gone, not summarized.
+    until(view.reset + 1, Verdict.NOT_SENT)
+    if isinstance(preparation, Refusal):
+        # Nothing happens: what the context holds stays, from where the last compaction kept.
+        first = view.kept_from if view.kept_from >= 0 else view.boundary
+        until(first, Verdict.SUMMARIZED_EARLIER)
+        until(len(view), Verdict.KEPT)
+        return out
+    if 0 <= view.kept_from < view.boundary:
+        until(view.kept_from, Verdict.SUMMARIZED_EARLIER)
+        until(view.compaction, Verdict.LOST)
+    until(view.boundary, Verdict.SUMMARIZED_EARLIER)
+    if preparation.is_split_turn:
+        until(preparation.turn_start, Verdict.TO_SUMMARIZE)
+        until(preparation.cut, Verdict.TURN_PREFIX)
+    until(preparation.cut, Verdict.TO_SUMMARIZE)
+    until(len(view), Verdict.KEPT)
+    return out
+
+
+def _unsent_weight(view: PathView, start: int, stop: int) -> int:
+    """Tokens counted in the walk for entries that are never sent (a quirk of pi, B6)."""
+    unsent = view.sent[start:stop].translate(_NOT)
+    if not unsent.count(1):
+        return 0
+    return sum(compress(view.weights[start:stop], unsent))
+
+
+def _judge_compactions(
+    tree: SessionTree,
+    view: PathView,
+    preparation: Preparation | Refusal,
+    verdicts: bytearray,
+    tokens: list[int],
+) -> None:
+    """Compactions on the path: only the last one still speaks, and it is told anew."""
+    estimate = tree.columns.estimate
+    for position in compress(range(len(view)), view.kinds.translate(_COMPACTIONS)):
+        if position != view.compaction:
+            verdicts[position] = Verdict.SUMMARIZED_EARLIER
+            continue
+        verdict = Verdict.KEPT
+        if isinstance(preparation, Preparation):
+            dropped = preparation.profile.prefix_only == "drop"
+            prefix_only = bool(preparation.turn_prefix) and not preparation.history
+            verdict = Verdict.LOST if dropped and prefix_only else Verdict.TO_SUMMARIZE
+        verdicts[position] = verdict
+        tokens[verdict] += estimate[view.path[position]]
+
+
+def _summary_guess(tree: SessionTree, preparation: Preparation, tokens: list[int]) -> int:
+    """Tokens that the new summary may take: a tenth of what it tells, within the output caps.
+
+    An update is not shorter than the summary it updates.
+    """
+    reserve = preparation.settings.reserve_tokens
+    earlier = preparation.previous_compaction
+    previous = tree.columns.estimate[earlier] if earlier >= 0 else 0
+    history = max(previous, (tokens[Verdict.TO_SUMMARIZE] - previous) // SUMMARY_SHARE)
+    prefix = tokens[Verdict.TURN_PREFIX] // SUMMARY_SHARE
+    return min(history, reserve * 4 // 5) + min(prefix, reserve // 2)

@@ -1,0 +1,155 @@
+"""The active path as byte strings, so that every question about it is one pass in C."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+from explorer.compaction.profile import Profile
+from explorer.session.context import latest_on_path
+from explorer.session.kinds import (
+    CONTEXT_KINDS,
+    METADATA_KINDS,
+    TURN_START_KINDS,
+    Flag,
+    Kind,
+    selector,
+)
+from explorer.session.tree import Path, SessionTree
+
+USER_IMAGE_TOKENS = 1200
+"""What an image in a user message takes (B6)."""
+
+CONTEXT_MASK = selector(CONTEXT_KINDS)
+TURN_MASK = selector(TURN_START_KINDS)
+METADATA_MASK = selector(METADATA_KINDS)
+
+_EXECUTIONS = selector({Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION})
+_SUMMARIES = selector({Kind.BRANCH_SUMMARY})
+_NEVER_WEIGHED = selector({Kind.COMPACTION})
+# Entries that are not stored messages, and roles that pi does not know: it counts neither.
+_NOT_WEIGHED_BY_PI = selector(
+    {
+        Kind.COMPACTION,
+        Kind.CUSTOM_MESSAGE,
+        Kind.BRANCH_SUMMARY,
+        Kind.SYSTEM,
+        Kind.PYTHON_EXECUTION,
+        Kind.FILE_MENTION,
+        Kind.OTHER_ROLE,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PathView:
+    """One path under one profile. All byte strings have one value per position."""
+
+    path: Path
+    kinds: bytes
+    sent: bytes
+    """1 where the entry puts a message of its own into a model's context."""
+    weights: array[int]
+    """Tokens that the entry counts in the walk."""
+    compaction: int
+    """Position of the previous compaction that is in force, or -1."""
+    reset: int
+    """Position of the last reset boundary, or -1."""
+    kept_from: int
+    """Position from which the previous compaction kept entries, or -1."""
+    boundary: int
+    """Position where the next compaction's work starts."""
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def turn(self, position: int) -> int:
+        """The number of the turn that a position is in, from 1; 0 before the first turn."""
+        return self.kinds[: position + 1].translate(TURN_MASK).count(1)
+
+    def sent_between(self, start: int, stop: int) -> list[int]:
+        """The entries (indices) sent from positions ``start`` to ``stop`` (exclusive)."""
+        return list(compress(self.path[start:stop], self.sent[start:stop]))
+
+    def weight(self, start: int, stop: int) -> int:
+        """Tokens from position ``start`` to ``stop`` (exclusive)."""
+        return sum(self.weights[start:stop])
+
+
+def view_of(
+    tree: SessionTree, leaf: int, profile: Profile, measured: Sequence[int] | None = None
+) -> PathView:
+    """The path to ``leaf``. ``measured``: a token column (by entry index) to use instead of the
+    estimate; a negative value means not counted yet, and the estimate stands in."""
+    path = tree.path(leaf)
+    kinds = path.gather(tree.columns.kind)
+    compaction = latest_on_path(tree, path, Kind.COMPACTION)
+    reset = latest_on_path(tree, path, Kind.RESET_BOUNDARY)
+    kept = -1
+    if reset > compaction:
+        compaction = -1
+    elif compaction >= 0:
+        facts = tree.columns.compactions[path[compaction]]
+        kept = path.position(tree.index_of(facts.first_kept_id))
+        # What the context does not hold was not kept (B2).
+        kept = max(kept, reset + 1) if 0 <= kept < compaction else -1
+    boundary = max(compaction, reset) + 1
+    if kept >= 0 and profile.boundary == "corrected":
+        boundary = kept
+    sent = _sent(tree, path, kinds)
+    weights = _weights(tree, path, kinds, profile, measured)
+    return PathView(path, kinds, sent, weights, compaction, reset, kept, boundary)
+
+
+def _marked(kinds: bytes, mask: bytes) -> compress[int]:
+    return compress(range(len(kinds)), kinds.translate(mask))
+
+
+def _sent(tree: SessionTree, path: Path, kinds: bytes) -> bytes:
+    flags = tree.columns.flags
+    sent = bytearray(kinds.translate(CONTEXT_MASK))
+    for position in _marked(kinds, _EXECUTIONS):
+        if flags[path[position]] & Flag.EXCLUDED:
+            sent[position] = 0
+    for position in _marked(kinds, _SUMMARIES):
+        if flags[path[position]] & Flag.EMPTY_SUMMARY:
+            sent[position] = 0
+    return bytes(sent)
+
+
+def _weights(
+    tree: SessionTree,
+    path: Path,
+    kinds: bytes,
+    profile: Profile,
+    measured: Sequence[int] | None,
+) -> array[int]:
+    values = array("i")
+    estimate = tree.columns.estimate
+    for part in path.ranges:
+        if measured is None:
+            values.extend(estimate[part.start : part.stop])
+        else:
+            values.extend(array("i", measured[part.start : part.stop]))
+    if measured is not None and values and min(values) < 0:
+        for position, value in enumerate(values):
+            if value < 0:
+                values[position] = estimate[path[position]]
+    if profile.weights == "stored-messages":
+        for position in _marked(kinds, _NOT_WEIGHED_BY_PI):
+            values[position] = 0
+        return values
+    for position in _marked(kinds, _NEVER_WEIGHED):
+        values[position] = 0
+    flags = tree.columns.flags
+    for position in _marked(kinds, _EXECUTIONS):
+        if flags[path[position]] & Flag.EXCLUDED:
+            values[position] = 0
+    if measured is None:
+        for entry, images in tree.columns.user_images.items():
+            position = path.position(entry)
+            if position >= 0:
+                values[position] += USER_IMAGE_TOKENS * images
+    return values

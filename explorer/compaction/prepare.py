@@ -1,0 +1,177 @@
+"""What a compaction at a leaf would do, without a model and without payloads (A14 to A18, A28)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import compress
+
+from explorer.compaction import reasons
+from explorer.compaction.context_size import context_size
+from explorer.compaction.cut import Cut, Cuts
+from explorer.compaction.file_ops import FileOperations
+from explorer.compaction.path_view import CONTEXT_MASK, view_of
+from explorer.compaction.profile import Profile, Settings
+from explorer.session.context import context_at
+from explorer.session.kinds import Kind, selector
+from explorer.session.tree import Path, SessionTree
+
+_BRANCHES = selector({Kind.BRANCH_SUMMARY})
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """A compaction that can be done. Positions count on ``path``, entries are indices."""
+
+    leaf: int
+    path: Path
+    boundary: int
+    """Position where the work starts: before it, everything was summarized earlier."""
+    cut: int
+    """Position of the first kept entry."""
+    cut_point: int
+    """Position of the valid cut; metadata between ``cut`` and it is kept too (A17)."""
+    turn_start: int
+    """Position where the split turn starts, or -1."""
+    is_split_turn: bool
+    first_kept: int
+    previous_compaction: int
+    """The compaction entry in force at the leaf, or -1."""
+    history: list[int]
+    """Entries to summarize."""
+    turn_prefix: list[int]
+    """Entries of the split turn before the cut, summarized on their own."""
+    tokens_before: int
+    tokens_source: str
+    read_files: tuple[str, ...]
+    modified_files: tuple[str, ...]
+    failed_files: tuple[str, ...]
+    """Files that were only named by calls that failed (B17)."""
+    profile: Profile
+    settings: Settings
+    reason: str
+    """Why the cut falls here, in sentences."""
+    cuts: Cuts = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why there is nothing to compact."""
+
+    leaf: int
+    path: Path
+    code: str
+    """``empty``, ``just-compacted``, ``no-cut``, ``fits``, ``nothing-before`` or ``not-a-cut``."""
+    reason: str
+    """A sentence for a person."""
+    boundary: int
+    tokens_before: int
+    tokens_source: str
+    profile: Profile
+    settings: Settings
+    cuts: Cuts = field(repr=False, compare=False)
+
+
+def prepare(
+    tree: SessionTree,
+    leaf: int,
+    profile: Profile,
+    settings: Settings,
+    *,
+    weights: Sequence[int] | None = None,
+    cut: int | None = None,
+) -> Preparation | Refusal:
+    """Prepare a compaction at ``leaf``; never raises for what a session holds.
+
+    ``weights``: tokens by entry index to use instead of the estimate; negative is not counted yet.
+    ``cut``: a position chosen by hand; one that is no valid cut gives a ``Refusal``.
+    """
+    cuts = Cuts(view_of(tree, leaf, profile, weights), profile)
+    view = cuts.view
+    size = context_size(tree, context_at(tree, leaf), profile, weights)
+
+    def refuse(code: str, reason: str) -> Refusal:
+        return Refusal(
+            leaf,
+            view.path,
+            code,
+            reason,
+            view.boundary,
+            size.tokens,
+            size.source,
+            profile,
+            settings,
+            cuts,
+        )
+
+    if not len(view):
+        return refuse("empty", reasons.EMPTY)
+    if view.kinds[-1] == Kind.COMPACTION:
+        return refuse("just-compacted", reasons.JUST_COMPACTED)
+    by_hand = cut is not None
+    if cut is None:
+        found = cuts.find(view.boundary, len(view), settings.keep_recent_tokens)
+    else:
+        chosen = cuts.chosen(view.boundary, cut)
+        if chosen is None:
+            return refuse("not-a-cut", reasons.not_a_cut(view, cut))
+        found = chosen
+    corrected = profile.empty_input == "refuse"
+    if found.first_kept >= len(view) or (found.point < 0 and corrected):
+        return refuse("no-cut", reasons.NO_CUT)
+    history, prefix = _to_summarize(cuts, found, only_sent=corrected)
+    if corrected and not history and not prefix:
+        code = "nothing-before" if by_hand else "fits"
+        return refuse(code, reasons.nothing_to_summarize(view, settings, by_hand=by_hand))
+    files = _files(tree, cuts, found.first_kept)
+    return Preparation(
+        leaf=leaf,
+        path=view.path,
+        boundary=view.boundary,
+        cut=found.first_kept,
+        cut_point=found.point,
+        turn_start=found.turn_start,
+        is_split_turn=found.is_split_turn,
+        first_kept=view.path[found.first_kept],
+        previous_compaction=view.path[view.compaction] if view.compaction >= 0 else -1,
+        history=history,
+        turn_prefix=prefix,
+        tokens_before=size.tokens,
+        tokens_source=size.source,
+        read_files=files.read,
+        modified_files=files.modified,
+        failed_files=files.failed,
+        profile=profile,
+        settings=settings,
+        reason=reasons.cut_reason(cuts, found, settings, len(prefix), by_hand=by_hand),
+        cuts=cuts,
+    )
+
+
+def _to_summarize(cuts: Cuts, cut: Cut, *, only_sent: bool) -> tuple[list[int], list[int]]:
+    view = cuts.view
+    mask = view.sent if only_sent else view.kinds.translate(CONTEXT_MASK)
+
+    def entries(start: int, stop: int) -> list[int]:
+        return list(compress(view.path[start:stop], mask[start:stop]))
+
+    if not cut.is_split_turn:
+        return entries(view.boundary, cut.first_kept), []
+    return entries(view.boundary, cut.turn_start), entries(cut.turn_start, cut.first_kept)
+
+
+def _files(tree: SessionTree, cuts: Cuts, first_kept: int) -> FileOperations:
+    view, columns = cuts.view, tree.columns
+    files = FileOperations()
+    if view.compaction >= 0:
+        earlier = columns.compactions[view.path[view.compaction]]
+        if not earlier.from_extension:
+            files.add_details(earlier.read_files, earlier.modified_files)
+    part = view.path[view.boundary : first_kept]
+    if cuts.profile.branch_files == "all-entries" and columns.branches:
+        for entry in part.select(columns.kind, _BRANCHES):
+            branch = columns.branches[entry]
+            if not branch.from_extension:
+                files.add_details(branch.read_files, branch.modified_files)
+    files.add_calls(tree, part.ranges, cuts.profile)
+    return files

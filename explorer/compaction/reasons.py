@@ -1,0 +1,113 @@
+"""The rules in sentences: why the cut falls where it does, why an entry got its verdict."""
+
+from __future__ import annotations
+
+from explorer.compaction.cut import Cut, Cuts
+from explorer.compaction.path_view import PathView
+from explorer.compaction.profile import Settings
+from explorer.session.kinds import Kind
+
+EMPTY = "There is nothing here yet: the path to this place holds no entries."
+JUST_COMPACTED = (
+    "The newest entry is a compaction: nothing was said since, so there is nothing to compact."
+)
+NO_CUT = (
+    "There is no valid cut here: a path can be cut before a message of the user, a reply, a "
+    "command or a note, never before a tool result."
+)
+
+
+def tokens_text(tokens: int) -> str:
+    """Tokens for a sentence: 870, 6.2k, 41k."""
+    if tokens < 1000:
+        return str(tokens)
+    if tokens < 9950:
+        return f"{tokens / 1000:.1f}k"
+    return f"{round(tokens / 1000)}k"
+
+
+def count_text(count: int, noun: str) -> str:
+    """A count with its noun: 1 entry, 3 entries."""
+    if count == 1:
+        return f"1 {noun}"
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count} {plural}"
+
+
+def not_a_cut(view: PathView, position: int) -> str:
+    """Why a position cannot be chosen."""
+    if not 0 <= position < len(view):
+        return f"There is no position {position} on a path of {count_text(len(view), 'entry')}."
+    name = f"#{view.path[position]}"
+    if position < view.boundary:
+        return f"{name} was summarized by an earlier compaction; a cut falls after that."
+    if view.kinds[position] == Kind.TOOL_RESULT:
+        return f"{name} is a tool result: it must stay with its call, so no cut falls before it."
+    return f"No valid cut falls at {name}: it would part a tool result from its call."
+
+
+def nothing_to_summarize(view: PathView, settings: Settings, *, by_hand: bool) -> str:
+    """Why there would be nothing to ask a summarizer about (B3, E4)."""
+    if by_hand:
+        return "Before this cut there is nothing that was not summarized already."
+    held = tokens_text(view.weight(view.boundary, len(view)))
+    keep = tokens_text(settings.keep_recent_tokens)
+    what = "what was said so far"
+    if view.compaction >= 0:
+        what = "what was kept and said since the last compaction"
+    return (
+        f"Nothing to summarize: {what} takes {held} tokens, and the newest {keep} are kept as "
+        "they are."
+    )
+
+
+def cut_reason(cuts: Cuts, cut: Cut, settings: Settings, prefix: int, *, by_hand: bool) -> str:
+    """Why the cut falls here and where the next one up is."""
+    view = cuts.view
+    said = [_chosen(view, cut) if by_hand else _walked(view, cut, settings)]
+    if cut.point >= 0 and cut.first_kept < cut.point:
+        moved = count_text(cut.point - cut.first_kept, "entry")
+        said.append(f"{moved} of metadata just before it stay with what they belong to.")
+    if cut.is_split_turn and prefix:
+        turn = view.turn(cut.turn_start)
+        first = "first entry gets a summary of its own"
+        if prefix > 1:
+            first = f"first {prefix} entries get a summary of their own"
+        said.append(f"The cut falls inside turn {turn}, so the turn is split: its {first}.")
+    if cut.point >= 0:
+        above = cuts.before(cut.first_kept, view.boundary)
+        if above >= 0:
+            more = tokens_text(view.weight(above, cut.first_kept))
+            said.append(f"The next valid cut up is #{view.path[above]}, +{more} kept.")
+    return " ".join(said)
+
+
+def _chosen(view: PathView, cut: Cut) -> str:
+    kept = tokens_text(view.weight(cut.first_kept, len(view)))
+    return f"The cut at #{view.path[cut.point]} was chosen by hand: {kept} tokens are kept."
+
+
+def _walked(view: PathView, cut: Cut, settings: Settings) -> str:
+    keep = tokens_text(settings.keep_recent_tokens)
+    if cut.point < 0:
+        return "There is no valid cut, so everything is kept."
+    point = f"#{view.path[cut.point]}"
+    if cut.reached < 0:
+        return (
+            f"All of it is less than the {keep} tokens to keep, so the cut is the first, {point}."
+        )
+    reached = f"#{view.path[cut.reached]}"
+    start = (
+        f"Counted back from the newest entry, the {keep} tokens to keep are reached at {reached}"
+    )
+    if cut.reached == cut.point:
+        return f"{start}, where a cut is valid."
+    if cut.point > cut.reached:
+        why = "a tool result, which stays with its call"
+        if view.kinds[cut.reached] != Kind.TOOL_RESULT:
+            why = "which is no valid cut"
+        return f"{start}, {why}; the next valid cut is {point}."
+    return (
+        f"{start}, and no valid cut follows: the newest tool results fill all that is kept. "
+        f"The cut falls at {point}, so that they stay with their call."
+    )

@@ -1,0 +1,100 @@
+"""What becomes of an entry in a compaction, and why, in a sentence."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from explorer.compaction.path_view import PathView
+from explorer.compaction.prepare import Preparation, Refusal
+from explorer.compaction.reasons import tokens_text
+from explorer.session.kinds import CONTEXT_KINDS, Kind
+
+
+class Verdict(IntEnum):
+    """What becomes of an entry."""
+
+    SUMMARIZED_EARLIER = 0
+    TO_SUMMARIZE = 1
+    TURN_PREFIX = 2
+    KEPT = 3
+    NOT_SENT = 4
+    PRUNED = 5
+    LOST = 6
+
+
+def verdict_reason(
+    preparation: Preparation | Refusal, verdict: Verdict, position: int, weight: int
+) -> str:
+    """Why the entry at a position of the path has its verdict."""
+    view = preparation.cuts.view
+    if view.kinds[position] == Kind.COMPACTION:
+        return _compaction(view, preparation, verdict, position)
+    if verdict is Verdict.NOT_SENT:
+        return _not_sent(view, position)
+    if verdict is Verdict.SUMMARIZED_EARLIER:
+        if view.compaction < 0:
+            return "No longer in the context."
+        return f"The compaction #{view.path[view.compaction]} summarized it already."
+    if verdict is Verdict.LOST:
+        by = view.path[view.compaction]
+        return (
+            f"Lost: compaction #{by} kept it, so no summary tells of it, and this compaction "
+            "starts after that one."
+        )
+    if verdict is Verdict.PRUNED:
+        return "Its content is replaced by a short note."
+    if verdict is Verdict.KEPT or isinstance(preparation, Refusal):
+        return _kept(view, preparation, position, weight)
+    if verdict is Verdict.TURN_PREFIX:
+        turn = view.turn(preparation.turn_start)
+        return (
+            f"Turn {turn} is split by the cut at #{view.path[preparation.cut]}; this part of it "
+            "gets a summary of its own."
+        )
+    return (
+        f"Older than the cut at #{view.path[preparation.cut]}: told by the summary "
+        f"({tokens_text(weight)} tokens)."
+    )
+
+
+def _compaction(
+    view: PathView, preparation: Preparation | Refusal, verdict: Verdict, position: int
+) -> str:
+    if position != view.compaction:
+        return "An older compaction: a later one, or a new start, took its place."
+    if verdict is Verdict.LOST:
+        return (
+            "Lost: there is no history to summarize before the split turn, and the previous "
+            "summary is dropped with it."
+        )
+    if isinstance(preparation, Refusal):
+        return "The summary in force: the context starts with it."
+    if not preparation.history and preparation.turn_prefix:
+        return "The summary in force: carried over word for word into the new one."
+    return "The summary in force: it goes to the summarizer and is updated."
+
+
+def _not_sent(view: PathView, position: int) -> str:
+    kind = Kind(view.kinds[position])
+    if position <= view.reset:
+        if kind is Kind.RESET_BOUNDARY:
+            return "A new start: nothing before it is in the context."
+        return f"Before the new start at #{view.path[view.reset]}: no longer in the context."
+    if kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION):
+        return "A command that was kept out of the context: never sent."
+    if kind is Kind.BRANCH_SUMMARY:
+        return "An empty branch summary: nothing to send."
+    if kind in CONTEXT_KINDS:
+        return "Not part of the context."
+    return "Notes about the session, never sent to a model."
+
+
+def _kept(view: PathView, preparation: Preparation | Refusal, position: int, weight: int) -> str:
+    if isinstance(preparation, Refusal):
+        return "Kept: nothing is compacted."
+    held = tokens_text(view.weight(position, len(view)))
+    if position == preparation.cut_point:
+        return f"The first kept message: from here to the end are {held} tokens."
+    if view.kinds[position] == Kind.TOOL_RESULT:
+        return f"Kept with its call; from here to the end are {held} tokens."
+    return f"Kept as it is ({tokens_text(weight)} tokens); from here to the end are {held} tokens."
