@@ -1,0 +1,207 @@
+"""Entries as rows of the tables, and back."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from explorer.session.describe import BranchFacts, CompactionFacts, Facts, FileOp, describe
+from explorer.session.kinds import Flag, Kind
+from explorer.session.records import EntryRecord
+from explorer.store.schema import INDEX_BITS
+
+Row = tuple[Any, ...]
+
+ENTRY_COLUMNS = (
+    "id, entry_id, parent, line, kind, flags, time_ms, estimate, usage, model, preview, call_id,"
+    " rare"
+)
+ENTRY_WIDTH = 13
+LARGE_UNITS = 65_536
+"""Characters from which an entry is marked ``Flag.LARGE``."""
+_INDEX_MASK = (1 << INDEX_BITS) - 1
+_INT_MAX = 2**31 - 1
+_NOTHING = (0, (), None, None, "", None, None)
+"""images, ops, compaction, branch, thinking level, label, name of an entry that has none."""
+
+
+def index_of(identifier: int) -> int:
+    """The entry's index in the integer that names it."""
+    return identifier & _INDEX_MASK
+
+
+def text_in(text: str) -> str | bytes:
+    """The text as SQLite takes it: one with lone surrogates goes in as bytes."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def text_out(value: str | bytes) -> str:
+    """The text that ``text_in`` stored."""
+    return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+
+
+def shown(text: str) -> str:
+    """The text with what UTF-8 cannot carry replaced, for what is only shown."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def to_json(value: Any) -> str:
+    """Compact JSON, whatever strings and numbers are in the value."""
+    try:
+        return orjson.dumps(value, default=tuple).decode()
+    except TypeError:
+        return json.dumps(value, separators=(",", ":"))
+
+
+def from_json(text: str | bytes) -> Any:
+    """The value of a JSON text; also what orjson refuses (lone surrogates, huge numbers)."""
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return json.loads(text)
+
+
+# out of records ----------------------------------------------------------------------------------
+
+
+def _rare_json(facts: Facts) -> str:
+    found: dict[str, Any] = {}
+    if facts.user_images:
+        found["images"] = facts.user_images
+    if facts.ops:
+        found["ops"] = facts.ops
+    if facts.compaction is not None:
+        found["compaction"] = facts.compaction
+    if facts.branch is not None:
+        found["branch"] = facts.branch
+    if facts.thinking_level:
+        found["thinking"] = facts.thinking_level
+    if facts.label is not None:
+        found["label"] = facts.label
+    if facts.name is not None:
+        found["name"] = facts.name
+    return to_json(found)
+
+
+def entry_rows(first_id: int, records: Sequence[EntryRecord], parents: Sequence[int]) -> list[Row]:
+    """Rows of ``entries`` for records whose ids run on from ``first_id``."""
+    facts = [record.facts for record in records]
+    kinds, flags, times, usages, models, previews, images, ops, calls, *rare = zip(
+        *facts, strict=True
+    )
+    extra: list[str | None] = [None] * len(records)
+    for at, found in enumerate(zip(images, ops, *rare, strict=True)):
+        if found != _NOTHING:
+            extra[at] = _rare_json(facts[at])
+    rows = zip(
+        range(first_id, first_id + len(records)),
+        [record.entry_id for record in records],
+        parents,
+        [record.line for record in records],
+        map(int, kinds),
+        map(int, flags),
+        times,
+        [record.estimate for record in records],
+        usages,
+        [model or None for model in models],
+        previews,
+        [call or None for call in calls],
+        extra,
+        strict=True,
+    )
+    return list(rows)
+
+
+def sound(records: list[EntryRecord]) -> list[EntryRecord]:
+    """The records with numbers that fit the columns and previews that SQLite takes.
+
+    The records themselves come back when nothing is wrong with any of them, as always but for
+    damaged or hostile files.
+    """
+    facts = [record.facts for record in records]
+    fits = (
+        math.isfinite(sum(one.time_ms for one in facts))
+        and max(one.usage for one in facts) <= _INT_MAX
+        and min(one.usage for one in facts) >= -1
+        and max(record.estimate for record in records) <= _INT_MAX
+        and _plain("".join([one.preview + one.model + one.call_id for one in facts]))
+    )
+    return records if fits else [_sound(record) for record in records]
+
+
+def _plain(text: str) -> bool:
+    return isinstance(text_in(text), str)
+
+
+def _sound(record: EntryRecord) -> EntryRecord:
+    facts = record.facts
+    return record._replace(
+        estimate=min(record.estimate, _INT_MAX),
+        facts=facts._replace(
+            time_ms=facts.time_ms if math.isfinite(facts.time_ms) else 0.0,
+            usage=max(-1, min(facts.usage, _INT_MAX)),
+            model=shown(facts.model),
+            preview=shown(facts.preview),
+            call_id=shown(facts.call_id),
+        ),
+    )
+
+
+def made_here(
+    entry: Mapping[str, Any], entry_id: str, estimate: Callable[[dict[str, Any]], int]
+) -> EntryRecord:
+    """The record of an entry that this program makes, its parent still open."""
+    raw = to_json(entry)
+    facts = describe(entry)
+    if len(raw) > LARGE_UNITS:
+        facts = facts._replace(flags=facts.flags | Flag.LARGE)
+    return _sound(EntryRecord(entry_id, -1, 0, raw, facts, estimate(dict(entry))))
+
+
+# back into records -------------------------------------------------------------------------------
+
+
+def facts_of(row: Row) -> Facts:
+    """The facts in a row of ``entries`` (all of ``ENTRY_COLUMNS``)."""
+    _, _, _, _, kind, flags, time_ms, _, usage, model, preview, call_id, rare = row
+    facts = Facts(Kind(kind), flags, time_ms, usage, model or "", preview, 0, call_id=call_id or "")
+    if rare is None:
+        return facts
+    found = from_json(rare)
+    compaction, branch, label = (found.get(key) for key in ("compaction", "branch", "label"))
+    return facts._replace(
+        user_images=found.get("images", 0),
+        ops=tuple(FileOp(*op) for op in found.get("ops", ())),
+        compaction=None if compaction is None else compaction_facts(compaction),
+        branch=None if branch is None else branch_facts(branch),
+        thinking_level=found.get("thinking", ""),
+        label=None if label is None else (label[0], label[1]),
+        name=found.get("name"),
+    )
+
+
+def compaction_facts(value: list[Any]) -> CompactionFacts:
+    """The facts from their JSON list."""
+    first_kept, before, read, modified, extension = value
+    return CompactionFacts(first_kept, before, tuple(read), tuple(modified), extension)
+
+
+def branch_facts(value: list[Any]) -> BranchFacts:
+    """The facts from their JSON list."""
+    from_id, read, modified, extension = value
+    return BranchFacts(from_id, tuple(read), tuple(modified), extension)
+
+
+def record_of(row: Row, raw: str | bytes) -> EntryRecord:
+    """The record in a row of ``entries`` and its payload."""
+    return EntryRecord(text_out(row[1]), row[2], row[3], text_out(raw), facts_of(row), row[7])

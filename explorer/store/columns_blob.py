@@ -1,0 +1,131 @@
+"""A session's columns as one block of bytes, so that opening reads them at once.
+
+Layout: a magic word, the length and checksum of what follows, then a JSON head that names the
+sections with their sizes, then the sections: arrays as they lie in memory (little-endian), ids
+joined by line feeds. A block that does not fit in any way is refused and made again from the
+entries.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import zlib
+from array import array
+from typing import Any
+
+from explorer.session.columns import FileOpColumns, SessionColumns
+from explorer.store.codec import branch_facts, compaction_facts, from_json, to_json
+
+_MAGIC = b"SXC1"
+_START = struct.Struct("<4sII")
+_ARRAYS = (("parent", "i"), ("flags", "H"), ("time", "d"), ("estimate", "i"), ("usage", "i"))
+
+
+def pack(columns: SessionColumns) -> bytes:
+    """The block of a session's columns."""
+    sections: list[tuple[str, bytes]] = [("ids", _pack_texts(columns.ids))]
+    sections += [(name, _bytes(getattr(columns, name))) for name, _ in _ARRAYS]
+    sections.append(("kind", bytes(columns.kind)))
+    sections.append(("model", _bytes(columns.model)))
+    ops = columns.ops
+    sections.append(("op_entry", _bytes(ops.entry)))
+    sections.append(("op_path", _bytes(ops.path)))
+    sections.append(("op_kind", bytes(ops.kind)))
+    sections.append(("op_failed", bytes(ops.failed)))
+    sections.append(("rare", to_json(_rare(columns)).encode()))
+    head = to_json({"entries": len(columns), "sizes": [(n, len(s)) for n, s in sections]}).encode()
+    body = b"".join([struct.pack("<I", len(head)), head, *(section for _, section in sections)])
+    return _START.pack(_MAGIC, len(body), zlib.crc32(body)) + body
+
+
+def unpack(block: bytes) -> SessionColumns | None:
+    """The columns in a block; None when it is damaged or of another layout."""
+    if len(block) < _START.size:
+        return None
+    magic, length, checksum = _START.unpack_from(block)
+    body = memoryview(block)[_START.size :]
+    if magic != _MAGIC or length != len(body) or checksum != zlib.crc32(body):
+        return None
+    (head_size,) = struct.unpack_from("<I", body)
+    at = 4 + head_size
+    head = from_json(bytes(body[4:at]))
+    sections: dict[str, memoryview] = {}
+    for name, size in head["sizes"]:
+        sections[name] = body[at : at + size]
+        at += size
+    return _columns(sections)
+
+
+def _columns(sections: dict[str, memoryview]) -> SessionColumns:
+    rare = from_json(bytes(sections["rare"]))
+    columns = SessionColumns(
+        ids=_unpack_texts(bytes(sections["ids"])),
+        kind=bytearray(sections["kind"]),
+        model=_array("H", sections["model"]),
+        models=rare["models"],
+        user_images=_by_index(rare["images"]),
+        compactions={at: compaction_facts(value) for at, value in rare["compactions"]},
+        branches={at: branch_facts(value) for at, value in rare["branches"]},
+        thinking=_by_index(rare["thinking"]),
+        labels={at: (value[0], value[1]) for at, value in rare["labels"]},
+        names=_by_index(rare["names"]),
+        ops=FileOpColumns(
+            entry=_array("i", sections["op_entry"]),
+            kind=bytearray(sections["op_kind"]),
+            path=_array("i", sections["op_path"]),
+            failed=bytearray(sections["op_failed"]),
+            paths=rare["paths"],
+        ),
+    )
+    for name, code in _ARRAYS:
+        setattr(columns, name, _array(code, sections[name]))
+    return columns
+
+
+def _rare(columns: SessionColumns) -> dict[str, Any]:
+    return {
+        "models": columns.models,
+        "paths": columns.ops.paths,
+        "images": list(columns.user_images.items()),
+        "compactions": list(columns.compactions.items()),
+        "branches": list(columns.branches.items()),
+        "thinking": list(columns.thinking.items()),
+        "labels": list(columns.labels.items()),
+        "names": list(columns.names.items()),
+    }
+
+
+def _by_index(pairs: list[Any]) -> dict[int, Any]:
+    return {at: value for at, value in pairs}
+
+
+def _pack_texts(texts: list[str]) -> bytes:
+    joined = "\n".join(texts)
+    if joined.count("\n") != max(len(texts) - 1, 0):
+        return b"J" + to_json(texts).encode()
+    return b"L" + joined.encode("utf-8", "surrogatepass")
+
+
+def _unpack_texts(section: bytes) -> list[str]:
+    if section[:1] == b"J":
+        texts: list[str] = from_json(section[1:])
+        return texts
+    joined = section[1:].decode("utf-8", "surrogatepass")
+    return joined.split("\n") if joined else []
+
+
+def _bytes(values: array[Any]) -> bytes:
+    if sys.byteorder == "little":
+        return values.tobytes()
+    swapped = values[:]
+    swapped.byteswap()
+    return swapped.tobytes()
+
+
+def _array(code: str, section: memoryview) -> array[Any]:
+    values: array[Any] = array(code)
+    values.frombytes(section)
+    if sys.byteorder != "little":
+        values.byteswap()
+    return values

@@ -1,0 +1,163 @@
+"""Opening and creating the database file, and connections to it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sqlite3
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
+from sqlmodel import SQLModel
+
+from explorer.store.rows import DamagedError, NewerVersionError, StoreError
+from explorer.store.schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION
+
+BUSY_MS = 10_000
+"""How long a write waits for another process's write."""
+_MAGIC = b"SQLite format 3\0"
+
+
+def inspect(path: Path) -> int:
+    """The schema version that the file's header names, without opening it as a database.
+
+    Raises StoreError when it is not one of ours, DamagedError when it is cut short, and
+    NewerVersionError when a newer version of the program wrote it.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+        size = path.stat().st_size
+    except OSError as error:
+        raise StoreError(path, f"cannot be read: {error.strerror or error}") from error
+    if len(head) < 100 or not head.startswith(_MAGIC):
+        raise StoreError(path, "is not a database of this program (it is no SQLite file)")
+    if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
+        raise StoreError(path, "is a database of another program")
+    page = int.from_bytes(head[16:18], "big")
+    page = 65536 if page == 1 else page
+    pages = int.from_bytes(head[28:32], "big")
+    if size < page * pages and not _pending(path):
+        raise DamagedError(
+            path, f"is cut short: {size:,} bytes are left of {page * pages:,}; nothing was changed"
+        )
+    version = int.from_bytes(head[60:64], "big")
+    check_version(path, version)
+    return version
+
+
+def check_version(path: Path, version: int) -> None:
+    """Raises NewerVersionError when this program does not know the version yet."""
+    if version > SCHEMA_VERSION:
+        raise NewerVersionError(
+            path,
+            f"was written by a newer version of the program (layout {version}, this one knows"
+            f" {SCHEMA_VERSION}); nothing was changed",
+        )
+
+
+def _pending(path: Path) -> bool:
+    wal = Path(f"{path}-wal")
+    return wal.exists() and wal.stat().st_size > 0
+
+
+def create(path: Path) -> None:
+    """Make a new database with the current layout; nothing when one has appeared meanwhile.
+
+    It is made under another name and then put in place, so that a kill leaves no half of one.
+    """
+    making = Path(f"{path}.new-{secrets.token_hex(4)}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        engine = open_engine(making)
+        try:
+            with engine.connect() as connection:
+                SQLModel.metadata.create_all(connection, tables=tables())
+                connection.commit()
+                raw = driver(connection)
+                raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                raw.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        finally:
+            engine.dispose()
+        making.chmod(0o600)
+        with contextlib.suppress(FileExistsError):
+            os.link(making, path)
+    except sqlite3.Error as error:
+        raise translated(path, error) from error
+    except OSError as error:
+        raise StoreError(path, f"cannot be created: {error.strerror or error}") from error
+    finally:
+        for name in (making, Path(f"{making}-journal")):
+            name.unlink(missing_ok=True)
+
+
+def tables() -> list[object]:
+    """The tables of the sessions database."""
+    return list(SQLModel.metadata.sorted_tables)
+
+
+def open_engine(path: Path) -> Engine:
+    """An engine whose connections are set up for this program; transactions lock at once."""
+    engine = create_engine(
+        "sqlite://",
+        poolclass=NullPool,
+        creator=lambda: sqlite3.connect(
+            path,
+            timeout=BUSY_MS / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        ),
+    )
+    event.listen(engine, "connect", _set_up)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _set_up(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
+    connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def driver(connection: Connection) -> sqlite3.Connection:
+    """The driver's own connection: the short way for bulk work and hot paths."""
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    return raw
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """A connection that only reads, for one thread at a time."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=ro",
+        uri=True,
+        timeout=BUSY_MS / 1000,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def translated(path: Path, error: BaseException) -> StoreError:
+    """An error of SQLite as one for a person."""
+    origin = getattr(error, "orig", None) or error
+    code = getattr(origin, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return StoreError(path, "the disk is full; what was being written was not kept")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
+        return DamagedError(path, f"is damaged ({origin}); what can be read can be copied out")
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreError(path, "another program keeps it locked; nothing was written, try again")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
+        return StoreError(path, f"cannot be opened for writing ({origin})")
+    if code == sqlite3.SQLITE_IOERR:
+        return StoreError(path, f"the disk reported an error ({origin})")
+    return StoreError(path, str(origin))

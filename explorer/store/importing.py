@@ -1,0 +1,192 @@
+"""Importing a session file: parsed on the calling thread while the writer inserts."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from explorer.session.columns import ColumnBuilder
+from explorer.session.records import EntryRecord, ReadReport, SessionSource
+from explorer.store.appending import insert_entries, insert_labels, payload_rows
+from explorer.store.claims import Claim
+from explorer.store.codec import Row, entry_rows, sound, text_in, to_json
+from explorer.store.columns_blob import pack
+from explorer.store.database import driver
+from explorer.store.loading import store_columns
+from explorer.store.removing import remove_session
+from explorer.store.rows import (
+    ImportCancelled,
+    ImportProgress,
+    ImportReport,
+    IsCancelled,
+    OnProgress,
+    StoreError,
+)
+from explorer.store.schema import row_id
+from explorer.store.sessions import Summary, begin_session, extend_session
+from explorer.store.writer import Writer
+
+_IN_FLIGHT = 2
+"""Batches that may wait for the writer: enough to keep it busy, few enough to stay small."""
+_PROBLEMS_KEPT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """What tells whether a file is as it was."""
+
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: str) -> FileStamp:
+        """Raises OSError when the file cannot be asked."""
+        found = Path(path).stat()
+        return cls(found.st_size, found.st_mtime_ns)
+
+
+class NewImport:
+    """The import of a file as a new session. The session is shown when all of it is there."""
+
+    def __init__(self, writer: Writer, path: Path, source: SessionSource, stamp: FileStamp) -> None:
+        self._writer = writer
+        self._path = path
+        self._source = source
+        self._stamp = stamp
+        self._builder = ColumnBuilder()
+        self._summary = Summary()
+        self._labelled: list[tuple[int, EntryRecord]] = []
+        self._waiting: deque[Future[None]] = deque()
+        self._last_line = 0
+        self._key = 0
+
+    def run(self, progress: OnProgress | None, cancelled: IsCancelled | None) -> ImportReport:
+        """Import everything. Raises StoreError, ImportCancelled, or what the source raises;
+        nothing is kept then."""
+        with Claim.make(self._path) as claim:
+            header = self._source.header
+            begun = self._writer.submit(lambda c: begin_session(driver(c), header, claim.name))
+            self._key = begun.result()
+            try:
+                for batch in self._source.batches():
+                    if cancelled is not None and cancelled():
+                        raise ImportCancelled(f"the import of {self._source.path} was cancelled")
+                    if batch:
+                        self._take(sound(batch))
+                    if progress is not None:
+                        progress(progress_of(self._source.report, len(self._builder.columns)))
+                self._drain(0)
+                return self._finish()
+            except BaseException:
+                self._give_up()
+                raise
+
+    def _take(self, records: list[EntryRecord]) -> None:
+        columns = self._builder.columns
+        first = len(columns)
+        append = self._builder.append
+        for record in records:
+            append(record.entry_id, record.parent, record.facts, record.estimate)
+        self._summary.take(records)
+        self._last_line = max(self._last_line, records[-1].line)
+        self._labelled += [
+            (first + at, record)
+            for at, record in enumerate(records)
+            if record.facts.label is not None
+        ]
+        first_id = row_id(self._key, first)
+        entries = entry_rows(first_id, records, [record.parent for record in records])
+        self._drain(_IN_FLIGHT - 1)
+        self._waiting.append(self._insert(entries, payload_rows(first_id, records)))
+
+    def _insert(self, entries: list[Row], payloads: list[Row]) -> Future[None]:
+        return self._writer.submit(lambda c: insert_entries(driver(c), entries, payloads))
+
+    def _drain(self, allowed: int) -> None:
+        while len(self._waiting) > allowed:
+            self._waiting.popleft().result()
+
+    def _finish(self) -> ImportReport:
+        columns, key = self._builder.columns, self._key
+        count, block = len(columns), pack(columns)
+
+        def job(connection: Connection) -> None:
+            db = driver(connection)
+            found = db.execute("SELECT complete FROM sessions WHERE key = ?", (key,)).fetchone()
+            if found is None:
+                raise StoreError(self._path, "the unfinished import was removed by another window")
+            store_columns(db, key, block, count)
+            for index, record in self._labelled:
+                insert_labels(db, key, index, [record])
+            extend_session(db, key, count, self._summary, count - 1)
+            store_asides(db, key, self._source.report)
+            store_source(db, key, self._source, self._stamp, self._last_line, count - 1)
+            db.execute("UPDATE sessions SET complete = 1, claim = '' WHERE key = ?", (key,))
+
+        self._writer.submit(job).result()
+        report = self._source.report
+        title = self._summary.name or self._summary.first_said
+        return ImportReport(
+            key, title, True, count, asides=len(report.asides), problems=list(report.problems)
+        )
+
+    def _give_up(self) -> None:
+        for future in self._waiting:
+            future.cancel()
+        try:
+            remove_session(self._writer, self._key)
+        except StoreError:
+            # What is left is not shown, and is removed when the database is next opened.
+            return
+
+
+def progress_of(report: ReadReport, entries: int) -> ImportProgress:
+    """How far the reading is."""
+    return ImportProgress(report.bytes_done, report.bytes_total, entries)
+
+
+def store_asides(db: sqlite3.Connection, key: int, report: ReadReport) -> None:
+    """Keep the lines that are not entries, in place of those kept before."""
+    db.execute("DELETE FROM asides WHERE session = ?", (key,))
+    db.executemany(
+        "INSERT OR REPLACE INTO asides (session, line, raw, reason) VALUES (?, ?, ?, ?)",
+        [(key, aside.line, aside.raw, aside.reason) for aside in report.asides],
+    )
+
+
+def store_source(
+    db: sqlite3.Connection,
+    key: int,
+    source: SessionSource,
+    stamp: FileStamp,
+    lines: int,
+    last: int,
+) -> None:
+    """Remember the file as it was when it was read."""
+    problems = [list(problem) for problem in source.report.problems[:_PROBLEMS_KEPT]]
+    db.execute(
+        "INSERT OR REPLACE INTO sources"
+        " (session, path, size, mtime_ns, digest, lines, last, problems)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            key,
+            text_in(str(Path(source.path).absolute())),
+            stamp.size,
+            stamp.mtime_ns,
+            digest(source),
+            lines,
+            last,
+            to_json(problems),
+        ),
+    )
+
+
+def digest(source: SessionSource) -> str:
+    """SHA-256 of the header line: files of one session agree in it."""
+    return hashlib.sha256(source.header.raw.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,122 @@
+"""What the store hands out and takes in, as plain values; nothing here knows the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from explorer.session.records import FormatName, Problem, SessionHeader
+from explorer.session.tree import SessionTree
+
+if TYPE_CHECKING:
+    from explorer.store.payloads import StoredPayloads
+
+
+class StoreError(Exception):
+    """The database refused, is damaged, or is not ours; the message names the file and why."""
+
+    def __init__(self, path: Path | str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = Path(path)
+        self.reason = reason
+
+
+class DamagedError(StoreError):
+    """The database is damaged; ``salvage`` may copy out what can still be read."""
+
+
+class NewerVersionError(StoreError):
+    """A newer version of the program wrote the database; it was left as it is."""
+
+
+class ImportCancelled(Exception):
+    """The import was cancelled; nothing of it was kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One session as the library lists it."""
+
+    key: int
+    session_id: str
+    format: FormatName
+    version: int
+    cwd: str
+    parent_session: str
+    title: str
+    """The session's own name, else the first thing a person said in it, else empty."""
+    entries: int
+    compactions: int
+    size: int
+    """Characters of all lines."""
+    started_ms: float
+    """Time of the header, or of the first entry that has one; milliseconds since 1970."""
+    last_ms: float
+    """Time of the newest entry; milliseconds since 1970, 0 when none has a time."""
+    leaf: int
+    path: str
+    """The file it came from, empty when it was made here."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSession:
+    """An opened session: the tree in memory, the payloads on demand."""
+
+    key: int
+    tree: SessionTree
+    payloads: StoredPayloads
+    leaf: int
+    """Index of the leaf, -1 before any entry."""
+    header: SessionHeader
+    row: SessionRow
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import did. Counts are of entries unless they say otherwise."""
+
+    key: int
+    title: str
+    created: bool
+    """False when the session was here already and this brought it up to date."""
+    added: int
+    kept: int = 0
+    """Entries of the file that were here already."""
+    differing: int = 0
+    """Of the kept ones, those whose line in the file has changed since; the first is kept."""
+    missing: int = 0
+    """Imported earlier, no longer in the file; they stay."""
+    asides: int = 0
+    """Lines kept aside because they are not entries."""
+    unchanged: bool = False
+    """The file is the one imported before, so it was not read again."""
+    problems: list[Problem] = field(default_factory=list)
+
+
+class ImportProgress(NamedTuple):
+    """How far an import is."""
+
+    bytes_done: int
+    bytes_total: int
+    entries: int
+
+
+OnProgress = Callable[[ImportProgress], None]
+IsCancelled = Callable[[], bool]
+
+
+def clean_text(text: str) -> str:
+    """The text with what UTF-8 cannot carry (lone surrogates) shown as a replacement sign."""
+    return text.encode("utf-8", "replace").decode("utf-8") if not _encodes(text) else text
+
+
+def _encodes(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,178 @@
+"""The tables, and the version of their layout.
+
+An entry's row and its payload are named by one integer, ``key << 32 | index``: the session's
+entries lie together in index order, and both tables are plain B-trees without a second index.
+Payloads have a table of their own so that reading the rows does not touch them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import JSON, Column, LargeBinary
+from sqlmodel import Field, SQLModel
+
+APPLICATION_ID = 0x53457870
+"""Marks a file as ours, in SQLite's header ("SExp")."""
+SCHEMA_VERSION = 2
+"""In SQLite's ``user_version``; see ``migrations`` for what each version brought."""
+PAGE_SIZE = 16384
+INDEX_BITS = 32
+
+
+def row_id(key: int, index: int) -> int:
+    """The integer that names an entry in the tables."""
+    return key << INDEX_BITS | index
+
+
+def _session(primary: bool = True, indexed: bool = False) -> Any:
+    return Field(foreign_key="sessions.key", primary_key=primary, ondelete="CASCADE", index=indexed)
+
+
+class SessionTable(SQLModel, table=True):
+    """Sessions. One that is being imported or deleted has ``complete`` 0 and is not shown."""
+
+    __tablename__ = "sessions"
+    __table_args__ = {"sqlite_autoincrement": True}
+    key: int | None = Field(default=None, primary_key=True)
+    session_id: str = Field(default="", index=True)
+    format: str = "pi"
+    version: int = 0
+    cwd: str = ""
+    parent_session: str = ""
+    header: str = ""
+    """The header line verbatim."""
+    complete: int = 0
+    claim: str = ""
+    """Names the lock file of the process that is importing it."""
+    entries: int = 0
+    leaf: int = -1
+    name: str = ""
+    first_said: str = ""
+    compactions: int = 0
+    size: int = 0
+    header_ms: float = 0
+    started_ms: float = 0
+    last_ms: float = 0
+    changed_ms: float = 0
+
+
+class EntryTable(SQLModel, table=True):
+    """Entries without their payload. They never change."""
+
+    __tablename__ = "entries"
+    id: int = Field(primary_key=True)
+    """``row_id(key, index)``."""
+    entry_id: str
+    parent: int
+    line: int
+    kind: int
+    flags: int
+    time_ms: float
+    estimate: int
+    usage: int
+    model: str | None = None
+    preview: str
+    call_id: str | None = None
+    rare: str | None = None
+    """JSON of the facts that few entries have; see ``codec``."""
+
+
+class PayloadTable(SQLModel, table=True):
+    """The lines of the entries, verbatim."""
+
+    __tablename__ = "payloads"
+    id: int = Field(primary_key=True)
+    raw: str
+
+
+class ColumnsTable(SQLModel, table=True):
+    """The columns of a session's first entries, packed; can be made again from ``entries``."""
+
+    __tablename__ = "columns"
+    session: int = _session()
+    entries: int
+    data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class AsideTable(SQLModel, table=True):
+    """Lines of a file that are not entries, byte for byte."""
+
+    __tablename__ = "asides"
+    session: int = _session()
+    line: int = Field(primary_key=True)
+    raw: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    reason: str
+
+
+class LabelTable(SQLModel, table=True):
+    """Label entries, so that labels are found across sessions. Since version 2."""
+
+    __tablename__ = "labels"
+    session: int = _session()
+    entry: int = Field(primary_key=True)
+    """Index of the label entry."""
+    target_id: str
+    label: str
+    """Empty when it takes the target's label away."""
+
+
+class SourceTable(SQLModel, table=True):
+    """The file that a session came from, as it was when it was last read."""
+
+    __tablename__ = "sources"
+    session: int = _session()
+    path: str = Field(index=True)
+    size: int
+    mtime_ns: int
+    digest: str
+    """SHA-256 of the header line."""
+    lines: int
+    """Number of the last line that gave an entry."""
+    last: int
+    """Index of the entry that was last in the file: the leaf that its agent had."""
+    problems: list[Any] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
+
+
+class DraftTable(SQLModel, table=True):
+    """Drafts of summaries: what was asked, of whom, what came back, what became of it."""
+
+    __tablename__ = "drafts"
+    __table_args__ = {"sqlite_autoincrement": True}
+    id: int | None = Field(default=None, primary_key=True)
+    session: int = _session(primary=False, indexed=True)
+    leaf: int
+    kind: str
+    status: str
+    purpose: str = ""
+    model: str = ""
+    instructions: str = ""
+    text: str = ""
+    edited: str | None = None
+    error: str = ""
+    entry: int = -1
+    created_ms: float = 0
+    elapsed_ms: float = 0
+    settings: Any = Field(default=None, sa_column=Column(JSON))
+    request: Any = Field(default=None, sa_column=Column(JSON))
+    answer: Any = Field(default=None, sa_column=Column(JSON))
+    usage: Any = Field(default=None, sa_column=Column(JSON))
+
+
+class SettingTable(SQLModel, table=True):
+    """What a person chose for one session."""
+
+    __tablename__ = "session_settings"
+    session: int = _session()
+    name: str = Field(primary_key=True)
+    value: Any = Field(default=None, sa_column=Column(JSON))
+
+
+class CountTable(SQLModel, table=True):
+    """Token counts of a tokenizer, in chunks of entries; see ``counts``."""
+
+    __tablename__ = "token_counts"
+    session: int = _session()
+    counter: str = Field(primary_key=True)
+    chunk: int = Field(primary_key=True)
+    tokens: bytes = Field(sa_column=Column(LargeBinary, nullable=False))

@@ -1,0 +1,148 @@
+"""Rows of the sessions table: read, begun, counted up, finished."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer.session.kinds import Kind
+from explorer.session.records import EntryRecord, SessionHeader
+from explorer.store.codec import shown, text_in, text_out
+from explorer.store.rows import SessionRow, StoreError
+
+_SELECT = (
+    "SELECT s.key, s.session_id, s.format, s.version, s.cwd, s.parent_session, s.name,"
+    " s.first_said, s.entries, s.compactions, s.size, s.header_ms, s.started_ms, s.last_ms,"
+    " s.leaf, coalesce(o.path, ''), s.header"
+    " FROM sessions s LEFT JOIN sources o ON o.session = s.key WHERE s.complete = 1"
+)
+
+
+def now_ms() -> float:
+    """The time, in milliseconds since 1970."""
+    return time.time() * 1000
+
+
+def session_rows(db: sqlite3.Connection) -> list[SessionRow]:
+    """All sessions that are complete, the last used first."""
+    found = db.execute(f"{_SELECT} ORDER BY s.changed_ms DESC, s.key DESC").fetchall()
+    return [_row(one) for one in found]
+
+
+def session_row(db: sqlite3.Connection, key: int, path: Path) -> tuple[SessionRow, SessionHeader]:
+    """One session with its header. Raises StoreError when there is none of that key."""
+    found = db.execute(f"{_SELECT} AND s.key = ?", (key,)).fetchone()
+    if found is None:
+        raise StoreError(path, f"holds no session {key}; it may have been deleted elsewhere")
+    row = _row(found)
+    header = SessionHeader(
+        row.session_id,
+        row.format,
+        row.version,
+        row.cwd,
+        found[11],
+        row.parent_session,
+        text_out(found[16]),
+    )
+    return row, header
+
+
+def _row(found: tuple[Any, ...]) -> SessionRow:
+    key, session_id, form, version, cwd, parent, name, said, entries, compactions, size = found[:11]
+    _, started, last, leaf, path = found[11:16]
+    return SessionRow(
+        key,
+        text_out(session_id),
+        form,
+        version,
+        text_out(cwd),
+        text_out(parent),
+        name or said,
+        entries,
+        compactions,
+        size,
+        started,
+        last,
+        leaf,
+        text_out(path),
+    )
+
+
+def begin_session(db: sqlite3.Connection, header: SessionHeader, claim: str) -> int:
+    """Add a session that is not shown yet; returns its key."""
+    texts = (header.session_id, header.cwd, header.parent_session, header.raw)
+    session_id, cwd, parent, raw = (text_in(text) for text in texts)
+    cursor = db.execute(
+        "INSERT INTO sessions (session_id, format, version, cwd, parent_session, header, complete,"
+        " claim, entries, leaf, name, first_said, compactions, size, header_ms, started_ms,"
+        " last_ms, changed_ms) VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, -1, '', '', 0, 0, ?, ?, 0, ?)",
+        (
+            session_id,
+            header.format,
+            header.version,
+            cwd,
+            parent,
+            raw,
+            claim,
+            header.time_ms,
+            header.time_ms,
+            now_ms(),
+        ),
+    )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+@dataclass(slots=True)
+class Summary:
+    """What the library shows of entries, gathered as they come."""
+
+    name: str | None = None
+    first_said: str = ""
+    compactions: int = 0
+    size: int = 0
+    started_ms: float = 0
+    last_ms: float = 0
+
+    def take(self, records: Iterable[EntryRecord]) -> None:
+        for record in records:
+            facts = record.facts
+            self.size += len(record.raw)
+            if facts.kind is Kind.COMPACTION:
+                self.compactions += 1
+            elif facts.kind is Kind.USER and not self.first_said:
+                self.first_said = facts.preview
+            if facts.name is not None:
+                self.name = shown(facts.name)
+            if facts.time_ms:
+                self.started_ms = self.started_ms or facts.time_ms
+                self.last_ms = max(self.last_ms, facts.time_ms)
+
+
+def extend_session(
+    db: sqlite3.Connection, key: int, entries: int, summary: Summary, leaf: int | None
+) -> None:
+    """Count ``entries`` more entries into a session's row, and move its leaf unless None."""
+    db.execute(
+        "UPDATE sessions SET entries = entries + ?, leaf = coalesce(?, leaf),"
+        " name = coalesce(?, name), first_said = iif(first_said = '', ?, first_said),"
+        " compactions = compactions + ?, size = size + ?,"
+        " started_ms = iif(started_ms = 0, ?, started_ms), last_ms = max(last_ms, ?),"
+        " changed_ms = ? WHERE key = ?",
+        (
+            entries,
+            leaf,
+            summary.name,
+            summary.first_said,
+            summary.compactions,
+            summary.size,
+            summary.started_ms,
+            summary.last_ms,
+            now_ms(),
+            key,
+        ),
+    )

@@ -1,0 +1,56 @@
+"""A session goes in and comes out as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from explorer.store import Store, StoreError
+from tests.store.sources import FileSource, chain, message, write_file
+
+
+def test_an_imported_session_is_loaded_as_it_was(tmp_path: Path) -> None:
+    file = write_file(tmp_path / "a.jsonl", chain(2500))
+    store = Store.open(tmp_path / "db.sqlite")
+    report = store.import_session(FileSource(file))
+    loaded = store.load(report.key)
+    assert report.created and report.added == 2500
+    assert len(loaded.tree) == 2500 and loaded.leaf == 2499
+    assert loaded.tree.columns.ids[:2] == ["e0", "e1"]
+    assert list(loaded.tree.columns.parent[:3]) == [-1, 0, 1]
+    lines = file.read_text().splitlines()
+    assert [loaded.payloads.raw(at) for at in (0, 1234, 2499)] == [
+        lines[1],
+        lines[1235],
+        lines[2500],
+    ]
+    assert loaded.payloads.previews([2499, 3]) == ["line number 2499", "line number 3"]
+    assert [e["id"] for e in loaded.payloads.entries([7, 2, 7])] == ["e7", "e2", "e7"]
+    assert store.sessions()[0].title == "line number 0"
+    store.close()
+
+
+def test_appended_entries_get_the_next_indices_and_are_there_after_reopening(
+    tmp_path: Path,
+) -> None:
+    store = Store.open(tmp_path / "db.sqlite")
+    key = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", chain(3)))).key
+    added = [(message(10, "e2", "ten"), "e2"), (message(11, "e10", "eleven"), "e10")]
+    assert store.append(key, added, leaf_id="e11").result() == [3, 4]
+    assert [r.entry_id for r in store.tail(key, 3)] == ["e10", "e11"]
+    store.close()
+    store = Store.open(tmp_path / "db.sqlite")
+    loaded = store.load(key)
+    assert loaded.leaf == 4 and loaded.tree.columns.parent[4] == 3
+    assert loaded.payloads.entry(4)["message"]["content"] == "eleven"
+    store.set_leaf(key, 1).result()
+    assert store.load(key).leaf == 1
+    with pytest.raises(StoreError, match="no entry 5"):
+        store.set_leaf(key, 5).result()
+    with pytest.raises(StoreError, match="already"):
+        store.append(key, [(message(10, "e2", "x"), "e2")]).result()
+    with pytest.raises(StoreError, match="no entry 'nowhere'"):
+        store.append(key, [(message(12, "nowhere", "x"), "nowhere")]).result()
+    assert len(store.load(key).tree) == 5
+    store.close()
