@@ -21,7 +21,7 @@ def iso_time(time_ms: float) -> str:
     Raises ValueError for a time outside the years 1 to 9999.
     """
     try:
-        moment = _EPOCH + timedelta(milliseconds=int(time_ms))
+        moment = _EPOCH + timedelta(milliseconds=round(time_ms))
     except OverflowError as error:
         raise ValueError(f"{time_ms} ms is outside the years that can be written") from error
     return moment.isoformat(timespec="milliseconds") + "Z"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from explorer.session.kinds import ROLE_KINDS, TYPE_KINDS, Flag, Kind
@@ -19,13 +20,24 @@ OpKind = Literal["read", "write", "edit"]
 PREVIEW_UNITS = 200
 """Characters of the first line kept for the map and the lists."""
 
+_MAX_COUNT = 2**31 - 1
+"""Token counts are kept in 32 bits; a larger one is damage and is shown as this."""
+_MAX_TIME = 8.64e15
+"""Milliseconds; the range of JavaScript's Date."""
+
 _FILE_TOOLS: dict[str, OpKind] = {"read": "read", "write": "write", "edit": "edit"}
-_HAS_BLOCK = {
-    "text": Flag.HAS_TEXT,
-    "thinking": Flag.HAS_THINKING,
-    "toolCall": Flag.HAS_TOOL_CALL,
-    "image": Flag.HAS_IMAGE,
-}
+_TITLE_KEYS = ("path", "file_path", "command", "pattern", "query", "url")
+
+# Looking up a member of an enum, and joining flags, costs as much as parsing a line's first
+# field: what every entry needs is looked up once.
+_ASSISTANT = Kind.ASSISTANT
+_TOOL_RESULT = Kind.TOOL_RESULT
+_ERROR = int(Flag.ERROR)
+_HAS_TEXT = int(Flag.HAS_TEXT)
+_HAS_THINKING = int(Flag.HAS_THINKING)
+_HAS_TOOL_CALL = int(Flag.HAS_TOOL_CALL)
+_HAS_IMAGE = int(Flag.HAS_IMAGE)
+_STOPS = {"error": _ERROR, "aborted": int(Flag.ABORTED), "length": int(Flag.LENGTH_STOP)}
 
 
 class FileOp(NamedTuple):
@@ -83,11 +95,13 @@ def time_ms(value: object) -> float:
     if isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value)
-        except ValueError:
+            if moment.tzinfo is None:
+                moment = moment.replace(tzinfo=UTC)
+            return moment.timestamp() * 1000
+        except (ValueError, OverflowError):
             return 0.0
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        return float(value) if abs(value) <= _MAX_TIME else 0.0
     return 0.0
 
 
@@ -95,8 +109,11 @@ def first_line(text: str) -> str:
     """The first line of a text that holds anything, cut for lists."""
     head = text[: PREVIEW_UNITS * 4].lstrip()
     end = head.find("\n")
-    line = head if end < 0 else head[:end]
-    return " ".join(line[: PREVIEW_UNITS + 1].split())[:PREVIEW_UNITS]
+    line = head[: PREVIEW_UNITS + 1] if end < 0 else head[: min(end, PREVIEW_UNITS + 1)]
+    if "  " not in line and line.isprintable():
+        # Only single spaces between words: nothing to put right but the end.
+        return line.rstrip()[:PREVIEW_UNITS]
+    return " ".join(line.split())[:PREVIEW_UNITS]
 
 
 def blocks_of(content: object) -> list[Json]:
@@ -119,28 +136,52 @@ def text_of(content: object, separator: str = "\n") -> str:
     )
 
 
+def _first_text(content: object) -> str:
+    """The first line of a content's text blocks together."""
+    if isinstance(content, str):
+        return first_line(content)
+    if isinstance(content, list):
+        for block in content:
+            # One block that holds anything is enough: what follows begins a new line.
+            if isinstance(block, dict) and block.get("type") == "text":
+                text = block.get("text")
+                line = first_line(text) if isinstance(text, str) else ""
+                return line or first_line(text_of(content))
+    return ""
+
+
 def call_title(name: str, arguments: object) -> str:
     """A tool call in one line: its name and the argument that says most."""
-    if isinstance(arguments, Mapping):
-        for key in ("path", "file_path", "command", "pattern", "query", "url"):
+    if isinstance(arguments, dict):
+        for key in _TITLE_KEYS:
             value = arguments.get(key)
             if isinstance(value, str) and value:
                 return f"{name} {first_line(value)}"
         if arguments:
-            return f"{name} {json.dumps(arguments, ensure_ascii=False)[:80]}"
+            try:
+                return f"{name} {json.dumps(arguments, ensure_ascii=False)[:80]}"
+            except RecursionError:
+                return f"{name} {{…}}"
     return name
+
+
+def token_count(value: object) -> int:
+    """A count of tokens from a file, within what a column holds; 0 when it is no number."""
+    if type(value) is int or (isinstance(value, float) and isfinite(value)):
+        return max(0, min(int(value), _MAX_COUNT))
+    return _MAX_COUNT if isinstance(value, float) and value > 0 else 0
 
 
 def usage_tokens(usage: object) -> int:
     """Context tokens of a usage record: totalTokens, or the sum of its parts (B9); -1 if none."""
-    if not isinstance(usage, Mapping):
+    if not isinstance(usage, dict):
         return -1
     total = usage.get("totalTokens")
     if isinstance(total, int | float) and total:
-        return int(total)
+        return token_count(total)
     parts = [usage.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
-    numbers = [int(part) for part in parts if isinstance(part, int | float)]
-    return sum(numbers) if numbers else -1
+    numbers = [token_count(part) for part in parts if isinstance(part, int | float)]
+    return token_count(sum(numbers)) if numbers else -1
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -169,7 +210,7 @@ def first_kept_id(entry: Mapping[str, Any]) -> str:
 
 def _files(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     details = entry.get("details")
-    if not isinstance(details, Mapping):
+    if not isinstance(details, dict):
         return (), ()
     read = _texts(details.get("readFiles", details.get("read_files")))
     modified = _texts(details.get("modifiedFiles", details.get("modified_files")))
@@ -181,49 +222,73 @@ def kind_of(entry: Mapping[str, Any]) -> Kind:
     entry_type = entry.get("type")
     if entry_type == "message":
         message = entry.get("message")
-        role = message.get("role") if isinstance(message, Mapping) else None
+        role = message.get("role") if isinstance(message, dict) else None
         return ROLE_KINDS.get(role, Kind.OTHER_ROLE) if isinstance(role, str) else Kind.OTHER_ROLE
     return TYPE_KINDS.get(entry_type, Kind.UNKNOWN) if isinstance(entry_type, str) else Kind.UNKNOWN
 
 
 def describe(entry: Mapping[str, Any]) -> Facts:
     """The facts of an entry, whatever is missing or malformed in it."""
-    kind = kind_of(entry)
     moment = time_ms(entry.get("timestamp"))
-    if entry.get("type") == "message":
-        message = entry.get("message")
-        return _message(kind, moment, message if isinstance(message, dict) else {})
-    return _other(kind, moment, entry)
+    if entry.get("type") != "message":
+        return _other(kind_of(entry), moment, entry)
+    message = entry.get("message")
+    if not isinstance(message, dict):
+        message = {}
+    role = message.get("role")
+    if not moment:
+        moment = time_ms(message.get("timestamp"))
+    if role == "assistant":
+        return _assistant(moment, message)
+    if role == "toolResult":
+        return _tool_result(moment, message)
+    return _message(kind_of(entry), moment, message)
+
+
+def _images(content: object) -> int:
+    if not isinstance(content, list):
+        return 0
+    return sum(1 for block in content if isinstance(block, dict) and block.get("type") == "image")
+
+
+def _tool_result(moment: float, message: Json) -> Facts:
+    content = message.get("content")
+    flags = _HAS_TEXT
+    if _images(content):
+        flags |= _HAS_IMAGE
+    if message.get("isError") is True:
+        flags |= _ERROR
+    call_id = message.get("toolCallId")
+    return Facts(
+        _TOOL_RESULT,
+        flags,
+        moment,
+        -1,
+        "",
+        _first_text(content),
+        0,
+        (),
+        call_id if isinstance(call_id, str) else "",
+    )
 
 
 def _message(kind: Kind, moment: float, message: Json) -> Facts:
-    if kind is Kind.ASSISTANT:
-        return _assistant(moment, message)
     content = message.get("content")
-    flags = Flag.HAS_TEXT
-    images = 0
-    if isinstance(content, list):
-        images = sum(1 for b in content if isinstance(b, dict) and b.get("type") == "image")
-        flags |= Flag.HAS_IMAGE if images else Flag.NONE
-    if not moment:
-        moment = time_ms(message.get("timestamp"))
-    if kind is Kind.TOOL_RESULT:
-        if message.get("isError") is True:
-            flags |= Flag.ERROR
-        preview = first_line(text_of(content))
-        call_id = _text(message, "toolCallId")
-        return Facts(kind, flags, moment, -1, "", preview, 0, call_id=call_id)
+    flags = _HAS_TEXT
+    images = _images(content)
+    if images:
+        flags |= _HAS_IMAGE
     if kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION):
         return _execution(kind, flags, moment, message)
     if kind in (Kind.COMPACTION_SUMMARY_ROLE, Kind.BRANCH_SUMMARY_ROLE):
         return Facts(kind, flags, moment, -1, "", first_line(_text(message, "summary")), 0)
     if kind is Kind.CUSTOM_ROLE and message.get("display") is False:
         flags |= Flag.HIDDEN
-    text = first_line(text_of(content)) or ("image" if images else "")
+    text = _first_text(content) or ("image" if images else "")
     return Facts(kind, flags, moment, -1, "", text, images if kind is Kind.USER else 0)
 
 
-def _execution(kind: Kind, flags: Flag, moment: float, message: Json) -> Facts:
+def _execution(kind: Kind, flags: int, moment: float, message: Json) -> Facts:
     if message.get("excludeFromContext") is True:
         flags |= Flag.EXCLUDED
     if message.get("cancelled") is True:
@@ -231,43 +296,47 @@ def _execution(kind: Kind, flags: Flag, moment: float, message: Json) -> Facts:
     code = message.get("exitCode")
     if isinstance(code, int) and code:
         flags |= Flag.ERROR
-    return Facts(kind, flags, moment, -1, "", first_line(_text(message, "command", "code")), 0)
-
-
-_STOPS = {"error": Flag.ERROR, "aborted": Flag.ABORTED, "length": Flag.LENGTH_STOP}
+    text = first_line(_text(message, "command", "code"))
+    return Facts(kind, int(flags), moment, -1, "", text, 0)
 
 
 def _assistant(moment: float, message: Json) -> Facts:
-    flags = _STOPS.get(message.get("stopReason", ""), Flag.NONE)
+    stop, content = message.get("stopReason"), message.get("content")
+    flags = _STOPS.get(stop, 0) if isinstance(stop, str) else 0
     ops: list[FileOp] = []
     text = thinking = calls = ""
-    for block in blocks_of(message.get("content")):
+    for block in content if isinstance(content, list) else blocks_of(content):
+        if not isinstance(block, dict):
+            continue
         block_type = block.get("type")
-        if block_type == "text" and not text:
-            text = first_line(block.get("text") or "")
-        elif block_type == "thinking" and not thinking:
-            thinking = first_line(block.get("thinking") or "")
-        elif block_type == "toolCall":
+        if block_type == "toolCall":
+            flags |= _HAS_TOOL_CALL
             name, arguments = _text(block, "name"), block.get("arguments")
             if len(calls) < PREVIEW_UNITS:
                 calls += (" · " if calls else "") + call_title(name, arguments)
-            op = _FILE_TOOLS.get(name)
-            path = arguments.get("path") if isinstance(arguments, dict) else None
-            if op and isinstance(path, str) and path:
-                ops.append(FileOp(op, path, _text(block, "id")))
-        flags |= _HAS_BLOCK.get(block_type or "", Flag.NONE)
-    if not text:
-        flags &= ~Flag.HAS_TEXT
+            if name in _FILE_TOOLS:
+                path = arguments.get("path") if isinstance(arguments, dict) else None
+                if isinstance(path, str) and path:
+                    ops.append(FileOp(_FILE_TOOLS[name], path, _text(block, "id")))
+        elif block_type == "text":
+            text = text or first_line(_text(block, "text"))
+        elif block_type == "thinking":
+            flags |= _HAS_THINKING
+            thinking = thinking or first_line(_text(block, "thinking"))
+        elif block_type == "image":
+            flags |= _HAS_IMAGE
+    if text:
+        flags |= _HAS_TEXT
     preview = text or calls[:PREVIEW_UNITS] or thinking
     if not preview:
         preview = first_line(_text(message, "errorMessage")) or _text(message, "stopReason")
-    provider, model = _text(message, "provider"), _text(message, "model")
+    model = _text(message, "model")
     return Facts(
-        Kind.ASSISTANT,
+        _ASSISTANT,
         flags,
-        moment or time_ms(message.get("timestamp")),
+        moment,
         usage_tokens(message.get("usage")),
-        f"{provider}/{model}" if model else "",
+        f"{_text(message, 'provider')}/{model}" if model else "",
         preview,
         0,
         tuple(ops),
@@ -277,10 +346,9 @@ def _assistant(moment: float, message: Json) -> Facts:
 def _other(kind: Kind, moment: float, entry: Mapping[str, Any]) -> Facts:
     flags = Flag.FROM_EXTENSION if from_extension(entry) else Flag.NONE
     if kind is Kind.COMPACTION:
-        before = entry.get("tokensBefore", entry.get("tokens_before"))
         facts = CompactionFacts(
             first_kept_id(entry),
-            int(before) if isinstance(before, int | float) else 0,
+            token_count(entry.get("tokensBefore", entry.get("tokens_before"))),
             *_files(entry),
             bool(flags),
         )
