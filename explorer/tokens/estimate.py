@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from explorer.tokens.javascript import js_json, utf16_units
 
 __all__ = [
@@ -19,6 +21,8 @@ __all__ = [
     "js_json",
     "utf16_units",
 ]
+
+_SIMPLE = frozenset({str, bool, type(None)})
 
 IMAGE_UNITS = 4800
 """UTF-16 units that an image in a tool result or custom message counts as (B6)."""
@@ -99,8 +103,20 @@ def _reply_units(content: object) -> int:
         elif block_type == "toolCall":
             units += _units(block.get("name"))
             if "arguments" in block:
-                units += utf16_units(js_json(block["arguments"]))
+                units += _json_units(block["arguments"])
     return units
+
+
+def _json_units(value: object) -> int:
+    """UTF-16 units of a value as JavaScript writes it."""
+    if type(value) is dict and _SIMPLE.issuperset(map(type, value.values())):
+        # Numbers are where other writers differ from JavaScript; without them a fast one will do.
+        try:
+            written = orjson.dumps(value)
+        except orjson.JSONEncodeError:  # halves of surrogate pairs
+            return utf16_units(js_json(value))
+        return len(written) if written.isascii() else utf16_units(written.decode())
+    return utf16_units(js_json(value))
 
 
 def _mention_units(files: object) -> int:
