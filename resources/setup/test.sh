@@ -15,6 +15,7 @@ if [ "$(uname -s)" != Linux ]; then
     exec "$venv/bin/python" -m pytest -n auto "$@"
 fi
 # The window tests draw offscreen; a display of their own serves those that need a real one.
-command -v Xvfb >/dev/null 2>&1 || apt_install xvfb
-command -v xauth >/dev/null 2>&1 || apt_install xauth
+if ! command -v Xvfb >/dev/null 2>&1 || ! command -v xauth >/dev/null 2>&1; then
+    apt_install xvfb xauth
+fi
 exec xvfb-run -a -s "-screen 0 1600x1000x24" "$venv/bin/python" -m pytest -n auto "$@"
