@@ -1,0 +1,54 @@
+"""The words that go to a model, as values: filled templates, read elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_VARIABLE = re.compile(r"\{\{(\w+)\}\}")
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """The template with every ``{{name}}`` replaced in one pass, so that what is put in is never
+    read as a template. Raises KeyError for a name without a value."""
+    return _VARIABLE.sub(lambda found: values[found.group(1)], template)
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """One text per prompt (A23); the fields are named like the files in ``prompts``."""
+
+    system: str
+    """System prompt of the summarizer."""
+    history_first: str
+    """Asks for a summary of the history."""
+    history_update: str
+    """Asks to bring a previous summary up to date (A27)."""
+    turn_prefix: str
+    """Asks for a summary of the first part of a split turn."""
+    branch: str
+    """Asks for a summary of a branch that is left behind."""
+    branch_preamble: str
+    """Stands before every stored branch summary (A33)."""
+    compaction_context: str
+    """How a compaction's ``{{summary}}`` is told to the model (A6)."""
+    branch_context: str
+    """How a branch's ``{{summary}}`` is told to the model (A6)."""
+    custom_instructions: str
+    """How a person's ``{{instructions}}`` follow a prompt (A23)."""
+
+    def compaction_message(self, summary: str) -> str:
+        """The text by which the model is told a compaction's summary."""
+        return fill(self.compaction_context, {"summary": summary})
+
+    def branch_message(self, summary: str) -> str:
+        """The text by which the model is told a branch's summary."""
+        return fill(self.branch_context, {"summary": summary})
+
+    def with_instructions(self, prompt: str, instructions: str) -> str:
+        """The prompt followed by what a person asked for; as it is without."""
+        words = instructions.strip()
+        if not words:
+            return prompt
+        return f"{prompt}\n\n{fill(self.custom_instructions, {'instructions': words})}"
