@@ -7,7 +7,6 @@ first paint.
 from explorer.store.rows import (
     DamagedError,
     ImportCancelled,
-    ImportProgress,
     ImportReport,
     LoadedSession,
     NewerVersionError,
@@ -19,7 +18,6 @@ from explorer.store.store import Store
 __all__ = [
     "DamagedError",
     "ImportCancelled",
-    "ImportProgress",
     "ImportReport",
     "LoadedSession",
     "NewerVersionError",

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from explorer.session.records import EntryRecord
-from explorer.store.codec import (
-    ENTRY_COLUMNS,
-    ENTRY_WIDTH,
-    Row,
-    entry_rows,
-    made_here,
-    text_in,
-    text_out,
-)
+from explorer.store.batch import Batch
+from explorer.store.codec import ENTRY_COLUMNS, PAYLOAD_COLUMNS, made_here, text_in, text_out
 from explorer.store.columns_blob import unpack
 from explorer.store.rows import StoreError
 from explorer.store.schema import row_id
@@ -27,67 +20,55 @@ from explorer.store.sessions import Summary, extend_session, now_ms
 NewEntry = tuple[Mapping[str, Any], str | None]
 """An entry's JSON and the id of its parent, None for a root."""
 
-_ROWS = 250
-"""Rows per statement: SQLite then works for a while without Python's lock, so that the next
-entries are parsed meanwhile."""
+_ROWS = 1000
+"""Rows per statement at most: SQLite then works for a while without Python's lock, so that the
+next entries are parsed meanwhile. A statement takes at most 32,766 values."""
 _SESSIONS_KEPT = 2
 
 
-def _insert(table: str, columns: str, width: int, rows: int) -> str:
-    one = f"({', '.join('?' * width)})"
+@lru_cache(maxsize=64)
+def _insert(table: str, columns: str, rows: int) -> str:
+    one = f"({', '.join('?' * (columns.count(',') + 1))})"
     return f"INSERT INTO {table} ({columns}) VALUES {', '.join([one] * rows)}"
 
 
-_ENTRIES_MANY = _insert("entries", ENTRY_COLUMNS, ENTRY_WIDTH, _ROWS)
-_ENTRIES_ONE = _insert("entries", ENTRY_COLUMNS, ENTRY_WIDTH, 1)
-_PAYLOADS_MANY = _insert("payloads", "id, raw", 2, _ROWS)
-_PAYLOADS_ONE = _insert("payloads", "id, raw", 2, 1)
+def _insert_rows(db: sqlite3.Connection, table: str, columns: str, values: list[Any]) -> None:
+    width = columns.count(",") + 1
+    rows = len(values) // width
+    at = 0
+    while at < rows:
+        # Whole statements, then powers of two: few different ones, so they stay prepared.
+        part = _ROWS if rows - at >= _ROWS else 1 << ((rows - at).bit_length() - 1)
+        db.execute(_insert(table, columns, part), values[at * width : (at + part) * width])
+        at += part
 
 
-def _insert_rows(db: sqlite3.Connection, many: str, one: str, rows: Sequence[Row]) -> None:
-    whole = len(rows) - len(rows) % _ROWS
-    for at in range(0, whole, _ROWS):
-        db.execute(many, list(chain.from_iterable(rows[at : at + _ROWS])))
-    if whole < len(rows):
-        db.executemany(one, rows[whole:])
-
-
-def payload_rows(first_id: int, records: Sequence[EntryRecord]) -> list[Row]:
-    """Rows of ``payloads`` for records whose ids run on from ``first_id``."""
-    raws: list[str | bytes] = [record.raw for record in records]
-    return list(zip(range(first_id, first_id + len(records)), raws, strict=True))
-
-
-def insert_entries(db: sqlite3.Connection, entries: list[Row], payloads: list[Row]) -> None:
-    """Insert rows; those with texts that UTF-8 cannot carry are put in another way."""
+def insert_entries(db: sqlite3.Connection, entries: list[Any], payloads: list[Any]) -> None:
+    """Insert the values of rows, one after the other; see ``Batch``."""
     try:
-        _insert_rows(db, _ENTRIES_MANY, _ENTRIES_ONE, entries)
-        _insert_rows(db, _PAYLOADS_MANY, _PAYLOADS_ONE, payloads)
+        _insert_rows(db, "entries", ENTRY_COLUMNS, entries)
+        _insert_rows(db, "payloads", PAYLOAD_COLUMNS, payloads)
     except UnicodeEncodeError:
-        low, high = entries[0][0], entries[-1][0]
+        # Lone surrogates in ids: rare enough to find out by trying.
+        low, high = payloads[0], payloads[-2]
         db.execute("DELETE FROM entries WHERE id BETWEEN ? AND ?", (low, high))
         db.execute("DELETE FROM payloads WHERE id BETWEEN ? AND ?", (low, high))
-        db.executemany(_ENTRIES_ONE, map(_texts_in, entries))
-        db.executemany(_PAYLOADS_ONE, map(_texts_in, payloads))
+        _insert_rows(db, "entries", ENTRY_COLUMNS, _texts_in(entries))
+        _insert_rows(db, "payloads", PAYLOAD_COLUMNS, _texts_in(payloads))
 
 
-def _texts_in(row: Row) -> Row:
-    return tuple(text_in(value) if isinstance(value, str) else value for value in row)
+def _texts_in(values: list[Any]) -> list[Any]:
+    return [text_in(value) if isinstance(value, str) else value for value in values]
 
 
 def insert_labels(
-    db: sqlite3.Connection, key: int, first: int, records: Iterable[EntryRecord]
+    db: sqlite3.Connection, key: int, labels: Sequence[tuple[int, tuple[str, str]]]
 ) -> None:
-    """Note the label entries among records whose indices run on from ``first``."""
-    rows = [
-        (key, first + at, text_in(label[0]), text_in(label[1]))
-        for at, record in enumerate(records)
-        if (label := record.facts.label) is not None
-    ]
-    if rows:
-        db.executemany(
-            "INSERT INTO labels (session, entry, target_id, label) VALUES (?, ?, ?, ?)", rows
-        )
+    """Note label entries: index, (target id, label)."""
+    db.executemany(
+        "INSERT INTO labels (session, entry, target_id, label) VALUES (?, ?, ?, ?)",
+        [(key, index, text_in(target), text_in(label)) for index, (target, label) in labels],
+    )
 
 
 class Appender:
@@ -123,15 +104,13 @@ class Appender:
         leaf: int | None,
     ) -> None:
         """Insert records whose parents are indices already, from the index ``first``."""
-        if records:
-            first_id = row_id(key, first)
-            parents = [record.parent for record in records]
-            insert_entries(
-                db, entry_rows(first_id, records, parents), payload_rows(first_id, records)
-            )
-            insert_labels(db, key, first, records)
         summary = Summary()
-        summary.take(records)
+        if records:
+            batch = Batch(records)
+            first_id = row_id(key, first)
+            insert_entries(db, batch.entry_values(first_id), batch.payload_values(first_id))
+            insert_labels(db, key, [(first + at, label) for at, label in batch.labels()])
+            summary.take(batch)
         extend_session(db, key, len(records), summary, leaf)
 
     def _record(self, entry: Mapping[str, Any]) -> EntryRecord:

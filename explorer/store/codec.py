@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -20,13 +20,12 @@ ENTRY_COLUMNS = (
     "id, entry_id, parent, line, kind, flags, time_ms, estimate, usage, model, preview, call_id,"
     " rare"
 )
-ENTRY_WIDTH = 13
+ENTRY_WIDTH = ENTRY_COLUMNS.count(",") + 1
+PAYLOAD_COLUMNS = "id, raw"
 LARGE_UNITS = 65_536
 """Characters from which an entry is marked ``Flag.LARGE``."""
 _INDEX_MASK = (1 << INDEX_BITS) - 1
 _INT_MAX = 2**31 - 1
-_NOTHING = (0, (), None, None, "", None, None)
-"""images, ops, compaction, branch, thinking level, label, name of an entry that has none."""
 
 
 def index_of(identifier: int) -> int:
@@ -74,16 +73,17 @@ def from_json(text: str | bytes) -> Any:
 # out of records ----------------------------------------------------------------------------------
 
 
-def _rare_json(facts: Facts) -> str:
+def rare_json(facts: Facts) -> str:
+    """The facts that few entries have, as JSON."""
     found: dict[str, Any] = {}
     if facts.user_images:
         found["images"] = facts.user_images
     if facts.ops:
-        found["ops"] = facts.ops
+        found["ops"] = [(op.kind, op.path, op.call_id) for op in facts.ops]
     if facts.compaction is not None:
-        found["compaction"] = facts.compaction
+        found["compaction"] = tuple(facts.compaction)
     if facts.branch is not None:
-        found["branch"] = facts.branch
+        found["branch"] = tuple(facts.branch)
     if facts.thinking_level:
         found["thinking"] = facts.thinking_level
     if facts.label is not None:
@@ -93,57 +93,8 @@ def _rare_json(facts: Facts) -> str:
     return to_json(found)
 
 
-def entry_rows(first_id: int, records: Sequence[EntryRecord], parents: Sequence[int]) -> list[Row]:
-    """Rows of ``entries`` for records whose ids run on from ``first_id``."""
-    facts = [record.facts for record in records]
-    kinds, flags, times, usages, models, previews, images, ops, calls, *rare = zip(
-        *facts, strict=True
-    )
-    extra: list[str | None] = [None] * len(records)
-    for at, found in enumerate(zip(images, ops, *rare, strict=True)):
-        if found != _NOTHING:
-            extra[at] = _rare_json(facts[at])
-    rows = zip(
-        range(first_id, first_id + len(records)),
-        [record.entry_id for record in records],
-        parents,
-        [record.line for record in records],
-        map(int, kinds),
-        map(int, flags),
-        times,
-        [record.estimate for record in records],
-        usages,
-        [model or None for model in models],
-        previews,
-        [call or None for call in calls],
-        extra,
-        strict=True,
-    )
-    return list(rows)
-
-
-def sound(records: list[EntryRecord]) -> list[EntryRecord]:
-    """The records with numbers that fit the columns and previews that SQLite takes.
-
-    The records themselves come back when nothing is wrong with any of them, as always but for
-    damaged or hostile files.
-    """
-    facts = [record.facts for record in records]
-    fits = (
-        math.isfinite(sum(one.time_ms for one in facts))
-        and max(one.usage for one in facts) <= _INT_MAX
-        and min(one.usage for one in facts) >= -1
-        and max(record.estimate for record in records) <= _INT_MAX
-        and _plain("".join([one.preview + one.model + one.call_id for one in facts]))
-    )
-    return records if fits else [_sound(record) for record in records]
-
-
-def _plain(text: str) -> bool:
-    return isinstance(text_in(text), str)
-
-
-def _sound(record: EntryRecord) -> EntryRecord:
+def sound_record(record: EntryRecord) -> EntryRecord:
+    """The record with numbers that fit the columns and shown texts that UTF-8 can carry."""
     facts = record.facts
     return record._replace(
         estimate=min(record.estimate, _INT_MAX),
@@ -165,7 +116,7 @@ def made_here(
     facts = describe(entry)
     if len(raw) > LARGE_UNITS:
         facts = facts._replace(flags=facts.flags | Flag.LARGE)
-    return _sound(EntryRecord(entry_id, -1, 0, raw, facts, estimate(dict(entry))))
+    return sound_record(EntryRecord(entry_id, -1, 0, raw, facts, estimate(dict(entry))))
 
 
 # back into records -------------------------------------------------------------------------------

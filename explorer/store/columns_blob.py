@@ -97,7 +97,7 @@ def _rare(columns: SessionColumns) -> dict[str, Any]:
 
 
 def _by_index(pairs: list[Any]) -> dict[int, Any]:
-    return {at: value for at, value in pairs}
+    return dict(pairs)
 
 
 def _pack_texts(texts: list[str]) -> bytes:

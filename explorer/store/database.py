@@ -8,7 +8,7 @@ import secrets
 import sqlite3
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from sqlmodel import SQLModel
 
@@ -93,7 +93,7 @@ def create(path: Path) -> None:
             name.unlink(missing_ok=True)
 
 
-def tables() -> list[object]:
+def tables() -> list[Table]:
     """The tables of the sessions database."""
     return list(SQLModel.metadata.sorted_tables)
 

@@ -11,18 +11,17 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from explorer.session.columns import ColumnBuilder
 from explorer.session.records import EntryRecord, ReadReport, SessionSource
-from explorer.store.appending import insert_entries, insert_labels, payload_rows
+from explorer.store.appending import insert_entries, insert_labels
+from explorer.store.batch import Batch, BatchBuilder
 from explorer.store.claims import Claim
-from explorer.store.codec import Row, entry_rows, sound, text_in, to_json
+from explorer.store.codec import text_in, to_json
 from explorer.store.columns_blob import pack
 from explorer.store.database import driver
 from explorer.store.loading import store_columns
 from explorer.store.removing import remove_session
 from explorer.store.rows import (
     ImportCancelled,
-    ImportProgress,
     ImportReport,
     IsCancelled,
     OnProgress,
@@ -59,9 +58,9 @@ class NewImport:
         self._path = path
         self._source = source
         self._stamp = stamp
-        self._builder = ColumnBuilder()
+        self._builder = BatchBuilder()
         self._summary = Summary()
-        self._labelled: list[tuple[int, EntryRecord]] = []
+        self._labels: list[tuple[int, tuple[str, str]]] = []
         self._waiting: deque[Future[None]] = deque()
         self._last_line = 0
         self._key = 0
@@ -78,9 +77,9 @@ class NewImport:
                     if cancelled is not None and cancelled():
                         raise ImportCancelled(f"the import of {self._source.path} was cancelled")
                     if batch:
-                        self._take(sound(batch))
+                        self._take(batch)
                     if progress is not None:
-                        progress(progress_of(self._source.report, len(self._builder.columns)))
+                        progress(self._source.report.bytes_done, self._source.report.bytes_total)
                 self._drain(0)
                 return self._finish()
             except BaseException:
@@ -88,25 +87,17 @@ class NewImport:
                 raise
 
     def _take(self, records: list[EntryRecord]) -> None:
-        columns = self._builder.columns
-        first = len(columns)
-        append = self._builder.append
-        for record in records:
-            append(record.entry_id, record.parent, record.facts, record.estimate)
-        self._summary.take(records)
-        self._last_line = max(self._last_line, records[-1].line)
-        self._labelled += [
-            (first + at, record)
-            for at, record in enumerate(records)
-            if record.facts.label is not None
-        ]
+        batch = Batch(records)
+        first = self._builder.extend(batch)
+        self._summary.take(batch)
+        self._last_line = max(self._last_line, *batch.lines)
+        self._labels += [(first + at, label) for at, label in batch.labels()]
         first_id = row_id(self._key, first)
-        entries = entry_rows(first_id, records, [record.parent for record in records])
+        entries, payloads = batch.entry_values(first_id), batch.payload_values(first_id)
         self._drain(_IN_FLIGHT - 1)
-        self._waiting.append(self._insert(entries, payload_rows(first_id, records)))
-
-    def _insert(self, entries: list[Row], payloads: list[Row]) -> Future[None]:
-        return self._writer.submit(lambda c: insert_entries(driver(c), entries, payloads))
+        self._waiting.append(
+            self._writer.submit(lambda c: insert_entries(driver(c), entries, payloads))
+        )
 
     def _drain(self, allowed: int) -> None:
         while len(self._waiting) > allowed:
@@ -122,8 +113,7 @@ class NewImport:
             if found is None:
                 raise StoreError(self._path, "the unfinished import was removed by another window")
             store_columns(db, key, block, count)
-            for index, record in self._labelled:
-                insert_labels(db, key, index, [record])
+            insert_labels(db, key, self._labels)
             extend_session(db, key, count, self._summary, count - 1)
             store_asides(db, key, self._source.report)
             store_source(db, key, self._source, self._stamp, self._last_line, count - 1)
@@ -144,11 +134,6 @@ class NewImport:
         except StoreError:
             # What is left is not shown, and is removed when the database is next opened.
             return
-
-
-def progress_of(report: ReadReport, entries: int) -> ImportProgress:
-    """How far the reading is."""
-    return ImportProgress(report.bytes_done, report.bytes_total, entries)
 
 
 def store_asides(db: sqlite3.Connection, key: int, report: ReadReport) -> None:

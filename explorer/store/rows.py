@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from explorer.session.records import FormatName, Problem, SessionHeader
 from explorer.session.tree import SessionTree
@@ -95,28 +95,6 @@ class ImportReport:
     problems: list[Problem] = field(default_factory=list)
 
 
-class ImportProgress(NamedTuple):
-    """How far an import is."""
-
-    bytes_done: int
-    bytes_total: int
-    entries: int
-
-
-OnProgress = Callable[[ImportProgress], None]
+OnProgress = Callable[[int, int], None]
+"""Called with bytes done and bytes in all, on the importing thread."""
 IsCancelled = Callable[[], bool]
-
-
-def clean_text(text: str) -> str:
-    """The text with what UTF-8 cannot carry (lone surrogates) shown as a replacement sign."""
-    return text.encode("utf-8", "replace").decode("utf-8") if not _encodes(text) else text
-
-
-def _encodes(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from explorer.session.kinds import Kind
-from explorer.session.records import EntryRecord, SessionHeader
+from explorer.session.records import SessionHeader
+from explorer.store.batch import Batch
 from explorer.store.codec import shown, text_in, text_out
 from explorer.store.rows import SessionRow, StoreError
 
@@ -108,19 +108,18 @@ class Summary:
     started_ms: float = 0
     last_ms: float = 0
 
-    def take(self, records: Iterable[EntryRecord]) -> None:
-        for record in records:
-            facts = record.facts
-            self.size += len(record.raw)
-            if facts.kind is Kind.COMPACTION:
-                self.compactions += 1
-            elif facts.kind is Kind.USER and not self.first_said:
-                self.first_said = facts.preview
-            if facts.name is not None:
-                self.name = shown(facts.name)
-            if facts.time_ms:
-                self.started_ms = self.started_ms or facts.time_ms
-                self.last_ms = max(self.last_ms, facts.time_ms)
+    def take(self, batch: Batch) -> None:
+        self.size += sum(map(len, batch.raws))
+        self.compactions += batch.kinds.count(Kind.COMPACTION)
+        self.first_said = self.first_said or batch.first_said()
+        for at in batch.seldom:
+            name = batch.facts[at].name
+            if name is not None:
+                self.name = shown(name)
+        times = [time for time in batch.times if time > 0]
+        if times:
+            self.started_ms = self.started_ms or times[0]
+            self.last_ms = max(self.last_ms, *times)
 
 
 def extend_session(

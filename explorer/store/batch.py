@@ -1,0 +1,143 @@
+"""Many entries at once, turned from records into columns: the import's fast lane."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from explorer.session.columns import ColumnBuilder
+from explorer.session.describe import Facts
+from explorer.session.kinds import Kind
+from explorer.session.records import EntryRecord
+from explorer.store.codec import ENTRY_WIDTH, rare_json, sound_record, text_in
+
+_INT_MAX = 2**31 - 1
+_NOTHING = (0, (), None, None, "", None, None)
+"""images, ops, compaction, branch, thinking level, label, name of an entry that has none."""
+
+
+class Batch:
+    """The columns of some records. Numbers fit and texts can be stored, whatever came in."""
+
+    def __init__(self, records: Sequence[EntryRecord]) -> None:
+        self._transpose(records)
+        if not self._fits():
+            self._transpose([sound_record(record) for record in records])
+
+    def _transpose(self, records: Sequence[EntryRecord]) -> None:
+        self.ids, self.parents, self.lines, self.raws, facts, self.estimates = zip(
+            *records, strict=True
+        )
+        self.facts: tuple[Facts, ...] = facts
+        kinds, flags, self.times, self.usages, self.models, self.previews, *rest = zip(
+            *facts, strict=True
+        )
+        self.kinds = bytes(kinds)
+        self.flags = array("H", flags)
+        images, ops, self.calls, *rare = rest
+        self.seldom = [
+            at for at, found in enumerate(zip(images, ops, *rare, strict=True)) if found != _NOTHING
+        ]
+        """Positions of the entries that have facts which few have."""
+
+    def _fits(self) -> bool:
+        return (
+            math.isfinite(sum(self.times))
+            and max(self.usages) <= _INT_MAX
+            and min(self.usages) >= -1
+            and max(self.estimates) <= _INT_MAX
+            and isinstance(text_in("".join(self.previews)), str)
+            and isinstance(text_in("".join(self.models)), str)
+            and isinstance(text_in("".join(self.calls)), str)
+        )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def entry_values(self, first_id: int, parents: Sequence[int] | None = None) -> list[Any]:
+        """The values of all rows of ``entries``, row after row, named from ``first_id`` on."""
+        count = len(self)
+        extra: list[str | None] = [None] * count
+        for at in self.seldom:
+            extra[at] = rare_json(self.facts[at])
+        values: list[Any] = [None] * (count * ENTRY_WIDTH)
+        columns: tuple[Sequence[Any], ...] = (
+            range(first_id, first_id + count),
+            self.ids,
+            self.parents if parents is None else parents,
+            self.lines,
+            self.kinds,
+            self.flags,
+            self.times,
+            self.estimates,
+            self.usages,
+            [model or None for model in self.models],
+            self.previews,
+            [call or None for call in self.calls],
+            extra,
+        )
+        for at, column in enumerate(columns):
+            values[at::ENTRY_WIDTH] = column
+        return values
+
+    def payload_values(self, first_id: int) -> list[Any]:
+        """The values of all rows of ``payloads``."""
+        count = len(self)
+        values: list[Any] = [None] * (count * 2)
+        values[0::2] = range(first_id, first_id + count)
+        values[1::2] = self.raws
+        return values
+
+    def labels(self) -> list[tuple[int, tuple[str, str]]]:
+        """The label entries: position in the batch, (target id, label)."""
+        found = ((at, self.facts[at].label) for at in self.seldom)
+        return [(at, label) for at, label in found if label is not None]
+
+    def first_said(self) -> str:
+        """The first line of the first message of a person, or empty."""
+        at = self.kinds.find(Kind.USER)
+        while at >= 0 and not self.previews[at]:
+            at = self.kinds.find(Kind.USER, at + 1)
+        return self.previews[at] if at >= 0 else ""
+
+
+class BatchBuilder(ColumnBuilder):
+    """A builder of columns that takes batches."""
+
+    def extend(self, batch: Batch) -> int:
+        """Add all entries of a batch; returns the index of the first.
+
+        Raises ValueError when a parent is not an earlier entry.
+        """
+        columns = self.columns
+        first = len(columns)
+        for at, parent in enumerate(batch.parents, first):
+            if not -1 <= parent < at:
+                name = batch.ids[at - first]
+                raise ValueError(f"entry {name!r}: parent index {parent} is not an earlier entry")
+        columns.ids.extend(batch.ids)
+        columns.parent.extend(batch.parents)
+        columns.kind.extend(batch.kinds)
+        columns.flags.extend(batch.flags)
+        columns.time.extend(batch.times)
+        columns.estimate.extend(batch.estimates)
+        columns.usage.extend(batch.usages)
+        known = self._models
+        columns.model.extend(
+            [(known.get(name) or self._model(name)) if name else 0 for name in batch.models]
+        )
+        self._extend_rare(first, batch)
+        return first
+
+    def _extend_rare(self, first: int, batch: Batch) -> None:
+        facts = batch.facts
+        answers = [at for at, call in enumerate(batch.calls) if call]
+        for at in sorted(set(batch.seldom).union(answers)):
+            one = facts[at]
+            if one.ops:
+                self._append_ops(first + at, one)
+            elif one.call_id:
+                self._close_call(one)
+            self._append_rare(first + at, one)
