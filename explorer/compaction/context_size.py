@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from explorer.compaction.path_view import USER_IMAGE_TOKENS
 from explorer.compaction.profile import Profile
+from explorer.session.columns import SessionColumns
 from explorer.session.context import Context
-from explorer.session.kinds import Flag, Kind
-from explorer.session.tree import SessionTree
+from explorer.session.kinds import Flag, Kind, selector
+from explorer.session.tree import Path, SessionTree
 
 _FAILED = Flag.ERROR | Flag.ABORTED
+_COMPACTIONS = selector({Kind.COMPACTION})
+_UNSENT = selector({Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION, Kind.OTHER_ROLE})
+_BLOCK = 4096
 
 
 class ContextSize(NamedTuple):
@@ -40,49 +45,91 @@ def context_size(
     """
     columns, messages = tree.columns, context.messages
     last = _last_usage(tree, context, profile)
-    trailing = messages[last + 1 :] if last >= 0 else messages
-    column = columns.estimate if measured is None else measured
-    counted = sum(map(column.__getitem__, trailing))
-    if profile.weights == "sent":
-        counted += _correction(tree, trailing, column, with_images=measured is None)
+    trailing = len(messages) - last - 1
+    counted = 0
+    if trailing:
+        counted = _counted(tree, context, last + 1, profile, measured)
     if last < 0:
         source = "estimate" if measured is None else "tokenizer"
         return ContextSize(counted, 0, counted, -1, source)
     reported = columns.usage[messages[last]]
     source = "provider"
     if trailing:
-        source += f" + {'estimate' if measured is None else 'tokenizer'} of {len(trailing)} newer"
+        source += f" + {'estimate' if measured is None else 'tokenizer'} of {trailing} newer"
     return ContextSize(reported + counted, reported, counted, last, source)
 
 
 def _last_usage(tree: SessionTree, context: Context, profile: Profile) -> int:
-    columns, messages = tree.columns, context.messages
-    first = 0
-    if profile.usage == "since-compaction" and context.compaction >= 0:
-        # Everything that the compaction kept, and the compaction itself, is older than it.
-        first = 1
-        while first < len(messages) and messages[first] < context.compaction:
-            first += 1
+    """The index into the messages of the last reply whose usage counts, or -1."""
+    messages = context.messages
+    first = 1 if context.compaction >= 0 else 0
+    if profile.usage == "since-compaction":
+        # What the compaction kept is older than it: that usage tells of a context that is gone.
+        first = bisect_right(messages, context.compaction, first)
+    if first >= len(messages):
+        return -1
+    entry = _last_report(tree, context.path[context.path.position(messages[first]) :])
+    return bisect_left(messages, entry, first) if entry >= 0 else -1
+
+
+def _last_report(tree: SessionTree, part: Path) -> int:
+    """The last reply on a stretch of the path that reported usage and did not fail, or -1."""
+    columns = tree.columns
     usage, flags, kinds = columns.usage, columns.flags, columns.kind
-    for at in range(len(messages) - 1, first - 1, -1):
-        entry = messages[at]
-        if kinds[entry] == Kind.ASSISTANT and usage[entry] >= 0 and not flags[entry] & _FAILED:
-            return at
+    for entries in reversed(part.ranges):
+        for upper in range(entries.stop, entries.start, -_BLOCK):
+            lower = max(entries.start, upper - _BLOCK)
+            # Sessions without any usage are long to search one by one.
+            if max(usage[lower:upper]) < 0:
+                continue
+            at = kinds.rfind(Kind.ASSISTANT, lower, upper)
+            while at >= 0:
+                if usage[at] >= 0 and not flags[at] & _FAILED:
+                    return at
+                at = kinds.rfind(Kind.ASSISTANT, lower, at)
     return -1
 
 
-def _correction(
-    tree: SessionTree, entries: Sequence[int], column: Sequence[int], *, with_images: bool
+def _counted(
+    tree: SessionTree,
+    context: Context,
+    first: int,
+    profile: Profile,
+    measured: Sequence[int] | None,
 ) -> int:
-    """What the plain sum misses or counts too much: excluded commands, user images (B6)."""
-    columns = tree.columns
-    flags, kinds, images = columns.flags, columns.kind, columns.user_images
-    change = 0
-    for entry in entries:
-        kind = kinds[entry]
-        if kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION):
-            if flags[entry] & Flag.EXCLUDED:
-                change -= column[entry]
-        elif with_images and kind == Kind.USER and entry in images:
-            change += USER_IMAGE_TOKENS * images[entry]
-    return change
+    """Tokens of the messages from index ``first`` on, summed by stretches."""
+    columns, messages = tree.columns, context.messages
+    column = columns.estimate if measured is None else measured
+    total = 0
+    if messages[first] == context.compaction:
+        total = _tokens(columns, measured, context.compaction)
+        first += 1
+    if first >= len(messages):
+        return total
+    part = context.path[context.path.position(messages[first]) :]
+    for entries in part.ranges:
+        values = column[entries.start : entries.stop]
+        if measured is not None and min(values) < 0:
+            total += sum(_tokens(columns, measured, entry) for entry in entries)
+        else:
+            total += sum(values)
+    # Of a stretch everything is in the context, but for older compactions.
+    for entry in part.select(columns.kind, _COMPACTIONS):
+        total -= _tokens(columns, measured, entry)
+    if profile.weights == "sent":
+        for entry in part.select(columns.kind, _UNSENT):
+            if columns.flags[entry] & Flag.EXCLUDED or columns.kind[entry] == Kind.OTHER_ROLE:
+                total -= _tokens(columns, measured, entry)
+        if measured is None:
+            total += sum(
+                USER_IMAGE_TOKENS * images
+                for entry, images in columns.user_images.items()
+                if entry in part
+            )
+    return total
+
+
+def _tokens(columns: SessionColumns, measured: Sequence[int] | None, entry: int) -> int:
+    if measured is not None and measured[entry] >= 0:
+        return measured[entry]
+    return columns.estimate[entry]

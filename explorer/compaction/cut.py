@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import compress
 from typing import NamedTuple
 
@@ -30,7 +29,6 @@ _SHAPE = bytes(
     ord("a") if value == Kind.ASSISTANT else ord("r") if value == Kind.TOOL_RESULT else ord("o")
     for value in range(256)
 )
-_BEFORE_RESULT = re.compile(rb"(?<!o)o++r")
 
 _BLOCK = 512
 
@@ -118,9 +116,12 @@ def _valid_mask(kinds: bytes, profile: Profile) -> bytes:
         return mask
     guarded = bytearray(mask)
     # Between a call and its result there is no cut, whatever was written there.
-    for found in _BEFORE_RESULT.finditer(kinds.translate(_SHAPE)):
-        start, stop = found.span()
-        guarded[start : stop - 1] = bytes(stop - 1 - start)
+    shape = kinds.translate(_SHAPE)
+    found = shape.find(b"or")
+    while found >= 0:
+        start = max(shape.rfind(b"a", 0, found), shape.rfind(b"r", 0, found)) + 1
+        guarded[start : found + 1] = bytes(found + 1 - start)
+        found = shape.find(b"or", found + 2)
     return bytes(guarded)
 
 

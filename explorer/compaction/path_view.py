@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -26,9 +26,11 @@ CONTEXT_MASK = selector(CONTEXT_KINDS)
 TURN_MASK = selector(TURN_START_KINDS)
 METADATA_MASK = selector(METADATA_KINDS)
 
-_EXECUTIONS = selector({Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION})
+EXECUTIONS = selector({Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION})
 _SUMMARIES = selector({Kind.BRANCH_SUMMARY})
-_NEVER_WEIGHED = selector({Kind.COMPACTION})
+_NEVER_WEIGHED = selector({Kind.COMPACTION, Kind.OTHER_ROLE})
+# No model takes a role that is not known.
+_SENT_MASK = selector(CONTEXT_KINDS - {Kind.OTHER_ROLE})
 # Entries that are not stored messages, and roles that pi does not know: it counts neither.
 _NOT_WEIGHED_BY_PI = selector(
     {
@@ -69,9 +71,15 @@ class PathView:
         """The number of the turn that a position is in, from 1; 0 before the first turn."""
         return self.kinds[: position + 1].translate(TURN_MASK).count(1)
 
-    def sent_between(self, start: int, stop: int) -> list[int]:
-        """The entries (indices) sent from positions ``start`` to ``stop`` (exclusive)."""
-        return list(compress(self.path[start:stop], self.sent[start:stop]))
+    def entries(self, start: int, stop: int, mask: bytes) -> list[int]:
+        """The entries (indices) from positions ``start`` to ``stop`` (exclusive) that the mask, one
+        byte per position of the path, marks."""
+        out: list[int] = []
+        at = start
+        for part in self.path[start:stop].ranges:
+            out.extend(compress(part, mask[at : at + len(part)]))
+            at += len(part)
+        return out
 
     def weight(self, start: int, stop: int) -> int:
         """Tokens from position ``start`` to ``stop`` (exclusive)."""
@@ -103,17 +111,22 @@ def view_of(
     return PathView(path, kinds, sent, weights, compaction, reset, kept, boundary)
 
 
-def _marked(kinds: bytes, mask: bytes) -> compress[int]:
-    return compress(range(len(kinds)), kinds.translate(mask))
+def marked(kinds: bytes, mask: bytes) -> Iterator[int]:
+    """The positions whose kind the mask marks; quick where there are few."""
+    found = kinds.translate(mask)
+    position = found.find(1)
+    while position >= 0:
+        yield position
+        position = found.find(1, position + 1)
 
 
 def _sent(tree: SessionTree, path: Path, kinds: bytes) -> bytes:
     flags = tree.columns.flags
-    sent = bytearray(kinds.translate(CONTEXT_MASK))
-    for position in _marked(kinds, _EXECUTIONS):
+    sent = bytearray(kinds.translate(_SENT_MASK))
+    for position in marked(kinds, EXECUTIONS):
         if flags[path[position]] & Flag.EXCLUDED:
             sent[position] = 0
-    for position in _marked(kinds, _SUMMARIES):
+    for position in marked(kinds, _SUMMARIES):
         if flags[path[position]] & Flag.EMPTY_SUMMARY:
             sent[position] = 0
     return bytes(sent)
@@ -138,13 +151,13 @@ def _weights(
             if value < 0:
                 values[position] = estimate[path[position]]
     if profile.weights == "stored-messages":
-        for position in _marked(kinds, _NOT_WEIGHED_BY_PI):
+        for position in marked(kinds, _NOT_WEIGHED_BY_PI):
             values[position] = 0
         return values
-    for position in _marked(kinds, _NEVER_WEIGHED):
+    for position in marked(kinds, _NEVER_WEIGHED):
         values[position] = 0
     flags = tree.columns.flags
-    for position in _marked(kinds, _EXECUTIONS):
+    for position in marked(kinds, EXECUTIONS):
         if flags[path[position]] & Flag.EXCLUDED:
             values[position] = 0
     if measured is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import compress
 
 from explorer.compaction import reasons
 from explorer.compaction.context_size import context_size
@@ -151,13 +150,10 @@ def prepare(
 def _to_summarize(cuts: Cuts, cut: Cut, *, only_sent: bool) -> tuple[list[int], list[int]]:
     view = cuts.view
     mask = view.sent if only_sent else view.kinds.translate(CONTEXT_MASK)
-
-    def entries(start: int, stop: int) -> list[int]:
-        return list(compress(view.path[start:stop], mask[start:stop]))
-
     if not cut.is_split_turn:
-        return entries(view.boundary, cut.first_kept), []
-    return entries(view.boundary, cut.turn_start), entries(cut.turn_start, cut.first_kept)
+        return view.entries(view.boundary, cut.first_kept, mask), []
+    history = view.entries(view.boundary, cut.turn_start, mask)
+    return history, view.entries(cut.turn_start, cut.first_kept, mask)
 
 
 def _files(tree: SessionTree, cuts: Cuts, first_kept: int) -> FileOperations:
