@@ -107,13 +107,17 @@ def time_ms(value: object) -> float:
 
 def first_line(text: str) -> str:
     """The first line of a text that holds anything, cut for lists."""
-    head = text[: PREVIEW_UNITS * 4].lstrip()
-    end = head.find("\n")
-    line = head[: PREVIEW_UNITS + 1] if end < 0 else head[: min(end, PREVIEW_UNITS + 1)]
-    if "  " not in line and line.isprintable():
+    line = text[: PREVIEW_UNITS + 1]
+    end = line.find("\n")
+    if end > 0:
+        line = line[:end]
+    if line.isprintable() and "  " not in line and line[:1] != " ":
         # Only single spaces between words: nothing to put right but the end.
         return line.rstrip()[:PREVIEW_UNITS]
-    return " ".join(line.split())[:PREVIEW_UNITS]
+    head = text[: PREVIEW_UNITS * 4].lstrip()
+    end = head.find("\n")
+    line = head if end < 0 else head[:end]
+    return " ".join(line[: PREVIEW_UNITS + 1].split())[:PREVIEW_UNITS]
 
 
 def blocks_of(content: object) -> list[Json]:
@@ -188,6 +192,11 @@ def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
     return tuple(item for item in value if isinstance(item, str))
+
+
+def _string(entry: Json, key: str) -> str:
+    value = entry.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def _text(entry: Mapping[str, Any], *keys: str) -> str:
@@ -311,32 +320,32 @@ def _assistant(moment: float, message: Json) -> Facts:
         block_type = block.get("type")
         if block_type == "toolCall":
             flags |= _HAS_TOOL_CALL
-            name, arguments = _text(block, "name"), block.get("arguments")
-            if len(calls) < PREVIEW_UNITS:
+            name, arguments = _string(block, "name"), block.get("arguments")
+            if not text and len(calls) < PREVIEW_UNITS:
                 calls += (" · " if calls else "") + call_title(name, arguments)
-            if name in _FILE_TOOLS:
-                path = arguments.get("path") if isinstance(arguments, dict) else None
+            if name in _FILE_TOOLS and isinstance(arguments, dict):
+                path = arguments.get("path")
                 if isinstance(path, str) and path:
-                    ops.append(FileOp(_FILE_TOOLS[name], path, _text(block, "id")))
+                    ops.append(FileOp(_FILE_TOOLS[name], path, _string(block, "id")))
         elif block_type == "text":
-            text = text or first_line(_text(block, "text"))
+            text = text or first_line(_string(block, "text"))
         elif block_type == "thinking":
             flags |= _HAS_THINKING
-            thinking = thinking or first_line(_text(block, "thinking"))
+            thinking = thinking or _string(block, "thinking").lstrip()
         elif block_type == "image":
             flags |= _HAS_IMAGE
     if text:
         flags |= _HAS_TEXT
-    preview = text or calls[:PREVIEW_UNITS] or thinking
+    preview = text or calls[:PREVIEW_UNITS] or first_line(thinking)
     if not preview:
-        preview = first_line(_text(message, "errorMessage")) or _text(message, "stopReason")
-    model = _text(message, "model")
+        preview = first_line(_string(message, "errorMessage")) or _string(message, "stopReason")
+    model = message.get("model")
     return Facts(
         _ASSISTANT,
         flags,
         moment,
         usage_tokens(message.get("usage")),
-        f"{_text(message, 'provider')}/{model}" if model else "",
+        f"{_string(message, 'provider')}/{model}" if model and isinstance(model, str) else "",
         preview,
         0,
         tuple(ops),

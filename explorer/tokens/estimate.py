@@ -70,7 +70,9 @@ def estimate_entry(entry: Mapping[str, Any]) -> int:
 
 
 def _units(text: object) -> int:
-    return utf16_units(text) if isinstance(text, str) else 0
+    if not isinstance(text, str):
+        return 0
+    return len(text) if text.isascii() else utf16_units(text)
 
 
 def _content_units(content: object, image_units: int) -> int:
