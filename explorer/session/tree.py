@@ -137,6 +137,9 @@ class SessionTree:
         """The index of an entry id, or -1."""
         return self._ids().get(entry_id, -1)
 
+    def __contains__(self, entry_id: object) -> bool:
+        return entry_id in self._ids()
+
     def kind(self, index: int) -> Kind:
         return Kind(self.columns.kind[index])
 

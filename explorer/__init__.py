@@ -1,0 +1,1 @@
+"""Session Explorer without its window: sessions, compaction, models, storage, commands."""

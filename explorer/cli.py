@@ -1,0 +1,160 @@
+"""The command line: headless commands, and the way into the window.
+
+Exit status: 0 done, 1 failed, 2 wrong usage. Errors go to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from pathlib import Path
+
+# Each command's module is imported when it is asked for: the store alone takes half a second to
+# import, and the window wants to paint before that.
+COMMANDS = {
+    "import": "library",
+    "list": "library",
+    "search": "library",
+    "export": "library",
+    "tree": "looking",
+    "context": "looking",
+    "preview": "compacting",
+    "compact": "compacting",
+    "branch": "compacting",
+}
+WINDOW_GROUP = "session_explorer.window"
+
+
+class UsageError(Exception):
+    """The command line asks for something that does not exist (exit status 2)."""
+
+
+class CommandFailed(Exception):
+    """The command was understood and could not be done (exit status 1)."""
+
+
+def _version() -> str:
+    try:
+        return version("session-explorer")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--database", type=Path, metavar="FILE", help="use this database")
+
+
+def _session(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "session", help="number from `list`, start of a session id, or path to a session file"
+    )
+    parser.add_argument(
+        "--at", metavar="ENTRY", help="an entry id, its unique start, or #index (default: leaf)"
+    )
+
+
+def _compaction(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--profile", default="explorer", metavar="NAME", help="rules to follow")
+    parser.add_argument("--keep-recent", type=int, metavar="N", help="tokens kept verbatim")
+    parser.add_argument("--reserve", type=int, metavar="N", help="tokens kept free for the answer")
+    parser.add_argument("--window", type=int, metavar="N", help="context window in tokens")
+    parser.add_argument("--instructions", default="", metavar="TEXT", help="added to the prompt")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser with every command."""
+    parser = argparse.ArgumentParser(
+        prog="session-explorer",
+        description="See, steer and undo the compactions of coding-agent sessions.",
+        epilog="Without a command the window opens.",
+    )
+    parser.add_argument("--version", action="version", version=f"session-explorer {_version()}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    window = commands.add_parser("open", help="open the window (the default)")
+    window.add_argument("session", nargs="?", help="session to open, or path to a session file")
+    window.add_argument("--sample", action="store_true", help="open the bundled session")
+    window.add_argument("--smoke", action="store_true", help=argparse.SUPPRESS)
+
+    add = commands.add_parser("import", help="import session files of pi and oh-my-pi")
+    add.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    _common(add)
+    _common(commands.add_parser("list", help="list the stored sessions"))
+
+    search = commands.add_parser("search", help="search the text of all entries")
+    search.add_argument("query")
+    search.add_argument("session", nargs="?", help="search this session only")
+    search.add_argument("--limit", type=int, default=50, metavar="N")
+    _common(search)
+
+    export = commands.add_parser("export", help="write a session to a file")
+    _session(export)
+    export.add_argument("output", type=Path)
+    export.add_argument("--format", choices=("original", "pi-v3"), default="original")
+    _common(export)
+
+    tree = commands.add_parser("tree", help="print the tree of a session")
+    _session(tree)
+    tree.add_argument("--all", action="store_true", help="every entry, not only where paths meet")
+    _common(tree)
+    context = commands.add_parser("context", help="print what the model sees at an entry")
+    _session(context)
+    _common(context)
+
+    preview = commands.add_parser("preview", help="what a compaction would summarize and keep")
+    compact = commands.add_parser("compact", help="run a compaction and append it")
+    branch = commands.add_parser("branch", help="leave the branch at --at for --to, summarizing it")
+    for command in (preview, compact, branch):
+        _session(command)
+        _compaction(command)
+        _common(command)
+    branch.add_argument("--to", required=True, metavar="ENTRY", help="where to go")
+    branch.add_argument("--no-summary", action="store_true", help="only move the leaf")
+    for command in (compact, branch):
+        command.add_argument("--model", metavar="M", help="default: offline/extractive")
+        command.add_argument(
+            "--dry-run", action="store_true", help="print the summary, keep nothing"
+        )
+        command.add_argument(
+            "--output", type=Path, metavar="FILE", help="write the resulting session to a file"
+        )
+    return parser
+
+
+def _open_window(arguments: argparse.Namespace) -> int:
+    """Start the window, which is a part of its own that registers itself by entry point."""
+    for point in entry_points(group=WINDOW_GROUP):
+        status: int = point.load()(arguments)
+        return status
+    raise CommandFailed(
+        "The window is not installed. The headless commands work without it: " + ", ".join(COMMANDS)
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return the exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = build_parser()
+    arguments = parser.parse_args(words or ["open"])
+    try:
+        if arguments.command in (None, "open"):
+            return _open_window(arguments)
+        module = import_module(f"explorer.commands.{COMMANDS[arguments.command]}")
+        module.run(arguments)
+    except UsageError as error:
+        print(f"session-explorer: {error}", file=sys.stderr)
+        return 2
+    except CommandFailed as error:
+        print(f"session-explorer: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except KeyboardInterrupt:
+        print("session-explorer: interrupted, nothing was changed", file=sys.stderr)
+        return 1
+    return 0

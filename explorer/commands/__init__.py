@@ -1,0 +1,1 @@
+"""The headless commands, over the same workbench as the window."""

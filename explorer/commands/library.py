@@ -1,0 +1,143 @@
+"""import, list, search, export."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from explorer.cli import CommandFailed
+from explorer.commands.output import print_json, print_table
+from explorer.commands.targets import find_session, target, workbench
+from explorer.formats import FormatError
+from explorer.session.kinds import Kind
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run one of this module's commands. Raises UsageError or CommandFailed."""
+    {"import": _import, "list": _list, "search": _search, "export": _export}[arguments.command](
+        arguments
+    )
+
+
+def _import(arguments: argparse.Namespace) -> None:
+    done: list[dict[str, Any]] = []
+    failures: list[str] = []
+    with workbench(arguments.database) as bench:
+        for path in arguments.files:
+            try:
+                report = bench.import_blocking(path)
+            except (FormatError, OSError) as error:
+                failures.append(_reason(path, error))
+                continue
+            done.append(
+                {
+                    "session": report.key,
+                    "file": str(path),
+                    "entries": report.added + report.kept,
+                    "added": report.added,
+                    "updated": not report.created,
+                    "kept_aside": report.asides,
+                    "problems": [{"line": p.line, "reason": p.reason} for p in report.problems],
+                }
+            )
+    if arguments.json:
+        print_json({"imported": done, "failed": failures})
+    else:
+        for item in done:
+            word = "updated" if item["updated"] else "imported"
+            print(
+                f"{word} session {item['session']}: {item['added']:,} new of {item['entries']:,} entries from {item['file']}"
+            )
+            for note in item["problems"]:
+                print(f"  line {note['line']}: {note['reason']}", file=sys.stderr)
+    if failures:
+        raise CommandFailed("\n".join(failures))
+
+
+def _reason(path: Path, error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{path}: {error.strerror or error}"
+    return str(error)
+
+
+def _list(arguments: argparse.Namespace) -> None:
+    with workbench(arguments.database) as bench:
+        rows = bench.sessions()
+    if arguments.json:
+        print_json(
+            [
+                {
+                    "session": row.key,
+                    "id": row.session_id,
+                    "title": row.title,
+                    "cwd": row.cwd,
+                    "format": row.format,
+                    "entries": row.entries,
+                    "compactions": row.compactions,
+                    "updated_ms": row.last_ms,
+                    "file": row.path,
+                }
+                for row in rows
+            ]
+        )
+    elif not rows:
+        print("No session is stored yet. Import one: session-explorer import FILE")
+    else:
+        print_table(
+            ("no", "updated", "entries", "compactions", "folder", "title"),
+            [
+                (
+                    row.key,
+                    datetime.fromtimestamp(row.last_ms / 1000).strftime("%Y-%m-%d %H:%M"),
+                    row.entries,
+                    row.compactions,
+                    row.cwd,
+                    row.title,
+                )
+                for row in rows
+            ],
+            right=(0, 2, 3),
+        )
+
+
+def _search(arguments: argparse.Namespace) -> None:
+    with workbench(arguments.database) as bench:
+        rows = bench.sessions()
+        key = find_session(rows, arguments.session).key if arguments.session else None
+        bench.store.finish_indexing()
+        hits = bench.store.search(arguments.query, key, arguments.limit)
+        found = []
+        for hit in hits:
+            document = bench.open_blocking(hit.key)
+            kind = Kind(document.tree.columns.kind[hit.index]).name.lower()
+            found.append((hit, document.tree.columns.ids[hit.index], kind))
+    if arguments.json:
+        print_json(
+            [
+                {"session": h.key, "index": h.index, "entry": i, "kind": k, "snippet": h.snippet}
+                for h, i, k in found
+            ]
+        )
+    elif not found:
+        print(f"nothing found for {arguments.query!r}")
+    else:
+        print_table(
+            ("session", "entry", "kind", "text"),
+            [(hit.key, entry_id, kind, hit.snippet) for hit, entry_id, kind in found],
+            right=(0,),
+        )
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    with target(arguments) as chosen:
+        report = asyncio.run(
+            chosen.bench.export(chosen.document.key, arguments.output, arguments.format)
+        )
+    if arguments.json:
+        print_json({"file": str(arguments.output), "entries": report.entries})
+    else:
+        print(f"wrote {report.entries:,} entries to {arguments.output}")

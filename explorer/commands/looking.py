@@ -1,0 +1,123 @@
+"""tree and context."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+from explorer.commands.output import print_json, print_table
+from explorer.commands.targets import Target, target
+from explorer.session.columns import SessionColumns
+from explorer.session.kinds import Kind
+
+_MARKED = (Kind.COMPACTION, Kind.BRANCH_SUMMARY)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run one of this module's commands. Raises UsageError or CommandFailed."""
+    with target(arguments) as chosen:
+        {"tree": _tree, "context": _context}[arguments.command](arguments, chosen)
+
+
+def kind_name(kind: int) -> str:
+    return Kind(kind).name.lower()
+
+
+def _tree(arguments: argparse.Namespace, chosen: Target) -> None:
+    tree = chosen.document.tree
+    columns = tree.columns
+    labels = tree.labels()
+    shown = (
+        list(range(len(tree)))
+        if arguments.all
+        else sorted(
+            {*tree.roots(), *tree.leaves(), *tree.branch_points(), *labels, chosen.at}
+            | {at for at, kind in enumerate(columns.kind) if kind in _MARKED}
+            | {child for at in tree.branch_points() for child in tree.children(at)}
+        )
+    )
+    shown = [at for at in shown if at >= 0]
+    active = tree.path(chosen.at)
+    previews = chosen.document.previews(shown)
+    depth = _depths(tree.columns.parent, tree.branch_points())
+    if arguments.json:
+        print_json(
+            {
+                "title": chosen.document.title,
+                "entries": len(tree),
+                "leaf": columns.ids[chosen.at] if chosen.at >= 0 else None,
+                "nodes": [
+                    {
+                        "index": at,
+                        "id": columns.ids[at],
+                        "parent": columns.ids[columns.parent[at]]
+                        if columns.parent[at] >= 0
+                        else None,
+                        "kind": kind_name(columns.kind[at]),
+                        "tokens": columns.estimate[at],
+                        "active": at in active,
+                        "label": labels.get(at),
+                        "text": text,
+                    }
+                    for at, text in zip(shown, previews, strict=True)
+                ],
+            }
+        )
+        return
+    rows = []
+    for at, text in zip(shown, previews, strict=True):
+        mark = "●" if at == chosen.at else "│" if at in active else " "
+        label = f"[{labels[at]}] " if at in labels else ""
+        indent = "  " * min(depth[at], 12)
+        rows.append((f"#{at}", columns.ids[at], mark, kind_name(columns.kind[at]),
+                     columns.estimate[at], f"{indent}{label}{text}"))  # fmt: skip
+    print_table(("#", "entry", "", "kind", "tokens", "text"), rows, right=(0, 4))
+
+
+def _id_or_none(columns: SessionColumns, index: int) -> str | None:
+    return columns.ids[index] if index >= 0 else None
+
+
+def _depths(parent: Iterable[int], branch_points: list[int]) -> list[int]:
+    """How many branch points lie above each entry."""
+    forks = set(branch_points)
+    depths: list[int] = []
+    for above in parent:
+        depths.append(0 if above < 0 else depths[above] + (above in forks))
+    return depths
+
+
+def _context(arguments: argparse.Namespace, chosen: Target) -> None:
+    document = chosen.document
+    context = document.context(chosen.at)
+    columns = document.tree.columns
+    previews = document.previews(context.messages)
+    total = sum(columns.estimate[at] for at in context.messages)
+    if arguments.json:
+        print_json(
+            {
+                "leaf": columns.ids[chosen.at] if chosen.at >= 0 else None,
+                "model": context.model,
+                "thinking_level": context.thinking_level,
+                "compaction": columns.ids[context.compaction] if context.compaction >= 0 else None,
+                "tokens": total,
+                "token_source": "estimate",
+                "messages": [
+                    {
+                        "entry": columns.ids[at],
+                        "kind": kind_name(columns.kind[at]),
+                        "tokens": columns.estimate[at],
+                        "text": text,
+                    }
+                    for at, text in zip(context.messages, previews, strict=True)
+                ],
+            }
+        )
+        return
+    rows = [
+        (f"#{at}", columns.ids[at], kind_name(columns.kind[at]), columns.estimate[at], text)
+        for at, text in zip(context.messages, previews, strict=True)
+    ]
+    print_table(("#", "entry", "kind", "tokens", "text"), rows, right=(0, 3))
+    print(f"{len(rows):,} messages, {total:,} tokens (estimate), model {context.model or 'none'}, "
+          f"thinking {context.thinking_level}")  # fmt: skip

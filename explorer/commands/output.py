@@ -1,0 +1,63 @@
+"""How commands print: aligned tables for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2))
+    sys.stdout.write("\n")
+
+
+def width_of(text: str) -> int:
+    """Columns of a terminal that a text takes."""
+    wide = sum(1 for char in text if unicodedata.east_asian_width(char) in "WF")
+    return len(text) + wide - sum(1 for char in text if unicodedata.combining(char))
+
+
+def printable(text: str) -> str:
+    """A text with control characters shown, so that a session cannot drive the terminal."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def _cut(text: str, width: int) -> str:
+    if width_of(text) <= width:
+        return text
+    while text and width_of(text) > width - 1:
+        text = text[:-1]
+    return text + "…"
+
+
+def print_table(
+    heads: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[int] = ()
+) -> None:
+    """A table whose last column takes what room is left. ``right`` names right-aligned columns."""
+    cells = [[printable(_shown(cell)) for cell in row] for row in rows]
+    widths = [
+        max([width_of(head), *(width_of(row[at]) for row in cells)])
+        for at, head in enumerate(heads)
+    ]
+    room = shutil.get_terminal_size((110, 24)).columns if sys.stdout.isatty() else 10_000
+    widths[-1] = max(12, min(widths[-1], room - sum(widths[:-1]) - 2 * (len(widths) - 1)))
+    for row in ([*heads], *cells):
+        parts = []
+        for at, text in enumerate(row):
+            shown = _cut(text, widths[at])
+            gap = " " * (widths[at] - width_of(shown))
+            parts.append(gap + shown if at in right else shown + gap)
+        print("  ".join(parts).rstrip())
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "" if value is None else str(value)

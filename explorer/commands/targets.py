@@ -1,0 +1,101 @@
+"""What a command works on: a stored session, or a file opened for this command alone."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer import paths
+from explorer.cli import CommandFailed, UsageError
+from explorer.formats import FormatError
+from explorer.models.door import ModelDoor
+from explorer.store import SessionRow, Store, StoreError
+from explorer.work.document import Document
+from explorer.workbench import Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A session that a command works on."""
+
+    bench: Workbench
+    document: Document
+    at: int
+    """The entry named by --at, or the leaf."""
+    stored: bool
+    """False when the session was read from a file for this command only."""
+
+
+@contextmanager
+def workbench(database: Path | None) -> Iterator[Workbench]:
+    """The workbench over the person's database, or another one."""
+    path = database or paths.database_path()
+    try:
+        paths.ensure(path.parent)
+        store = Store.open(path)
+    except (StoreError, OSError) as error:
+        raise CommandFailed(str(error)) from error
+    door = ModelDoor()
+    try:
+        yield Workbench(store, door)
+    except (StoreError, FormatError) as error:
+        raise CommandFailed(str(error)) from error
+    except OSError as error:
+        raise CommandFailed(f"{error.filename or path}: {error.strerror or error}") from error
+    finally:
+        door.close()
+        store.close()
+
+
+@contextmanager
+def target(arguments: argparse.Namespace) -> Iterator[Target]:
+    """The session that the command names; a path is read without being stored."""
+    name = arguments.session
+    file = Path(name)
+    if file.is_file():
+        folder = Path(tempfile.mkdtemp(prefix="session-explorer-"))
+        try:
+            with workbench(folder / "one.db") as bench:
+                key = bench.import_blocking(file).key
+                yield _target(bench, bench.open_blocking(key), arguments, stored=False)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return
+    with workbench(arguments.database) as bench:
+        row = find_session(bench.sessions(), name)
+        yield _target(bench, bench.open_blocking(row.key), arguments, stored=True)
+
+
+def _target(
+    bench: Workbench, document: Document, arguments: argparse.Namespace, *, stored: bool
+) -> Target:
+    return Target(bench, document, entry_named(document, arguments.at), stored)
+
+
+def entry_named(document: Document, name: str | None) -> int:
+    """The entry that a person names, by default the leaf. Raises UsageError."""
+    if name is None:
+        return document.leaf
+    try:
+        return document.resolve(name)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def find_session(rows: list[SessionRow], name: str) -> SessionRow:
+    """The stored session of a number or the start of a session id. Raises UsageError."""
+    if name.isdigit():
+        for row in rows:
+            if row.key == int(name):
+                return row
+    found = [row for row in rows if name and row.session_id.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{len(found)} sessions have an id that starts with {name!r}")
+    raise UsageError(f"{name!r}: no such file, and no stored session of that number or id")

@@ -1,0 +1,76 @@
+"""The typed changes from which every view refreshes, and the hub that carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsChanged:
+    """The list of sessions is not what it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntriesAppended:
+    """Entries ``first`` to ``first + count - 1`` are new in the tree of session ``key``."""
+
+    key: int
+    first: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeafMoved:
+    """The active leaf of session ``key`` went from ``old`` to ``new`` (entry indices, -1 none)."""
+
+    key: int
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsChanged:
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountsChanged:
+    """More entries of session ``key`` were counted with its tokenizer."""
+
+    key: int
+    counted: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class DraftChanged:
+    key: int
+    draft: int
+
+
+Change = (
+    SessionsChanged | EntriesAppended | LeafMoved | LabelsChanged | CountsChanged | DraftChanged
+)
+Listener = Callable[[Change], None]
+
+
+class ChangeHub:
+    """Delivers changes to listeners in the order in which they subscribed."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Add a listener; the returned function removes it again."""
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def publish(self, change: Change) -> None:
+        for listener in list(self._listeners):
+            listener(change)

@@ -1,0 +1,303 @@
+"""One opened session: what can be seen of it and done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from explorer.compaction.branches import BranchPreparation, branch_request, prepare_branch
+from explorer.compaction.context_size import ContextSize, context_size
+from explorer.compaction.partition import Partition, Verdict, partition
+from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.requests import SummaryRequest, build_requests
+from explorer.compaction.wording import Templates
+from explorer.models.door import CancelToken, ModelDoor
+from explorer.session.context import Context, context_at
+from explorer.session.kinds import Kind
+from explorer.session.payloads import Payloads
+from explorer.session.tree import SessionTree
+from explorer.work.appending import SessionWriter
+from explorer.work.changes import ChangeHub
+from explorer.work.drafting import Draft, OnText
+from explorer.work.navigation import NavigationPlan, plan_navigation
+from explorer.work.summaries import DraftMaker
+
+if TYPE_CHECKING:  # see explorer.work.appending
+    from explorer.store import LoadedSession, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo took back."""
+
+    compaction: int
+    leaf: int
+
+
+class NothingToUndo(Exception):
+    """There is no compaction on the active path."""
+
+
+class Document:
+    """A session in the window or in a command. All methods belong to one event loop's thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        loaded: LoadedSession,
+        hub: ChangeHub,
+        door: ModelDoor,
+        templates: Templates,
+        agent_prompt: str,
+        now_ms: Callable[[], int],
+        random: Random,
+    ) -> None:
+        self.agent_prompt = agent_prompt
+        """The system prompt of the agent."""
+        self.key = loaded.key
+        self.row = loaded.row
+        self.header = loaded.header
+        self.payloads: Payloads = loaded.payloads
+        self.writer = SessionWriter(store, loaded, hub, now_ms, random)
+        self.templates = templates
+        self.store = store
+        self.door = door
+        self.drafts = DraftMaker(store, self.key, door, templates, hub)
+        self.weights: Sequence[int] | None = None
+        """Tokens per entry by the session's tokenizer, once all are counted."""
+
+    # what there is -----------------------------------------------------------------------------
+
+    @property
+    def tree(self) -> SessionTree:
+        return self.writer.tree
+
+    @property
+    def leaf(self) -> int:
+        return self.writer.leaf
+
+    @property
+    def title(self) -> str:
+        """The session's name, or the first thing that was said in it."""
+        return self.tree.name() or self.row.title or "Untitled session"
+
+    def context(self, at: int | None = None) -> Context:
+        """What the model sees at an entry, by default at the leaf."""
+        return context_at(self.tree, self.leaf if at is None else at)
+
+    @property
+    def project(self) -> str:
+        """The last part of the working folder, whichever system wrote it."""
+        return self.header.cwd.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "no folder"
+
+    @property
+    def format_title(self) -> str:
+        """Whose session it is, for people."""
+        return {"pi": "pi session", "omp": "oh-my-pi session"}[self.header.format]
+
+    def context_size(self, profile: Profile, at: int | None = None) -> ContextSize:
+        """Tokens of the context at an entry: the number that is shown, triggers and is tested."""
+        return context_size(self.tree, self.context(at), profile, self.weights)
+
+    def previews(self, indices: Sequence[int]) -> list[str]:
+        return self.payloads.previews(indices)
+
+    def entry(self, index: int) -> Mapping[str, Any]:
+        return self.payloads.entry(index)
+
+    def resolve(self, name: str) -> int:
+        """The entry that a person means: an id, a unique start of one, or ``#index``.
+
+        Raises ValueError when there is none, or more than one.
+        """
+        if name.startswith("#") and name[1:].isdigit() and int(name[1:]) < len(self.tree):
+            return int(name[1:])
+        if (exact := self.tree.index_of(name)) >= 0:
+            return exact
+        found = [
+            at for at, entry_id in enumerate(self.tree.columns.ids) if entry_id.startswith(name)
+        ]
+        if len(found) != 1:
+            reason = "no entry" if not found else f"{len(found)} entries"
+            raise ValueError(f"{reason} of {self.title!r} has an id that starts with {name!r}")
+        return found[0]
+
+    # compaction ----------------------------------------------------------------------------------
+
+    def preview(
+        self, at: int | None, profile: Profile, settings: Settings, cut: int | None = None
+    ) -> Partition:
+        """What a compaction at an entry would do; pure and instant.
+
+        ``cut`` is a position on the path chosen by hand; it must be one of ``valid_cuts``.
+        """
+        leaf = self.leaf if at is None else at
+        prepared = prepare(self.tree, leaf, profile, settings, weights=self.weights, cut=cut)
+        return partition(self.tree, prepared)
+
+    def previous_summary(self, prepared: Preparation) -> str | None:
+        """The summary that a compaction updates, or None (A27)."""
+        if prepared.previous_compaction < 0:
+            return None
+        summary = self.entry(prepared.previous_compaction).get("summary")
+        return summary if isinstance(summary, str) and summary else None
+
+    def requests(self, shown: Partition, instructions: str = "") -> list[SummaryRequest]:
+        """The exact requests that a compaction would send; empty when it is refused."""
+        prepared = shown.preparation
+        if not isinstance(prepared, Preparation):
+            return []
+        return build_requests(
+            prepared,
+            self.payloads.entries,
+            self.previous_summary(prepared),
+            instructions,
+            self.templates,
+        )
+
+    async def summarize(
+        self, shown: Partition, instructions: str, model: str, on_text: OnText, cancel: CancelToken
+    ) -> Draft:
+        """Make a draft. Raises DraftFailed or Cancelled; the session is not changed."""
+        prepared = shown.preparation
+        if not isinstance(prepared, Preparation):
+            raise ValueError(prepared.reason)
+        requests = self.requests(shown, instructions)
+        return await self.drafts.compaction(
+            prepared,
+            self.tree.columns.ids[prepared.first_kept],
+            self.previous_summary(prepared),
+            _replaced(self.tree, shown),
+            requests,
+            instructions,
+            model,
+            on_text,
+            cancel,
+        )
+
+    async def commit(self, draft: Draft, text: str | None = None) -> int:
+        """Append the compaction entry of a draft (A30), with ``text`` where it was edited.
+
+        Raises ValueError when the draft has a problem or the session has moved on since.
+        """
+        summary = draft.summary if text is None else text
+        self.drafts.check(draft, summary)
+        if draft.kind != "compaction" or draft.leaf != self.leaf:
+            raise ValueError("The session has moved on since this draft was made; make a new one.")
+        index = await self.writer.append(
+            "compaction",
+            self.leaf,
+            summary=summary,
+            first_kept_id=draft.first_kept_id,
+            tokens_before=draft.tokens_before,
+            details=_details(draft),
+        )
+        await self.drafts.mark(draft, "committed", summary)
+        return index
+
+    async def undo(self) -> Undone:
+        """Take back the latest compaction of the active path: its parent becomes the leaf.
+
+        Raises NothingToUndo. The entries stay in the log and can be gone to again.
+        """
+        path = self.tree.path(self.leaf)
+        kinds = self.tree.columns.kind
+        for position in range(len(path) - 1, -1, -1):
+            entry = path[position]
+            if kinds[entry] == Kind.COMPACTION:
+                parent = self.tree.columns.parent[entry]
+                await self.writer.move_leaf(parent)
+                return Undone(entry, parent)
+        raise NothingToUndo("There is no compaction on the active path.")
+
+    # navigation ----------------------------------------------------------------------------------
+
+    def plan(self, target: int) -> NavigationPlan:
+        """What going to an entry would do."""
+        payload = self.entry(target) if target >= 0 else None
+        return plan_navigation(self.tree, self.leaf, target, payload)
+
+    def branch_preparation(
+        self, plan: NavigationPlan, profile: Profile, settings: Settings
+    ) -> BranchPreparation:
+        """What a summary of the branch that is left would hold (A31, A32)."""
+        return prepare_branch(self.tree, plan.old_leaf, plan.new_leaf, profile, settings)
+
+    def branch_requests(
+        self, prepared: BranchPreparation, instructions: str
+    ) -> list[SummaryRequest]:
+        """The exact request of a branch summary; empty when there is nothing to tell (B16)."""
+        entries = self.payloads.entries
+        request = branch_request(prepared, entries, instructions, self.templates)
+        return [] if request is None else [request]
+
+    async def summarize_branch(
+        self,
+        plan: NavigationPlan,
+        prepared: BranchPreparation,
+        instructions: str,
+        model: str,
+        on_text: OnText,
+        cancel: CancelToken,
+    ) -> Draft:
+        """Make the summary of the branch that ``plan`` leaves; the leaf does not move (A37).
+
+        Raises DraftFailed, Cancelled, or ValueError when there is nothing to tell.
+        """
+        requests = self.branch_requests(prepared, instructions)
+        if not requests:
+            raise ValueError("There is nothing on this branch that a summary could tell.")
+        from_id = self.tree.columns.ids[plan.old_leaf]
+        return await self.drafts.branch(
+            prepared, from_id, plan.old_leaf, requests, instructions, model, on_text, cancel
+        )
+
+    async def navigate(
+        self, plan: NavigationPlan, draft: Draft | None = None, text: str | None = None
+    ) -> int:
+        """Move the leaf; with a draft its summary is stored at the new place first (A34).
+
+        Returns the leaf. Raises ValueError when the session has moved on since the plan.
+        """
+        if plan.old_leaf != self.leaf:
+            raise ValueError("The session has moved on since; choose the entry again.")
+        if draft is None:
+            await self.writer.move_leaf(plan.new_leaf)
+            return self.leaf
+        summary = draft.summary if text is None else text
+        self.drafts.check(draft, summary)
+        index = await self.writer.append(
+            "branch_summary",
+            plan.new_leaf,
+            from_id=draft.from_id,
+            summary=summary,
+            details=_details(draft),
+        )
+        await self.drafts.mark(draft, "committed", summary)
+        return index
+
+    # small changes -------------------------------------------------------------------------------
+
+    async def set_label(self, target: int, label: str) -> int:
+        """Label an entry; an empty text removes its label."""
+        fields: dict[str, Any] = {"target_id": self.tree.columns.ids[target]}
+        if label:
+            fields["label"] = label
+        return await self.writer.append("label", self.leaf, **fields)
+
+    async def rename(self, name: str) -> int:
+        return await self.writer.append("session_info", self.leaf, name=name)
+
+
+def _replaced(tree: SessionTree, shown: Partition) -> int:
+    """Tokens that a summary takes the place of (E16): what it tells and what it updates."""
+    previous = shown.preparation.previous_compaction  # type: ignore[union-attr]
+    earlier = tree.columns.estimate[previous] if previous >= 0 else 0
+    return shown.tokens[Verdict.TO_SUMMARIZE] + shown.tokens[Verdict.TURN_PREFIX] + earlier
+
+
+def _details(draft: Draft) -> dict[str, list[str]]:
+    return {"readFiles": list(draft.read_files), "modifiedFiles": list(draft.modified_files)}

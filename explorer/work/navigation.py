@@ -1,0 +1,61 @@
+"""Where a navigation leads: the new leaf, the text for the composer, what is left behind (B16)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.session.describe import text_of
+from explorer.session.kinds import METADATA_KINDS, Kind
+from explorer.session.tree import SessionTree
+
+_EDITED_AGAIN = (Kind.USER, Kind.CUSTOM_MESSAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationPlan:
+    """What going to ``target`` would do. Nothing has happened yet."""
+
+    old_leaf: int
+    target: int
+    """The entry that was pointed at, or -1 for the start of the session."""
+    new_leaf: int
+    composer_text: str
+    """The text of a user message that is to be written anew, else empty."""
+    left_behind: list[int]
+    """Entries of the path that the new one does not have, oldest first."""
+
+    @property
+    def is_noop(self) -> bool:
+        return self.old_leaf == self.new_leaf and not self.composer_text
+
+    @property
+    def leaves_branch(self) -> bool:
+        """Whether something worth a summary is left behind."""
+        return bool(self.left_behind)
+
+
+def plan_navigation(
+    tree: SessionTree, old_leaf: int, target: int, payload: Mapping[str, Any] | None
+) -> NavigationPlan:
+    """The plan for going from ``old_leaf`` to ``target``.
+
+    ``payload`` is the target's entry; it is only read for a user or custom message, whose parent
+    becomes the leaf and whose text goes to the composer.
+    """
+    new_leaf, text = target, ""
+    if target >= 0 and tree.kind(target) in _EDITED_AGAIN and target != old_leaf:
+        new_leaf = tree.columns.parent[target]
+        text = _text(payload or {})
+    ancestor = tree.common_ancestor(old_leaf, new_leaf)
+    path = tree.path(old_leaf)
+    left = path[path.position(ancestor) + 1 :].indices() if old_leaf >= 0 else []
+    worth = any(tree.kind(entry) not in METADATA_KINDS for entry in left)
+    return NavigationPlan(old_leaf, target, new_leaf, text, left if worth else [])
+
+
+def _text(entry: Mapping[str, Any]) -> str:
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, Mapping) else entry.get("content")
+    return text_of(content)

@@ -1,0 +1,191 @@
+"""Drafts from their first byte to their end, recorded in the database on the way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from explorer.compaction.branches import BranchPreparation, finish_branch
+from explorer.compaction.prepare import Preparation
+from explorer.compaction.profile import Profile
+from explorer.compaction.requests import SummaryRequest
+from explorer.compaction.summary import check_answer, finish
+from explorer.compaction.wording import Templates
+from explorer.models.door import Cancelled, CancelToken, ModelDoor
+from explorer.work.changes import ChangeHub, DraftChanged
+from explorer.work.drafting import (
+    Draft,
+    DraftFailed,
+    DraftPart,
+    DraftStatus,
+    OnText,
+    model_request,
+    run_requests,
+)
+
+if TYPE_CHECKING:  # see explorer.work.appending
+    from explorer.store import Store
+
+
+class DraftMaker:
+    """Makes, records and closes the drafts of one session."""
+
+    def __init__(
+        self, store: Store, key: int, door: ModelDoor, templates: Templates, hub: ChangeHub
+    ) -> None:
+        self._store = store
+        self._key = key
+        self._door = door
+        self._templates = templates
+        self._hub = hub
+
+    async def compaction(
+        self,
+        prepared: Preparation,
+        first_kept_id: str,
+        previous_summary: str | None,
+        replaced_tokens: int,
+        requests: Sequence[SummaryRequest],
+        instructions: str,
+        model: str,
+        on_text: OnText,
+        cancel: CancelToken,
+    ) -> Draft:
+        draft = Draft(
+            0, "compaction", "streaming", prepared.leaf, (), "", model, instructions,
+            first_kept_id=first_kept_id, tokens_before=prepared.tokens_before,
+            read_files=prepared.read_files, modified_files=prepared.modified_files,
+        )  # fmt: skip
+        draft = await self._record(draft, requests)
+        draft = await self._run(draft, requests, prepared.profile, on_text, cancel)
+        texts = {part.purpose: part.text for part in draft.parts}
+        summary = finish(
+            prepared, texts.get("history", ""), texts.get("turn_prefix", ""), previous_summary
+        )
+        draft = replace(draft, summary=summary)
+        problem = check_answer(
+            summary, "stop", profile=prepared.profile, input_tokens=replaced_tokens
+        )
+        if problem is not None:
+            await self._fail(draft, problem.message)
+            raise DraftFailed(problem.message, draft.parts)
+        return await self._close(replace(draft, status="done"))
+
+    async def branch(
+        self,
+        prepared: BranchPreparation,
+        from_id: str,
+        leaf: int,
+        requests: Sequence[SummaryRequest],
+        instructions: str,
+        model: str,
+        on_text: OnText,
+        cancel: CancelToken,
+    ) -> Draft:
+        draft = Draft(
+            0, "branch", "streaming", leaf, (), "", model, instructions, from_id=from_id,
+            read_files=prepared.read_files, modified_files=prepared.modified_files,
+        )  # fmt: skip
+        draft = await self._record(draft, requests)
+        draft = await self._run(draft, requests, prepared.profile, on_text, cancel)
+        summary = finish_branch(prepared, draft.parts[0].text, self._templates)
+        return await self._close(replace(draft, summary=summary, status="done"))
+
+    async def _run(
+        self,
+        draft: Draft,
+        requests: Sequence[SummaryRequest],
+        profile: Profile,
+        on_text: OnText,
+        cancel: CancelToken,
+    ) -> Draft:
+        try:
+            parts = await run_requests(self._door, requests, draft.model, cancel, on_text)
+        except (Cancelled, asyncio.CancelledError):
+            cancel.cancel()
+            await asyncio.shield(self._close(replace(draft, status="cancelled")))
+            raise
+        except DraftFailed as error:
+            await self._fail(replace(draft, parts=error.parts), str(error))
+            raise
+        draft = replace(draft, parts=parts)
+        for part in parts:
+            if problem := check_answer(part.text, part.stop_reason, profile=profile):
+                await self._fail(draft, problem.message)
+                raise DraftFailed(problem.message, parts)
+        return draft
+
+    async def _fail(self, draft: Draft, problem: str) -> None:
+        await self._close(replace(draft, status="failed", problem=problem))
+
+    async def _record(self, draft: Draft, requests: Sequence[SummaryRequest]) -> Draft:
+        """Write the request down before it is sent."""
+        calls = [
+            {"purpose": request.purpose, "request": model_request(request, draft.model).to_json()}
+            for request in requests
+        ]
+        saved = self._store.add_draft(self._key, {**_fields(draft), "requests": calls})
+        return replace(draft, id=await asyncio.wrap_future(saved))
+
+    async def _close(self, draft: Draft) -> Draft:
+        await asyncio.wrap_future(self._store.update_draft(draft.id, _fields(draft)))
+        self._hub.publish(DraftChanged(self._key, draft.id))
+        return draft
+
+    async def mark(self, draft: Draft, status: DraftStatus, text: str) -> None:
+        """Note what became of a draft and the text that was taken."""
+        fields = {"status": status, "edited_text": text}
+        await asyncio.wrap_future(self._store.update_draft(draft.id, fields))
+        self._hub.publish(DraftChanged(self._key, draft.id))
+
+    @staticmethod
+    def check(draft: Draft, summary: str) -> None:
+        """Raise ValueError when a draft cannot be committed (B12)."""
+        if draft.status != "done":
+            raise ValueError(draft.problem or f"This draft is {draft.status}, not complete.")
+        if not summary.strip():
+            raise ValueError("An empty summary cannot be stored.")
+
+
+def _fields(draft: Draft) -> dict[str, Any]:
+    """What is recorded of a draft, as the store's columns."""
+    return {
+        "kind": draft.kind,
+        "status": draft.status,
+        "leaf": draft.leaf,
+        "model": draft.model,
+        "instructions": draft.instructions,
+        "summary": draft.summary,
+        "problem": draft.problem,
+        "answers": [_answer(part) for part in draft.parts],
+        "elapsed_ms": draft.elapsed_ms,
+        "facts": {
+            "first_kept_id": draft.first_kept_id,
+            "from_id": draft.from_id,
+            "tokens_before": draft.tokens_before,
+            "read_files": list(draft.read_files),
+            "modified_files": list(draft.modified_files),
+        },
+    }
+
+
+def _answer(part: DraftPart) -> dict[str, Any]:
+    usage = part.usage
+    return {
+        "purpose": part.purpose,
+        "text": part.text,
+        "stop_reason": part.stop_reason,
+        "elapsed_ms": part.elapsed_ms,
+        "usage": None
+        if usage is None
+        else {
+            "input": usage.input,
+            "output": usage.output,
+            "cache_read": usage.cache_read,
+            "cache_write": usage.cache_write,
+            "total": usage.total,
+            "source": usage.source,
+        },
+    }

@@ -1,0 +1,166 @@
+"""The one door for the window and the commands: open, import, search, export, watch."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random, SystemRandom
+from typing import TYPE_CHECKING
+
+from explorer.compaction.wording import Templates
+from explorer.formats import (
+    ExportReport,
+    FoundSession,
+    LeafMark,
+    discover,
+    export_session,
+    in_file_order,
+    new_id,
+    open_source,
+)
+from explorer.formats.export import AsFormat
+from explorer.models.door import ModelDoor
+from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
+from explorer.templates import load_prompt, load_templates
+from explorer.work.changes import ChangeHub, Listener, SessionsChanged
+from explorer.work.document import Document
+
+if TYPE_CHECKING:  # see explorer.work.appending
+    from explorer.store import Hit, Store
+
+
+def now_ms() -> int:
+    """Milliseconds since 1970, by the clock of the system."""
+    return time.time_ns() // 1_000_000
+
+
+class Workbench:
+    """Opens sessions of one database. Lives on the thread of the event loop that it is used from.
+
+    Long work runs on worker threads; ``progress`` and ``cancelled`` are called there.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        door: ModelDoor,
+        templates: Templates | None = None,
+        clock_ms: Callable[[], int] = now_ms,
+        random: Random | None = None,
+    ) -> None:
+        self.store = store
+        self.door = door
+        self.templates = templates or load_templates()
+        self.agent_prompt = load_prompt("agent")
+        self.hub = ChangeHub()
+        self._clock_ms = clock_ms
+        self._random = random or SystemRandom()
+        self._open: dict[int, Document] = {}
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Be told of every change; the returned function ends that."""
+        return self.hub.subscribe(listener)
+
+    # the library ---------------------------------------------------------------------------------
+
+    def sessions(self) -> list[SessionRow]:
+        """All complete sessions, the latest changed first."""
+        return self.store.sessions()
+
+    async def import_file(
+        self, path: Path, progress: OnProgress | None = None, cancelled: IsCancelled | None = None
+    ) -> ImportReport:
+        """Import a file, or update the session that came from it.
+
+        Raises FormatError, StoreError, OSError, or asyncio.CancelledError when cancelled.
+        """
+        report = await asyncio.to_thread(self.import_blocking, path, progress, cancelled)
+        if document := self._open.get(report.key):
+            document.writer.pull()
+        self.hub.publish(SessionsChanged())
+        return report
+
+    def import_blocking(
+        self, path: Path, progress: OnProgress | None = None, cancelled: IsCancelled | None = None
+    ) -> ImportReport:
+        """``import_file`` for callers without an event loop, and without changes published."""
+        source = open_source(path)
+        return self.store.import_session(source, progress=progress, cancelled=cancelled)
+
+    async def find(self, home: Path) -> list[FoundSession]:
+        """Sessions of pi and oh-my-pi in their usual places below ``home``."""
+        return await asyncio.to_thread(lambda: list(discover(home)))
+
+    async def remove(self, key: int) -> None:
+        """Take a session out of the database; the file that it came from stays."""
+        self._open.pop(key, None)
+        await asyncio.to_thread(self.store.delete, key)
+        self.hub.publish(SessionsChanged())
+
+    async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[Hit]:
+        """Entries that hold all words of the query."""
+        return await asyncio.to_thread(self.store.search, query, key, limit)
+
+    # one session ---------------------------------------------------------------------------------
+
+    async def open(self, key: int) -> Document:
+        """Open a session; the same key gives the same document. Raises StoreError."""
+        if key not in self._open:
+            loaded = await asyncio.to_thread(self.store.load, key)
+            self._open.setdefault(key, self._document(loaded))
+        return self._open[key]
+
+    def open_blocking(self, key: int) -> Document:
+        """``open`` for callers without an event loop."""
+        return self._open.setdefault(key, self._document(self.store.load(key)))
+
+    def _document(self, loaded: LoadedSession) -> Document:
+        return Document(
+            self.store, loaded, self.hub, self.door, self.templates,
+            self.agent_prompt, self._clock_ms, self._random,
+        )  # fmt: skip
+
+    def close(self, key: int) -> None:
+        """Forget an opened session; everything of it is in the database already."""
+        self._open.pop(key, None)
+
+    async def export(
+        self,
+        key: int,
+        path: Path,
+        as_format: AsFormat = "original",
+        progress: Callable[[int], None] | None = None,
+    ) -> ExportReport:
+        """Write a session to a file, whole or not at all. Raises ExportError, OSError."""
+        document = await self.open(key)
+        return await asyncio.to_thread(self._export, document, path, as_format, progress)
+
+    def _export(
+        self,
+        document: Document,
+        path: Path,
+        as_format: AsFormat,
+        progress: Callable[[int], None] | None,
+    ) -> ExportReport:
+        ids = document.tree.columns.ids
+        leaf_id = ids[document.leaf] if document.leaf >= 0 else ""
+        mark = LeafMark(leaf_id, new_id(document.tree, self._random), self._clock_ms())
+        lines = in_file_order(self.store.lines(document.key), self.store.asides(document.key))
+        return export_session(lines, document.header, path, as_format, leaf=mark, progress=progress)
+
+    # what others do ------------------------------------------------------------------------------
+
+    def pull(self) -> None:
+        """Take in what another window or command appended to the opened sessions."""
+        for document in self._open.values():
+            if document.writer.pull():
+                self.hub.publish(SessionsChanged())
+
+    def watch(self, call_soon: Callable[[Callable[[], None]], object]) -> Callable[[], None]:
+        """Call ``pull`` through ``call_soon`` within a second of a foreign change; returns stop."""
+        return self.store.watch(lambda: call_soon(self.pull))
+
+    def opened(self) -> Sequence[Document]:
+        return list(self._open.values())

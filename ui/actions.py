@@ -1,0 +1,115 @@
+"""The one registry of actions: name, tip, shortcut, icon and menu of everything that can be done.
+
+Menus, the command palette and the page of keys all list what is here; nothing else binds a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QKeyCombination, QObject, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+Keys = tuple[str | QKeySequence.StandardKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """What an action is called and how it is reached."""
+
+    id: str
+    title: str
+    tip: str
+    menu: str
+    keys: Keys = ()
+    icon: str = ""
+    checkable: bool = False
+    context: Qt.ShortcutContext = Qt.ShortcutContext.WindowShortcut
+    separator: bool = False
+    """A line above it in its menu."""
+
+
+@dataclass(slots=True)
+class Bound:
+    spec: ActionSpec
+    action: QAction
+    run: Callable[[], None] = field(repr=False)
+
+
+class ActionRegistry(QObject):
+    """Makes the QActions of a window and keeps them by id."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._bound: dict[str, Bound] = {}
+
+    def add(self, spec: ActionSpec, run: Callable[[], None]) -> QAction:
+        """Register an action; raises ValueError when its id or a key is taken already."""
+        if spec.id in self._bound:
+            raise ValueError(f"action {spec.id!r} is registered twice")
+        sequences = sequences_of(spec.keys)
+        taken = {
+            s.toString(): b.spec.id for b in self._bound.values() for s in b.action.shortcuts()
+        }
+        for sequence in sequences:
+            if owner := taken.get(sequence.toString()):
+                raise ValueError(f"{spec.id!r} wants {sequence.toString()!r}, which {owner!r} has")
+        action = QAction(spec.title, self._window)
+        action.setToolTip(spec.tip)
+        action.setStatusTip(spec.tip)
+        action.setCheckable(spec.checkable)
+        action.setShortcuts(sequences)
+        action.setShortcutContext(spec.context)
+        action.triggered.connect(lambda _checked=False: run())
+        self._window.addAction(action)
+        self._bound[spec.id] = Bound(spec, action, run)
+        return action
+
+    def __getitem__(self, action_id: str) -> QAction:
+        return self._bound[action_id].action
+
+    def all(self) -> list[Bound]:
+        """Every action, in the order of registration."""
+        return list(self._bound.values())
+
+    def enable(self, ids: Iterable[str], on: bool) -> None:
+        for action_id in ids:
+            self[action_id].setEnabled(on)
+
+    def fill(self, bar: QMenuBar) -> None:
+        """Build the menus in the order in which the actions name them."""
+        menus: dict[str, QMenu] = {}
+        for bound in self._bound.values():
+            if not bound.spec.menu:
+                continue
+            menu = menus.get(bound.spec.menu)
+            if menu is None:
+                menu = menus[bound.spec.menu] = bar.addMenu(bound.spec.menu)
+                menu.setToolTipsVisible(True)
+            if bound.spec.separator:
+                menu.addSeparator()
+            menu.addAction(bound.action)
+
+
+def sequences_of(keys: Keys) -> list[QKeySequence]:
+    """The key sequences of a spec; a standard key gives what this system uses for it."""
+    found: list[QKeySequence] = []
+    for key in keys:
+        if isinstance(key, QKeySequence.StandardKey):
+            found += QKeySequence.keyBindings(key)[:2]
+        else:
+            found.append(QKeySequence(key))
+    return found
+
+
+def shown_keys(action: QAction) -> str:
+    """The shortcuts as this system writes them."""
+    form = QKeySequence.SequenceFormat.NativeText
+    return "  ".join(sequence.toString(form) for sequence in action.shortcuts())
+
+
+def plain_key(key: Qt.Key) -> QKeySequence:
+    return QKeySequence(QKeyCombination(key))

@@ -1,0 +1,1 @@
+"""The conversation at the leaf, and the composer under it."""

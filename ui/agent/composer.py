@@ -1,0 +1,85 @@
+"""Where the person writes: several lines, history, Enter to send."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+MOST_LINES_SHOWN = 6
+
+
+class Composer(QPlainTextEdit):
+    """A text box that grows with its text. Enter sends, Shift+Enter starts a new line."""
+
+    sent = Signal(str)
+    stopped = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Message to the agent")
+        self.setTabChangesFocus(True)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self._history: list[str] = []
+        self._at = 0
+        self.document().documentLayout().documentSizeChanged.connect(lambda _size: self._fit())
+        self._fit()
+
+    def _fit(self) -> None:
+        lines = max(1, min(MOST_LINES_SHOWN, int(self.document().size().height())))
+        margins = self.contentsMargins()
+        height = lines * self.fontMetrics().lineSpacing() + 2 * int(
+            self.document().documentMargin()
+        )
+        self.setFixedHeight(height + margins.top() + margins.bottom() + 12)
+
+    def set_history(self, texts: list[str]) -> None:
+        """Earlier messages, oldest first, reached by Up in an empty box."""
+        self._history = texts
+        self._at = len(texts)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and plain:
+            self._send()
+        elif key == Qt.Key.Key_Escape:
+            self.stopped.emit()
+        elif key == Qt.Key.Key_Up and plain and self.textCursor().blockNumber() == 0:
+            self._recall(-1, event)
+        elif key == Qt.Key.Key_Down and plain and self._last_line():
+            self._recall(1, event)
+        else:
+            super().keyPressEvent(event)
+
+    def _last_line(self) -> bool:
+        return self.textCursor().blockNumber() == self.document().blockCount() - 1
+
+    def _recall(self, step: int, event: QKeyEvent) -> None:
+        untouched = not self.toPlainText() or (
+            self._at < len(self._history) and self.toPlainText() == self._history[self._at]
+        )
+        at = self._at + step
+        if not untouched or not 0 <= at <= len(self._history):
+            super().keyPressEvent(event)
+            return
+        self._at = at
+        self.setPlainText(self._history[at] if at < len(self._history) else "")
+        self.moveCursor(self.textCursor().MoveOperation.End)
+
+    def _send(self) -> None:
+        text = self.toPlainText().strip()
+        if text:
+            self.sent.emit(text)
+
+    def taken(self, text: str) -> None:
+        """The message was accepted: empty the box and remember it."""
+        if not self._history or self._history[-1] != text:
+            self._history.append(text)
+        self._at = len(self._history)
+        self.clear()
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste as plain text, whatever the clipboard holds."""
+        self.insertPlainText(source.text())

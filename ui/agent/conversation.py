@@ -1,0 +1,197 @@
+"""The conversation of the active path: what was said last, and what is being said now.
+
+Only the newest messages are laid out; older ones are added on request. Text that arrives while
+the agent answers is gathered and shown 30 times a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QTimer, QUrl, Signal
+from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QTextBrowser, QWidget
+
+from explorer.session.describe import blocks_of, call_title, text_of
+from explorer.session.kinds import Flag, Kind
+from ui import theme
+
+SHOWN_AT_ONCE = 40
+LONGEST = 2000
+FLUSH_MS = 33
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One line of the conversation: who, what, and the entry that it comes from."""
+
+    who: str
+    text: str
+    entry: int
+    kind: Kind
+    flags: int = 0
+    mono: bool = False
+
+
+def lines_of(index: int, kind: Kind, flags: int, entry: Mapping[str, Any]) -> list[Said]:
+    """How an entry reads in the conversation; nothing for entries that are not said."""
+    message = entry.get("message") if isinstance(entry.get("message"), Mapping) else {}
+    assert isinstance(message, Mapping)
+    if kind is Kind.USER:
+        return [Said("You", text_of(message.get("content")) or "(image)", index, kind, flags)]
+    if kind is Kind.ASSISTANT:
+        return _reply(index, flags, message)
+    if kind is Kind.TOOL_RESULT:
+        text = text_of(message.get("content"))
+        count = text.count("\n") + 1
+        shown = text if count <= 3 else f"{count:,} lines"
+        word = "failed" if flags & Flag.ERROR else "result"
+        return [Said(word, shown, index, kind, flags, mono=True)]
+    if kind is Kind.BASH_EXECUTION:
+        return [Said("Shell", str(message.get("command", "")), index, kind, flags, mono=True)]
+    if kind in (Kind.COMPACTION, Kind.BRANCH_SUMMARY):
+        who = "Compacted" if kind is Kind.COMPACTION else "Branch"
+        return [Said(who, str(entry.get("summary", "")).split("\n\n")[0], index, kind, flags)]
+    if kind is Kind.CUSTOM_MESSAGE and not flags & Flag.HIDDEN:
+        return [Said("Note", text_of(entry.get("content")), index, kind, flags)]
+    return []
+
+
+def _reply(index: int, flags: int, message: Mapping[str, Any]) -> list[Said]:
+    said: list[Said] = []
+    for block in blocks_of(message.get("content")):
+        if block.get("type") == "text" and str(block.get("text", "")).strip():
+            said.append(Said("Agent", str(block["text"]).strip(), index, Kind.ASSISTANT, flags))
+        elif block.get("type") == "toolCall":
+            name = str(block.get("name", ""))
+            title = call_title(name, block.get("arguments")).removeprefix(name).strip()
+            said.append(
+                Said(name, title, index, Kind.ASSISTANT, int(Flag.HAS_TOOL_CALL), mono=True)
+            )
+    if flags & (Flag.ERROR | Flag.ABORTED):
+        word = "Failed" if flags & Flag.ERROR else "Stopped"
+        reason = str(message.get("errorMessage") or "The reply was stopped.")
+        said.append(Said(word, reason, index, Kind.ASSISTANT, flags))
+    return said
+
+
+class Conversation(QTextBrowser):
+    """Shows lines, then what streams in. Clicking the name of a line shows its entry."""
+
+    entry_requested = Signal(int)
+    earlier_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Conversation at the leaf")
+        self.setOpenLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setFrameShape(QTextBrowser.Shape.NoFrame)
+        self.document().setDocumentMargin(theme.S16)
+        self.anchorClicked.connect(self._clicked)
+        self._pending: list[str] = []
+        self._streaming = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(FLUSH_MS)
+        self._timer.timeout.connect(self.flush)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
+        """Nothing outside the text is ever fetched: session text is not trusted."""
+        return None
+
+    def show_lines(self, said: list[Said], earlier: int) -> None:
+        """Replace everything; ``earlier`` counts the messages above that are not shown."""
+        self._pending.clear()
+        self._streaming = False
+        self._timer.stop()
+        self.clear()
+        if earlier:
+            self._paragraph()
+            self._insert(f"{earlier:,} earlier messages", href="earlier:")
+        for line in said:
+            self.add(line)
+        self.to_end()
+
+    def add(self, line: Said) -> None:
+        """One more line at the end."""
+        self.flush()
+        self._streaming = False
+        self._paragraph()
+        color = theme.role_color(line.kind, line.flags)
+        self._insert(line.who, href=f"entry:{line.entry}", color=color)
+        self._insert("\t")
+        text = line.text if len(line.text) <= LONGEST else line.text[:LONGEST] + " …"
+        self._insert(text, mono=line.mono)
+
+    def begin(self) -> None:
+        """A reply starts to arrive."""
+        self._paragraph()
+        self._insert("Agent", color=theme.role_color(Kind.ASSISTANT, int(Flag.HAS_TEXT)))
+        self._insert("\t")
+        self._streaming = True
+
+    def feed(self, text: str) -> None:
+        """A piece of the reply; shown at the next flush."""
+        if not self._streaming:
+            self.begin()
+        self._pending.append(text)
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def flush(self) -> None:
+        self._timer.stop()
+        if not self._pending:
+            return
+        text = "".join(self._pending)
+        self._pending.clear()
+        at_end = self._at_end()
+        self._insert(text)
+        if at_end:
+            self.to_end()
+
+    def to_end(self) -> None:
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.maximum())
+
+    def _at_end(self) -> bool:
+        bar = self.verticalScrollBar()
+        return bar.value() >= bar.maximum() - 4
+
+    def _cursor(self) -> QTextCursor:
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        return cursor
+
+    def _paragraph(self) -> None:
+        cursor = self._cursor()
+        form = QTextBlockFormat()
+        indent = self.fontMetrics().horizontalAdvance("Compacted") + theme.S16
+        form.setLeftMargin(indent)
+        form.setTextIndent(-indent)
+        form.setBottomMargin(theme.S4)
+        if self.document().isEmpty():
+            cursor.setBlockFormat(form)
+        else:
+            cursor.insertBlock(form)
+        self.setTabStopDistance(indent)
+
+    def _insert(self, text: str, *, href: str = "", color: Any = None, mono: bool = False) -> None:
+        form = QTextCharFormat()
+        form.setForeground(color or (theme.theme().accent if href else theme.theme().ink))
+        if mono:
+            form.setFont(theme.mono_font())
+        if href:
+            form.setAnchor(True)
+            form.setAnchorHref(href)
+            form.setFontUnderline(False)
+        cursor = self._cursor()
+        cursor.insertText(text.replace("\n", "\u2028"), form)
+
+    def _clicked(self, url: QUrl) -> None:
+        scheme, _, rest = url.toString().partition(":")
+        if scheme == "entry":
+            self.entry_requested.emit(int(rest))
+        elif scheme == "earlier":
+            self.earlier_requested.emit()

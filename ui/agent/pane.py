@@ -1,0 +1,145 @@
+"""The lower part of the window: conversation, composer, model, send and stop."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from explorer.agent.loop import ToolEnded, ToolStarted, TurnEvent
+from explorer.models.door import TextDelta
+from explorer.session.kinds import CONTEXT_KINDS, Kind, selector
+from explorer.work.document import Document
+from ui import theme
+from ui.agent.composer import Composer
+from ui.agent.conversation import SHOWN_AT_ONCE, Conversation, lines_of
+
+_SHOWN = selector(CONTEXT_KINDS | {Kind.COMPACTION})
+
+
+class AgentPane(QWidget):
+    """Talks to the window by signals only; the window runs the turn and reports back."""
+
+    send_requested = Signal(str, str)
+    """(text, model)"""
+    stop_requested = Signal()
+    model_chosen = Signal(str)
+    workspace_requested = Signal()
+    entry_requested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document: Document | None = None
+        self._shown = SHOWN_AT_ONCE
+        self.conversation = Conversation(self)
+        self.composer = Composer(self)
+        self.models = QComboBox(self)
+        self.models.setAccessibleName("Model of the agent")
+        self.models.setToolTip("The model that answers")
+        self.workspace = QPushButton("Choose folder…", self)
+        self.workspace.setToolTip("The folder that the agent may look into (it cannot write)")
+        self.send = QPushButton("Send", self)
+        self.send.setToolTip("Send the message at the leaf (Enter)")
+        self.stop = QPushButton("Stop", self)
+        self.stop.setToolTip("Stop the answer (Esc)")
+        self.stop.hide()
+        self.state = QLabel(self)
+        theme.set_tone(self.state, "dim")
+        self._lay_out()
+        self._connect()
+        self.show_document(None)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(theme.S8)
+        row.addWidget(self.models)
+        row.addWidget(self.workspace)
+        row.addWidget(self.state, 1)
+        row.addWidget(self.stop)
+        row.addWidget(self.send)
+        below = QVBoxLayout()
+        below.setContentsMargins(theme.S16, 0, theme.S16, theme.S8)
+        below.setSpacing(theme.S8)
+        below.addWidget(self.composer)
+        below.addLayout(row)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.S4)
+        layout.addWidget(self.conversation, 1)
+        layout.addLayout(below)
+
+    def _connect(self) -> None:
+        self.composer.sent.connect(self._send)
+        self.composer.stopped.connect(self.stop_requested)
+        self.send.clicked.connect(lambda: self._send(self.composer.toPlainText().strip()))
+        self.stop.clicked.connect(self.stop_requested)
+        self.workspace.clicked.connect(self.workspace_requested)
+        self.models.activated.connect(lambda _row: self.model_chosen.emit(self.model))
+        self.conversation.entry_requested.connect(self.entry_requested)
+        self.conversation.earlier_requested.connect(self._show_more)
+        theme.theme_signals.changed.connect(self.refresh)
+
+    @property
+    def model(self) -> str:
+        return str(self.models.currentData() or "")
+
+    def set_models(self, models: list[tuple[str, str]], chosen: str) -> None:
+        """(id, label) of every model that can answer."""
+        self.models.clear()
+        for model_id, label in models:
+            self.models.addItem(label, model_id)
+        row = self.models.findData(chosen)
+        self.models.setCurrentIndex(max(row, 0))
+
+    def set_workspace(self, shown: str) -> None:
+        self.workspace.setText(shown or "Choose folder…")
+
+    def show_document(self, document: Document | None) -> None:
+        self._document = document
+        self._shown = SHOWN_AT_ONCE
+        self.setEnabled(document is not None)
+        hint = "Message at the leaf" if document else "Open a session to talk to the agent"
+        self.composer.setPlaceholderText(f"{hint}   (Enter sends, Shift+Enter new line)")
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the end of the active path anew."""
+        if self._document is None:
+            self.conversation.clear()
+            return
+        document = self._document
+        columns = document.tree.columns
+        spoken = document.tree.path(document.leaf).select(columns.kind, _SHOWN)
+        newest = spoken[-self._shown :]
+        said = []
+        for index, entry in zip(newest, document.payloads.entries(newest), strict=True):
+            said += lines_of(index, Kind(columns.kind[index]), columns.flags[index], entry)
+        self.conversation.show_lines(said, len(spoken) - len(newest))
+
+    def append(self, first: int, count: int) -> None:
+        """Entries came in while the conversation is shown at the leaf."""
+        self.refresh()
+
+    def _show_more(self) -> None:
+        self._shown += SHOWN_AT_ONCE * 2
+        self.refresh()
+        self.conversation.verticalScrollBar().setValue(0)
+
+    def _send(self, text: str) -> None:
+        if text and self.send.isEnabled():
+            self.send_requested.emit(text, self.model)
+
+    def set_running(self, running: bool, state: str = "") -> None:
+        """While a turn runs there is a Stop button instead of Send."""
+        self.send.setVisible(not running)
+        self.send.setEnabled(not running)
+        self.stop.setVisible(running)
+        self.state.setText(state)
+
+    def turn_event(self, event: TurnEvent) -> None:
+        """What arrives while the agent works."""
+        if isinstance(event, TextDelta):
+            self.conversation.feed(event.text)
+        elif isinstance(event, ToolStarted):
+            self.state.setText(f"running {event.call.name}…")
+        elif isinstance(event, ToolEnded):
+            self.state.setText("")

@@ -1,0 +1,170 @@
+"""Every action of the window: its name, its keys, and what it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QApplication
+
+from ui import theme
+from ui.actions import ActionRegistry, ActionSpec
+from ui.main_window import TABS
+from ui.shell.keys_page import KeysPage
+from ui.shell.palette import CommandPalette
+
+if TYPE_CHECKING:
+    from ui.session import WindowSession
+
+Standard = QKeySequence.StandardKey
+SCALES = (100, 110, 125, 150, 175, 200)
+NEEDS_SESSION = (
+    "export", "rename", "goto", "goto_start", "label", "compact", "undo", "leaf", "summarize",
+)  # fmt: skip
+
+
+class WindowActions(QObject):
+    """Registers the actions and keeps them enabled only where they can do something."""
+
+    def __init__(self, session: WindowSession) -> None:
+        super().__init__(session)
+        self._session = session
+        self._desk = session.desk
+        self.registry = ActionRegistry(session.window)
+        for spec, run in self._specs():
+            self.registry.add(spec, run)
+        self.registry.fill(session.window.menuBar())
+        session.window.header.help_requested.connect(self.show_keys)
+        session.window.header.palette_requested.connect(self.show_palette)
+        session.desk.document_changed.connect(self._follow)
+        self._follow()
+
+    def _follow(self) -> None:
+        self.registry.enable(NEEDS_SESSION, self._desk.document is not None)
+
+    def _specs(self) -> list[tuple[ActionSpec, Callable[[], None]]]:
+        return [*self._file(), *self._go(), *self._compaction(), *self._view(), *self._help()]
+
+    def _file(self) -> list[tuple[ActionSpec, Callable[[], None]]]:
+        sessions, window = self._session.sessions, self._session.window
+        return [
+            (ActionSpec("import", "&Import…", "Import session files", "&Session", (Standard.Open,)),
+             sessions.choose_files),
+            (ActionSpec("find", "&Find on this computer…",
+                        "Look for pi and oh-my-pi sessions in their usual places", "&Session"),
+             sessions.find),
+            (ActionSpec("sample", "Open the &bundled session", "Open the session that comes along",
+                        "&Session"), self._session.open_sample),
+            (ActionSpec("export", "&Export…", "Write the session to a file", "&Session",
+                        (Standard.Save,), separator=True), sessions.choose_export),
+            (ActionSpec("rename", "&Rename…", "Give the session a name", "&Session"),
+             sessions.ask_rename),
+            (ActionSpec("quit", "&Quit", "Close the window; nothing is lost", "&Session",
+                        ("Ctrl+Q",), separator=True), window.close),
+        ]  # fmt: skip
+
+    def _go(self) -> list[tuple[ActionSpec, Callable[[], None]]]:
+        window, navigation = self._session.window, self._session.navigation
+        search = window.header.search
+        return [
+            (ActionSpec("search", "&Search", "Search this session", "&Go", ("/", "Ctrl+F")),
+             search.focus_box),
+            (ActionSpec("next_hit", "&Next hit", "Go to the next hit of the search", "&Go",
+                        ("F3",)),
+             lambda: search.step_requested.emit(1)),
+            (ActionSpec("previous_hit", "&Previous hit", "Go to the previous hit of the search",
+                        "&Go", ("Shift+F3",)), lambda: search.step_requested.emit(-1)),
+            (ActionSpec("goto", "&Go to the selected entry",
+                        "Make the selected entry the leaf (a user message: its parent)", "&Go",
+                        ("Ctrl+Return",), separator=True),
+             lambda: navigation.go_to(window.map.selected)),
+            (ActionSpec("goto_start", "Go &before the first entry",
+                        "Make the session start anew, with an empty context", "&Go"),
+             lambda: navigation.go_to(-1)),
+            (ActionSpec("leaf", "Show the &leaf", "Select the leaf on the map", "&Go", ("Ctrl+L",)),
+             self._show_leaf),
+            (ActionSpec("label", "La&bel…", "Label the selected entry", "&Go", ("Ctrl+B",)),
+             lambda: self._session.refresh.ask_label(window.map.selected)),
+        ]  # fmt: skip
+
+    def _compaction(self) -> list[tuple[ActionSpec, Callable[[], None]]]:
+        compaction = self._session.compaction
+        return [
+            (ActionSpec("compact", "&Preview", "See what a compaction would summarize and keep",
+                        "&Compaction", ("Ctrl+K",)), lambda: self._tab("compaction")),
+            (ActionSpec("summarize", "&Summarize", "Make a draft of the summary",
+                        "&Compaction", ("Ctrl+Shift+K",)), compaction.start_from_action),
+            (ActionSpec("undo", "&Undo the latest compaction",
+                        "Take back the latest compaction of the active path", "&Compaction",
+                        (Standard.Undo,)), compaction.undo),
+        ]  # fmt: skip
+
+    def _view(self) -> list[tuple[ActionSpec, Callable[[], None]]]:
+        window = self._session.window
+        found: list[tuple[ActionSpec, Callable[[], None]]] = [
+            (ActionSpec(f"tab_{name}", f"Inspector: {name.title()}", f"Show the tab {name.title()}",
+                        "&View", (f"Ctrl+{number}",)), lambda name=name: self._tab(name))
+            for number, name in enumerate(TABS, 1)
+        ]  # fmt: skip
+        for name in ("system", "light", "dark"):
+            found.append((
+                ActionSpec(f"theme_{name}", f"{name.title()} colours", f"Use {name} colours",
+                           "&View", separator=name == "system"),
+                lambda name=name: self._theme(name),
+            ))  # fmt: skip
+        found += [
+            (ActionSpec("larger", "&Larger text", "Make text and controls larger", "&View",
+                        ("Ctrl+Shift+=",), separator=True), lambda: self._scale(1)),
+            (ActionSpec("smaller", "&Smaller text", "Make text and controls smaller", "&View",
+                        ("Ctrl+Shift+-",)), lambda: self._scale(-1)),
+            (ActionSpec("focus_map", "Go to the &map", "Put the keyboard on the map", "&View",
+                        ("F6",), separator=True), window.map.focus_map),
+            (ActionSpec("focus_agent", "Go to the message &box", "Put the keyboard in the composer",
+                        "&View", ("F7",)), window.agent.composer.setFocus),
+            (ActionSpec("focus_library", "Go to the session l&ist", "Put the keyboard on the list",
+                        "&View", ("F8",)), window.library.list.setFocus),
+        ]  # fmt: skip
+        return found
+
+    def _help(self) -> list[tuple[ActionSpec, Callable[[], None]]]:
+        return [
+            (ActionSpec("palette", "&Commands…", "List and run any command", "&Help",
+                        ("Ctrl+Shift+P",)), self.show_palette),
+            (ActionSpec("keys", "&Keys", "Show all keys", "&Help", ("?", "F1")), self.show_keys),
+        ]  # fmt: skip
+
+    # what the small ones do -----------------------------------------------------------------------
+
+    def _show_leaf(self) -> None:
+        if self._desk.document is not None:
+            self._session.window.map.select(self._desk.document.leaf)
+
+    def _tab(self, name: str) -> None:
+        self._session.window.inspector.setCurrentIndex(TABS.index(name))
+
+    def _theme(self, name: str) -> None:
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            self._desk.preferences.theme = name
+            theme.set_theme(name, app)  # type: ignore[arg-type]
+
+    def _scale(self, step: int) -> None:
+        app, now = QApplication.instance(), self._desk.preferences.scale
+        at = min(range(len(SCALES)), key=lambda row: abs(SCALES[row] - now)) + step
+        if isinstance(app, QApplication) and 0 <= at < len(SCALES):
+            self._desk.preferences.scale = SCALES[at]
+            theme.set_text_scale(SCALES[at] / 100)
+            theme.set_theme(theme.theme_choice(), app)
+            self._desk.say(f"Text at {SCALES[at]} %")
+
+    def show_palette(self) -> None:
+        dialog = CommandPalette(self.registry, self._session.window)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def show_keys(self) -> None:
+        dialog = KeysPage(self.registry, self._session.window)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()

@@ -1,0 +1,82 @@
+"""What the controllers share: the workbench, the open document, the views and who is told what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.settings import Preferences
+from ui.shell.tasks import TaskOwner
+from ui.widgets.notice import Notice
+
+if TYPE_CHECKING:  # the workbench is there after the first paint, its types before
+    from explorer.work.document import Document
+    from explorer.workbench import Workbench
+    from ui.main_window import MainWindow
+
+
+class Desk(QObject):
+    """State of one window. Views never ask each other; they are refreshed from here."""
+
+    document_changed = Signal()
+    settings_changed = Signal()
+
+    def __init__(self, window: MainWindow, preferences: Preferences) -> None:
+        super().__init__(window)
+        self.window = window
+        self.preferences = preferences
+        self.tasks = TaskOwner(self.report)
+        self.bench: Workbench | None = None
+        self.document: Document | None = None
+        self.settings = Settings.of(self.profile)
+        self._busy: dict[str, Callable[[], None]] = {}
+
+    @property
+    def profile(self) -> Profile:
+        return PROFILES.get(self.preferences.profile) or PROFILES["explorer"]
+
+    def set_profile(self, name: str) -> None:
+        """Follow other rules, with their own sizes."""
+        self.preferences.profile = name
+        self.settings = Settings.of(self.profile)
+        self.settings_changed.emit()
+
+    def set_settings(self, settings: Settings) -> None:
+        if settings != self.settings:
+            self.settings = settings
+            self.settings_changed.emit()
+
+    def show(self, document: Document | None) -> None:
+        """Make a document the one that the window shows."""
+        self.document = document
+        self.document_changed.emit()
+
+    def models(self, purpose: str) -> list[tuple[str, str]]:
+        """(id, label) of the models that can do a job: ``summary`` or ``agent``."""
+        if self.bench is None:
+            return []
+        other = "offline/demo" if purpose == "summary" else "offline/extractive"
+        return [(m.id, m.label) for m in self.bench.door.models() if m.id != other]
+
+    # what the person is told ----------------------------------------------------------------------
+
+    def notice(self, level: str, what: str, kept: str = "", todo: str = "", **more: Any) -> None:
+        """Tell the person; ``level`` is info, warning or error."""
+        self.window.notices.show_notice(Notice(level, what, kept, todo, **more))  # type: ignore[arg-type]
+
+    def say(self, text: str) -> None:
+        """A passing word in the status bar."""
+        self.window.statusBar().showMessage(text, 6000)
+
+    def report(self, what: str, error: BaseException, details: str) -> None:
+        """A task failed in a way that nobody expected."""
+        self.notice(
+            "error",
+            f"{what} did not work: {error or type(error).__name__}",
+            "What was stored stays as it is.",
+            "Try again; if it happens again, copy the details into a report.",
+            details=details,
+        )

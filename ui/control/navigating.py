@@ -1,0 +1,148 @@
+"""Going to another entry, with the question about the branch that is left behind."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from explorer.compaction.branches import BranchPreparation
+from explorer.models.door import Cancelled, CancelToken
+from explorer.store.rows import StoreError
+from explorer.work.drafting import Draft, DraftFailed
+from explorer.work.navigation import NavigationPlan
+from ui.control.desk import Desk
+from ui.shell.leaving import LeavingDialog
+
+
+class NavigationControl(QObject):
+    """The leaf moves only when everything that was asked for has worked."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self.dialog: LeavingDialog | None = None
+
+    def go_to(self, target: int) -> None:
+        """Point at an entry (-1: before the first) and go there."""
+        self._desk.tasks.start("Going there", self._go_to(target))
+
+    async def _go_to(self, target: int) -> None:
+        document = self._desk.document
+        if document is None:
+            return
+        if self._desk.window.agent_running:
+            self._desk.notice(
+                "info", "The agent is still answering.", "The leaf has not moved.",
+                "Stop it first (Esc in the message box), then go there.",
+            )  # fmt: skip
+            return
+        plan = document.plan(target)
+        if plan.is_noop:
+            self._desk.say("This entry is the leaf already.")
+        elif not plan.leaves_branch:
+            await self._finish(plan, None, None)
+        else:
+            self._ask(plan)
+
+    def _ask(self, plan: NavigationPlan) -> None:
+        document = self._desk.document
+        assert document is not None
+        prepared = document.branch_preparation(plan, self._desk.profile, self._desk.settings)
+        columns = document.tree.columns
+        tokens = sum(columns.estimate[entry] for entry in plan.left_behind)
+        question = f"You leave {len(plan.left_behind):,} entries of this branch behind."
+        facts = (
+            f"About {tokens:,} tokens since #{plan.left_behind[0]}. They stay in the session and "
+            "can be gone to again; the model no longer sees them unless a summary is stored "
+            f"where you go. A summary would be made of {len(prepared.messages):,} messages."
+        )
+        dialog = LeavingDialog(
+            question,
+            facts,
+            self._desk.models("summary"),
+            self._desk.preferences.summary_model,
+            self._desk.window,
+        )
+        self.dialog = dialog
+        session = _Leaving(self._desk, self, plan, prepared, dialog)
+        dialog.finished.connect(session.closed)
+        dialog.open()
+
+    async def _finish(self, plan: NavigationPlan, draft: Draft | None, text: str | None) -> None:
+        document = self._desk.document
+        if document is None:
+            return
+        try:
+            leaf = await document.navigate(plan, draft, text)
+        except (ValueError, StoreError) as error:
+            self._desk.notice("error", str(error), "The leaf has not moved.")
+            return
+        window = self._desk.window
+        if plan.composer_text:
+            window.agent.composer.setPlainText(plan.composer_text)
+            window.agent.composer.setFocus()
+            self._desk.say("The message is in the box below, to be written anew.")
+        window.map.select(leaf if leaf >= 0 else plan.target)
+
+
+class _Leaving(QObject):
+    """One run of the question: what was chosen, and the summary that is being made."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        control: NavigationControl,
+        plan: NavigationPlan,
+        prepared: BranchPreparation,
+        dialog: LeavingDialog,
+    ) -> None:
+        super().__init__(dialog)
+        self._desk, self._control, self._plan = desk, control, plan
+        self._prepared, self._dialog = prepared, dialog
+        self._cancel = CancelToken()
+        self._draft: Draft | None = None
+        dialog.plain_chosen.connect(lambda: self._finish(None))
+        dialog.summary_chosen.connect(self._summarize)
+        dialog.store_chosen.connect(self._finish)
+
+    def _finish(self, text: str | None) -> None:
+        draft = self._draft if text is not None else None
+        self._desk.tasks.start("Going there", self._control._finish(self._plan, draft, text))
+
+    def _summarize(self, instructions: str, model: str) -> None:
+        self._cancel = CancelToken()
+        self._desk.tasks.start("The branch summary", self._run(instructions, model))
+
+    async def _run(self, instructions: str, model: str) -> None:
+        document = self._desk.document
+        if document is None:
+            return
+        try:
+            draft = await document.summarize_branch(
+                self._plan,
+                self._prepared,
+                instructions,
+                model,
+                lambda _purpose, piece: (
+                    loop.call_soon_threadsafe(self._dialog.feed, piece) and None
+                ),
+                self._cancel,
+            )
+        except Cancelled:
+            self._desk.say("Cancelled; the leaf has not moved.")
+            return
+        except (DraftFailed, StoreError) as error:
+            self._dialog.show_failure(str(error))
+            return
+        self._draft = draft
+        size = max(1, len(draft.summary) // 4)
+        self._dialog.show_summary(
+            draft.summary,
+            f"This is what the new branch will see, about {size:,} tokens by {draft.model}. "
+            "Change what you like; it is stored when you go.",
+        )
+
+    def closed(self) -> None:
+        """The dialog is gone, by Escape too: stop what still runs."""
+        self._cancel.cancel()
+        self._control.dialog = None
+        self._dialog.deleteLater()

@@ -1,0 +1,190 @@
+"""The one place in which views are refreshed: from the typed changes and from the selection."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QPoint
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QInputDialog, QMenu
+
+from explorer.work.changes import (
+    Change,
+    CountsChanged,
+    DraftChanged,
+    EntriesAppended,
+    LabelsChanged,
+    LeafMoved,
+    SessionsChanged,
+)
+from ui.control.desk import Desk
+from ui.control.navigating import NavigationControl
+from ui.control.sessions import SessionsControl
+from ui.main_window import TABS
+
+
+class RefreshControl(QObject):
+    """Selection, leaf, labels, counts: whatever changes is shown everywhere at once."""
+
+    def __init__(
+        self, desk: Desk, sessions: SessionsControl, navigation: NavigationControl
+    ) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._sessions = sessions
+        self._navigation = navigation
+        window = desk.window
+        window.map.selection_changed.connect(self.selected)
+        window.map.activated.connect(navigation.go_to)
+        window.map.menu_requested.connect(self._menu)
+        window.inspector.currentChanged.connect(lambda _tab: self._inspect())
+        for pane in (window.entry, window.context, window.compaction, window.agent):
+            pane.entry_requested.connect(self._show_entry)
+        desk.document_changed.connect(self._document_changed)
+        desk.settings_changed.connect(self._status)
+        window.header.profile_chosen.connect(desk.set_profile)
+
+    def ready(self) -> None:
+        """The workbench is there."""
+        assert self._desk.bench is not None
+        self._desk.bench.subscribe(self._changed)
+        self._desk.window.header.set_profile(self._desk.profile.name)
+        self._sessions.refresh()
+        self._document_changed()
+
+    # changes --------------------------------------------------------------------------------------
+
+    def _changed(self, change: Change) -> None:
+        document = self._desk.document
+        if isinstance(change, SessionsChanged):
+            self._sessions.refresh()
+            return
+        if document is None or change.key != document.key or isinstance(change, DraftChanged):
+            return
+        window = self._desk.window
+        if isinstance(change, EntriesAppended):
+            window.map.entries_appended(change.first, change.count)
+        elif isinstance(change, LeafMoved):
+            window.map.set_leaf(change.new)
+            window.agent.refresh()
+            self._sessions.refresh()
+            self._inspect()
+        elif isinstance(change, LabelsChanged):
+            window.map.set_labels(document.tree.labels())
+        elif isinstance(change, CountsChanged):
+            self._inspect()
+        self._status()
+
+    def _document_changed(self) -> None:
+        document, window = self._desk.document, self._desk.window
+        window.library.set_open(document.key if document else 0)
+        window.middle.setCurrentWidget(window.map if document else window.welcome)
+        self._actions_follow(document is not None)
+        if document is None:
+            window.map.clear()
+            window.entry.clear()
+            window.context.clear()
+        else:
+            tree = document.tree
+            window.map.show_session(tree, document.previews, document.leaf, tree.labels())
+            window.map.select(document.leaf)
+        self._inspect()
+        self._status()
+
+    def _actions_follow(self, is_open: bool) -> None:
+        window = self._desk.window
+        window.header.search.setEnabled(self._desk.bench is not None)
+        window.inspector.setEnabled(is_open)
+
+    # selection ------------------------------------------------------------------------------------
+
+    def selected(self, _index: int) -> None:
+        self._inspect()
+
+    def _show_entry(self, index: int) -> None:
+        self._desk.window.map.select(index)
+
+    def _inspect(self) -> None:
+        """Fill the tab that is shown; the others wait until they are."""
+        document, window = self._desk.document, self._desk.window
+        if document is None:
+            return
+        at = window.map.selected
+        tab = TABS[window.inspector.currentIndex()]
+        if tab == "entry" and at >= 0:
+            window.entry.show_entry(document, at)
+        elif tab == "context":
+            window.context.show_context(
+                document, at if at >= 0 else document.leaf, self._desk.settings
+            )
+
+    def _status(self) -> None:
+        document, window = self._desk.document, self._desk.window
+        if document is None:
+            window.header.show_session("", "")
+            window.setWindowTitle("Session Explorer")
+            for label in (window.saved, window.leaf, window.model, window.entries):
+                label.setText("")
+            return
+        tree, settings = document.tree, self._desk.settings
+        size = document.context_size(self._desk.profile)
+        branches = len(tree.leaves())
+        window.header.show_session(
+            document.title,
+            f"{document.project} · {document.format_title} · {len(tree):,} entries"
+            f" · {branches:,} branch{'es' if branches != 1 else ''}",
+        )
+        window.setWindowTitle(f"{document.title} — Session Explorer")
+        threshold = max(0, settings.context_window - settings.reserve_tokens)
+        window.header.gauge.set_context(
+            size.tokens, settings.context_window, threshold, size.source
+        )
+        window.saved.setText("● saved")
+        window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
+        window.model.setText(self._desk.preferences.summary_model)
+        window.entries.setText(f"{len(tree):,} entries")
+
+    # the menu of an entry -------------------------------------------------------------------------
+
+    def _menu(self, index: int, at: QPoint) -> None:
+        document, window = self._desk.document, self._desk.window
+        if document is None:
+            return
+        menu = QMenu(window)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.addAction("Go here").triggered.connect(lambda: self._navigation.go_to(index))
+        menu.addAction("Show the context here").triggered.connect(
+            lambda: self._tab(index, "context")
+        )
+        menu.addAction("Preview a compaction here").triggered.connect(
+            lambda: self._tab(index, "compaction")
+        )
+        menu.addSeparator()
+        menu.addAction("Label…").triggered.connect(lambda: self.ask_label(index))
+        menu.addAction("Copy id").triggered.connect(
+            lambda: self._copy(document.tree.columns.ids[index])
+        )
+        menu.popup(at)
+
+    def _tab(self, index: int, tab: str) -> None:
+        self._desk.window.map.select(index)
+        self._desk.window.inspector.setCurrentIndex(TABS.index(tab))
+
+    def _copy(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self._desk.say(f"{text} copied")
+
+    def ask_label(self, index: int) -> None:
+        """Ask for the label of an entry; an empty one removes it."""
+        document = self._desk.document
+        if document is None or index < 0:
+            return
+        dialog = QInputDialog(self._desk.window)
+        dialog.setWindowTitle("Label")
+        dialog.setLabelText(f"Label of #{index} (empty removes it)")
+        dialog.setTextValue(document.tree.labels().get(index, ""))
+        dialog.textValueSelected.connect(
+            lambda text: self._desk.tasks.start(
+                "Labelling", document.set_label(index, text.strip())
+            )
+        )
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()

@@ -1,0 +1,234 @@
+"""Opening, importing, finding, exporting and removing sessions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox
+
+from explorer.formats import ExportError, FormatError, ReadCancelled
+from explorer.store.rows import ImportCancelled, ImportProgress, ImportReport, StoreError
+from ui.control.desk import Desk
+from ui.library.found import FoundDialog
+
+FILTER = "Agent sessions (*.jsonl);;All files (*)"
+
+
+class SessionsControl(QObject):
+    """Everything that the library asks for."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._imports = asyncio.Lock()
+        library = desk.window.library
+        library.open_requested.connect(self.open)
+        library.import_requested.connect(self.choose_files)
+        library.find_requested.connect(self.find)
+        library.export_requested.connect(self.choose_export)
+        library.remove_requested.connect(self.ask_remove)
+        desk.window.files_dropped.connect(self.import_files)
+
+    def refresh(self) -> None:
+        """Show the library as it is now."""
+        if self._desk.bench is None:
+            return
+        key = self._desk.document.key if self._desk.document else 0
+        self._desk.window.library.show_sessions(self._desk.bench.sessions(), key)
+
+    # opening -------------------------------------------------------------------------------------
+
+    def open(self, key: int, select: int = -1) -> None:
+        """Open a stored session; ``select`` is an entry to show."""
+        self._desk.tasks.start("Opening the session", self.open_now(key, select))
+
+    async def open_now(self, key: int, select: int = -1) -> None:
+        bench = self._desk.bench
+        if bench is None:
+            return
+        try:
+            document = await bench.open(key)
+        except StoreError as error:
+            self._desk.notice("error", str(error), "The database was not changed.")
+            return
+        if self._desk.document is not document:
+            if self._desk.document is not None:
+                bench.close(self._desk.document.key)
+            self._desk.preferences.last_session = key
+            self._desk.show(document)
+        if select >= 0:
+            self._desk.window.map.select(select)
+
+    # importing -----------------------------------------------------------------------------------
+
+    def choose_files(self) -> None:
+        dialog = QFileDialog(self._desk.window, "Import sessions")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setNameFilter(FILTER)
+        dialog.filesSelected.connect(self.import_files)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def import_files(self, names: Sequence[str]) -> None:
+        """Import files one after the other and open the last one."""
+        self._desk.tasks.start("Importing", self.import_now([Path(name) for name in names]))
+
+    async def import_now(self, files: list[Path]) -> None:
+        bench = self._desk.bench
+        if bench is None:
+            return
+        last: ImportReport | None = None
+        notes: list[str] = []
+        async with self._imports:
+            for path in files:
+                report = await self._import_one(path, notes)
+                last = report or last
+        if last is not None:
+            await self.open_now(last.key)
+        if notes:
+            self._desk.notice(
+                "warning",
+                notes[0]
+                if len(notes) == 1
+                else f"{len(notes):,} lines or files were not as expected.",
+                "Lines that could not be understood are kept aside, byte for byte.",
+                details="\n".join(notes) if len(notes) > 1 else "",
+            )
+
+    async def _import_one(self, path: Path, notes: list[str]) -> ImportReport | None:
+        loop = asyncio.get_running_loop()
+        task = self._desk.window.progress.begin(f"Importing {path.name}")
+
+        def progress(now: ImportProgress) -> None:
+            loop.call_soon_threadsafe(task.update, now.bytes_done, now.bytes_total)
+
+        assert self._desk.bench is not None
+        try:
+            report = await self._desk.bench.import_file(path, progress, lambda: task.cancelled)
+        except (ImportCancelled, ReadCancelled):
+            self._desk.say(f"Import of {path.name} cancelled; nothing of it was kept.")
+            return None
+        except (FormatError, StoreError) as error:
+            notes.append(str(error))
+            return None
+        except OSError as error:
+            notes.append(f"{path}: {error.strerror or error}")
+            return None
+        finally:
+            task.end()
+        notes += [f"{path.name}, line {item.line}: {item.reason}" for item in report.problems]
+        word = "up to date" if report.unchanged else f"{report.added:,} entries added"
+        self._desk.say(f"{path.name}: {word}")
+        return report
+
+    def find(self) -> None:
+        """Look for sessions of other agents in their usual places."""
+        self._desk.tasks.start("Looking for sessions", self._find())
+
+    async def _find(self) -> None:
+        if self._desk.bench is None:
+            return
+        found = await self._desk.bench.find(Path.home())
+        dialog = FoundDialog(found, self._desk.window)
+        dialog.import_chosen.connect(self.import_files)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    async def salvage(self, path: Path) -> None:
+        """Copy what a damaged database still gives into a new one beside it."""
+        report = await asyncio.to_thread(salvage, path)
+        self._desk.notice(
+            "info", str(report), "The damaged file was left as it is.",
+            "Close the window and move the copy in its place to go on with it.",
+        )  # fmt: skip
+
+    def ask_rename(self) -> None:
+        """Ask for the session's name."""
+        document = self._desk.document
+        if document is None:
+            return
+        dialog = QInputDialog(self._desk.window)
+        dialog.setWindowTitle("Rename")
+        dialog.setLabelText("Name of this session")
+        dialog.setTextValue(document.title)
+
+        def rename(text: str) -> None:
+            if text.strip():
+                self._desk.tasks.start("Renaming", document.rename(text.strip()))
+
+        dialog.textValueSelected.connect(rename)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    # exporting and removing ----------------------------------------------------------------------
+
+    def choose_export(self, key: int | None = None) -> None:
+        """Ask for a file and a format."""
+        document = self._desk.document
+        if key is None:
+            if document is None:
+                return
+            key = document.key
+        dialog = QFileDialog(self._desk.window, "Export session")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters(["As it was imported (*.jsonl)", "pi session, version 3 (*.jsonl)"])
+        dialog.setDefaultSuffix("jsonl")
+        chosen = key
+
+        def save(name: str) -> None:
+            form = "pi-v3" if dialog.selectedNameFilter().startswith("pi") else "original"
+            self._desk.tasks.start("Exporting", self.export_now(chosen, Path(name), form))
+
+        dialog.fileSelected.connect(save)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    async def export_now(self, key: int, path: Path, form: str) -> None:
+        if self._desk.bench is None:
+            return
+        try:
+            report = await self._desk.bench.export(key, path, form)
+        except (ExportError, StoreError) as error:
+            self._desk.notice("error", str(error), f"{path} was not written.")
+            return
+        except OSError as error:
+            self._desk.notice("error", f"{path}: {error.strerror or error}", "Nothing was written.")
+            return
+        self._desk.say(f"{report.entries:,} entries written to {path}")
+
+    def ask_remove(self, key: int) -> None:
+        bench = self._desk.bench
+        if bench is None:
+            return
+        row = next((row for row in bench.sessions() if row.key == key), None)
+        if row is None:
+            return
+        box = QMessageBox(self._desk.window)
+        box.setWindowTitle("Remove session")
+        box.setText(f"Remove “{row.title or 'Untitled session'}” from the library?")
+        box.setInformativeText(
+            "Compactions, branches and labels that were made here go with it. "
+            "The file that it was imported from is not touched."
+        )
+        remove = box.addButton("Remove", QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        box.finished.connect(
+            lambda _result: (
+                box.clickedButton() is remove
+                and self._desk.tasks.start("Removing", self._remove(key))
+            )
+        )
+        box.finished.connect(box.deleteLater)
+        box.open()
+
+    async def _remove(self, key: int) -> None:
+        bench = self._desk.bench
+        if bench is None:
+            return
+        if self._desk.document is not None and self._desk.document.key == key:
+            self._desk.show(None)
+        await bench.remove(key)

@@ -1,0 +1,114 @@
+"""Talking to the agent: one turn at a time, stopped at any moment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
+
+from explorer.agent.workspace import Workspace
+from explorer.models.door import CancelToken
+from explorer.session.describe import text_of
+from explorer.session.kinds import Kind, selector
+from explorer.store.rows import StoreError
+from explorer.work.talk import start_turn
+from ui.control.desk import Desk
+
+_USER = selector(frozenset({Kind.USER}))
+MOST_HISTORY = 50
+
+
+class AgentControl(QObject):
+    """Sends what the composer holds and shows what comes back."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._cancel: CancelToken | None = None
+        pane = desk.window.agent
+        pane.send_requested.connect(self.send)
+        pane.stop_requested.connect(self.stop)
+        pane.model_chosen.connect(self._model_chosen)
+        pane.workspace_requested.connect(self._choose_workspace)
+        desk.document_changed.connect(self._document_changed)
+
+    @property
+    def running(self) -> bool:
+        return self._cancel is not None
+
+    def ready(self) -> None:
+        """The workbench is there: offer its models."""
+        pane, preferences = self._desk.window.agent, self._desk.preferences
+        pane.set_models(self._desk.models("agent"), preferences.agent_model)
+        self._show_workspace()
+
+    def _show_workspace(self) -> None:
+        folder = self._desk.preferences.workspace
+        self._desk.window.agent.set_workspace(Path(folder).name if folder else "")
+
+    def _model_chosen(self, model: str) -> None:
+        self._desk.preferences.agent_model = model
+
+    def _choose_workspace(self) -> None:
+        dialog = QFileDialog(self._desk.window, "Folder that the agent may look into")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(self._workspace_chosen)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _workspace_chosen(self, folder: str) -> None:
+        self._desk.preferences.workspace = folder
+        self._show_workspace()
+
+    def _document_changed(self) -> None:
+        self.stop()
+        document = self._desk.document
+        self._desk.window.agent.show_document(document)
+        if document is not None:
+            columns = document.tree.columns
+            asked = document.tree.path(document.leaf).select(columns.kind, _USER)[-MOST_HISTORY:]
+            texts = [
+                text_of(e.get("message", {}).get("content"))
+                for e in document.payloads.entries(asked)
+            ]
+            self._desk.window.agent.composer.set_history([text for text in texts if text])
+
+    def send(self, text: str, model: str) -> None:
+        if self._cancel is None and self._desk.document is not None:
+            self._cancel = CancelToken()
+            self._desk.tasks.start("The agent's turn", self._send(text, model, self._cancel))
+
+    def stop(self) -> None:
+        """Stop the running turn, if there is one."""
+        if self._cancel is not None:
+            self._cancel.cancel()
+
+    def _workspace(self) -> Workspace | None:
+        folder = self._desk.preferences.workspace
+        return Workspace(Path(folder)) if folder and Path(folder).is_dir() else None
+
+    async def _send(self, text: str, model: str, cancel: CancelToken) -> None:
+        document, pane = self._desk.document, self._desk.window.agent
+        assert document is not None
+        workspace = self._workspace()
+        pane.composer.taken(text)
+        pane.set_running(True, f"{model} is answering…")
+        try:
+            result = await start_turn(document, model, workspace, text, cancel, pane.turn_event)
+        except StoreError as error:
+            self._desk.notice("error", str(error), "What was stored before stays.")
+            pane.composer.setPlainText(text)
+        else:
+            if result.error:
+                self._desk.notice(
+                    "error", result.error, "What had arrived is kept and marked.",
+                    "Send again, or choose another model.",
+                )  # fmt: skip
+            elif result.end == "stopped":
+                self._desk.say("Stopped; what had arrived is kept.")
+        finally:
+            self._cancel = None
+            pane.set_running(False)
+            if self._desk.document is document:
+                pane.refresh()

@@ -1,0 +1,1 @@
+"""The list of sessions at the left: open, import, find, search."""

@@ -1,0 +1,246 @@
+"""The sessions at the left, grouped by the folder that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFont, QPainter, QPen
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QListView,
+    QMenu,
+    QPushButton,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.store import SessionRow
+from ui import theme
+
+AnyIndex = QModelIndex | QPersistentModelIndex
+KEY_ROLE = Qt.ItemDataRole.UserRole
+DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
+
+
+def when(ms: float, now: datetime) -> str:
+    """A moment as one says it: today 14:02, yesterday, Tue, 12 Nov, 12 Nov 2024."""
+    if ms <= 0:
+        return ""
+    moment = datetime.fromtimestamp(ms / 1000, tz=now.tzinfo)
+    days = (now.date() - moment.date()).days
+    if days == 0:
+        return f"today {moment:%H:%M}"
+    if days == 1:
+        return "yesterday"
+    if 0 < days < 7:
+        return f"{moment:%a}"
+    return f"{moment.day} {moment:%b}" + (f" {moment.year}" if moment.year != now.year else "")
+
+
+def detail(row: SessionRow, now: datetime) -> str:
+    """The second line of a session: when, how large, how often compacted."""
+    parts = [when(row.last_ms, now), f"{row.entries:,}"]
+    if row.compactions:
+        parts.append(f"{row.compactions} compaction{'s' if row.compactions > 1 else ''}")
+    return " · ".join(part for part in parts if part)
+
+
+def project(row: SessionRow) -> str:
+    """The last part of the working folder, whichever system wrote it."""
+    return row.cwd.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "no folder"
+
+
+class LibraryModel(QAbstractListModel):
+    """Headings and sessions in one list; headings cannot be selected."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: list[str | SessionRow] = []
+
+    def set_sessions(self, sessions: Sequence[SessionRow]) -> None:
+        """Newest projects first, and newest sessions first in each."""
+        groups: dict[str, list[SessionRow]] = {}
+        for row in sorted(sessions, key=lambda row: -row.last_ms):
+            groups.setdefault(project(row), []).append(row)
+        self.beginResetModel()
+        self._rows = [item for name, rows in groups.items() for item in (name, *rows)]
+        self.endResetModel()
+
+    def rowCount(self, parent: AnyIndex | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._rows)
+
+    def flags(self, index: AnyIndex) -> Qt.ItemFlag:
+        if isinstance(self._rows[index.row()], str):
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row = self._rows[index.row()]
+        if isinstance(row, str):
+            return row if role == Qt.ItemDataRole.DisplayRole else None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.title or "Untitled session"
+        if role == KEY_ROLE:
+            return row.key
+        if role == DETAIL_ROLE:
+            return detail(row, datetime.now().astimezone())
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return f"{row.title}\n{row.cwd}\n{row.path}".strip()
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{row.title}, {detail(row, datetime.now().astimezone())}"
+        return None
+
+    def row_of(self, key: int) -> int:
+        for at, row in enumerate(self._rows):
+            if not isinstance(row, str) and row.key == key:
+                return at
+        return -1
+
+
+class LibraryDelegate(QStyledItemDelegate):
+    """A title over a dim detail; the open session has a bar at its left edge."""
+
+    open_key = 0
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
+        line = option.fontMetrics.lineSpacing()  # type: ignore[attr-defined]
+        heading = index.data(KEY_ROLE) is None
+        return QSize(120, line + theme.S16 if heading else 2 * line + theme.S12)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
+        colors = theme.theme()
+        rect: QRect = option.rect  # type: ignore[attr-defined]
+        inner = rect.adjusted(theme.S16, theme.S4, -theme.S8, -theme.S4)
+        font: QFont = option.font  # type: ignore[attr-defined]
+        painter.save()
+        if index.data(KEY_ROLE) is None:
+            self._heading(painter, font, inner, str(index.data()))
+            painter.restore()
+            return
+        state = option.state  # type: ignore[attr-defined]
+        is_open = index.data(KEY_ROLE) == self.open_key
+        if is_open or state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, colors.sel)
+        if is_open:
+            painter.fillRect(QRect(rect.topLeft(), QSize(3, rect.height())), colors.accent)
+        painter.setPen(QPen(colors.ink))
+        painter.setFont(font)
+        metrics = painter.fontMetrics()
+        title = metrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, inner.width())
+        painter.drawText(
+            inner.adjusted(0, 0, 0, -inner.height() // 2), Qt.AlignmentFlag.AlignVCenter, title
+        )
+        painter.setPen(QPen(colors.dim))
+        painter.setFont(theme.small_font())
+        text = painter.fontMetrics().elidedText(
+            str(index.data(DETAIL_ROLE)), Qt.TextElideMode.ElideRight, inner.width()
+        )
+        painter.drawText(
+            inner.adjusted(0, inner.height() // 2, 0, 0), Qt.AlignmentFlag.AlignVCenter, text
+        )
+        if state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(colors.accent, 1, Qt.PenStyle.DotLine))
+            painter.drawRect(rect.adjusted(1, 1, -2, -2))
+        painter.restore()
+
+    def _heading(self, painter: QPainter, font: QFont, inner: QRect, text: str) -> None:
+        bold = QFont(theme.small_font())
+        bold.setBold(True)
+        painter.setFont(bold)
+        painter.setPen(QPen(theme.theme().dim))
+        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, inner.width())
+        painter.drawText(inner, Qt.AlignmentFlag.AlignBottom, shown)
+
+
+class LibraryPane(QWidget):
+    """Open by click or Enter; import and find below the list."""
+
+    open_requested = Signal(int)
+    import_requested = Signal()
+    find_requested = Signal()
+    export_requested = Signal(int)
+    remove_requested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("surface", "panel")
+        title = QLabel("Sessions", self)
+        title.setFont(theme.ui_font(1, bold=True))
+        self.model = LibraryModel()
+        self.delegate = LibraryDelegate(self)
+        self.list = QListView(self)
+        self.list.setModel(self.model)
+        self.list.setItemDelegate(self.delegate)
+        self.list.setFrameShape(QListView.Shape.NoFrame)
+        self.list.setProperty("surface", "panel")
+        self.list.setAccessibleName("Sessions")
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.customContextMenuRequested.connect(self._menu)
+        self.list.clicked.connect(self._open)
+        self.list.activated.connect(self._open)
+        self.import_button = QPushButton("Import…", self)
+        self.import_button.setToolTip("Import session files (or drop them on the window)")
+        self.import_button.clicked.connect(self.import_requested)
+        self.find_button = QPushButton("Find…", self)
+        self.find_button.setToolTip("Look for pi and oh-my-pi sessions on this computer")
+        self.find_button.clicked.connect(self.find_requested)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(theme.S16, theme.S8, theme.S16, theme.S12)
+        buttons.setSpacing(theme.S8)
+        buttons.addWidget(self.import_button)
+        buttons.addWidget(self.find_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, theme.S12, 0, 0)
+        layout.setSpacing(0)
+        title.setContentsMargins(theme.S16, 0, theme.S16, 0)
+        layout.addWidget(title)
+        layout.addWidget(self.list, 1)
+        layout.addLayout(buttons)
+
+    def show_sessions(self, sessions: Sequence[SessionRow], open_key: int) -> None:
+        self.model.set_sessions(sessions)
+        self.set_open(open_key)
+
+    def set_open(self, key: int) -> None:
+        """Mark the session that the window shows."""
+        self.delegate.open_key = key
+        row = self.model.row_of(key)
+        if row >= 0:
+            self.list.setCurrentIndex(self.model.index(row))
+        self.list.viewport().update()
+
+    def _open(self, index: QModelIndex) -> None:
+        key = index.data(KEY_ROLE)
+        if key is not None and key != self.delegate.open_key:
+            self.open_requested.emit(key)
+
+    def _menu(self, at: QPoint) -> None:
+        key = self.list.indexAt(at).data(KEY_ROLE)
+        if key is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Open").triggered.connect(lambda: self.open_requested.emit(key))
+        menu.addAction("Export…").triggered.connect(lambda: self.export_requested.emit(key))
+        menu.addSeparator()
+        menu.addAction("Remove from the library…").triggered.connect(
+            lambda: self.remove_requested.emit(key)
+        )
+        menu.popup(self.list.viewport().mapToGlobal(at))

@@ -1,0 +1,146 @@
+"""From the first paint to the last: the database, the controllers, the refreshing, the end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import os
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+
+from explorer import paths
+from explorer.models.door import ModelDoor
+from explorer.settings import Preferences
+from explorer.store import DamagedError, Store, StoreError
+from explorer.workbench import Workbench
+from ui.control.actions import WindowActions
+from ui.control.compacting import CompactionControl
+from ui.control.desk import Desk
+from ui.control.navigating import NavigationControl
+from ui.control.refreshing import RefreshControl
+from ui.control.searching import SearchControl
+from ui.control.sessions import SessionsControl
+from ui.control.talking import AgentControl
+from ui.main_window import MainWindow
+
+SAMPLE = ("samples", "retry-that-flakes.jsonl")
+LITELLM_AFTER_MS = 1500
+
+
+class WindowSession(QObject):
+    """One run of the window over one database."""
+
+    def __init__(
+        self, window: MainWindow, preferences: Preferences, problem: str, done: asyncio.Event
+    ) -> None:
+        super().__init__(window)
+        self.window = window
+        self.preferences = preferences
+        self.desk = Desk(window, preferences)
+        self._problem = problem
+        self._done = done
+        self._closing = False
+        self.sessions = SessionsControl(self.desk)
+        self.search = SearchControl(self.desk, self.sessions)
+        self.navigation = NavigationControl(self.desk)
+        self.agent = AgentControl(self.desk)
+        self.compaction = CompactionControl(self.desk)
+        self.refresh = RefreshControl(self.desk, self.sessions, self.navigation)
+        self.actions = WindowActions(self)
+        window.on_close = self._close_asked
+        window.welcome.pressed.connect(self.open_sample)
+
+    async def run(self, arguments: argparse.Namespace) -> int:
+        """Open the database, then what was asked for; returns when the window is closed."""
+        if self._problem:
+            self.desk.notice("warning", "Some settings could not be used.", details=self._problem)
+        path = paths.database_path()
+        try:
+            paths.ensure(path.parent)
+            store = await asyncio.to_thread(Store.open, path)
+        except (StoreError, OSError) as error:
+            self._cannot_open(path, error)
+            await self._done.wait()
+            return 1
+        door = ModelDoor()
+        bench = Workbench(store, door)
+        self.desk.bench = bench
+        stop_watching = bench.watch(asyncio.get_running_loop().call_soon_threadsafe)
+        try:
+            self.refresh.ready()
+            self.agent.ready()
+            self.compaction.ready()
+            await self._open_first(arguments)
+            gc.freeze()
+            if getattr(arguments, "smoke", False):
+                QTimer.singleShot(300, self.window.close)
+            await self._done.wait()
+        finally:
+            stop_watching()
+            await self.desk.tasks.close()
+            await asyncio.to_thread(door.close)
+            await asyncio.to_thread(store.close)
+        return 0
+
+    def _cannot_open(self, path: Path, error: Exception) -> None:
+        offer = isinstance(error, DamagedError)
+        self.desk.notice(
+            "error",
+            f"The database cannot be opened. {error}",
+            "The file was left as it is.",
+            "What can still be read can be copied into a new database."
+            if offer
+            else "Close the window, and move the file away or free the folder.",
+            action="Copy what can be read" if offer else "",
+            on_action=(lambda: self._salvage(path)) if offer else None,
+        )
+
+    def _salvage(self, path: Path) -> None:
+        self.desk.tasks.start("Copying what can be read", self.sessions.salvage(path))
+
+    async def _open_first(self, arguments: argparse.Namespace) -> None:
+        """The session named on the command line, the last one, or the welcome page."""
+        bench = self.desk.bench
+        assert bench is not None
+        name = getattr(arguments, "session", None)
+        if getattr(arguments, "sample", False):
+            await self.sessions.import_now([paths.resource_path(*SAMPLE)])
+        elif name and os.path.isfile(name):
+            await self.sessions.import_now([Path(name)])
+        elif name:
+            keys = [r.key for r in bench.sessions() if str(r.key) == name or r.session_id == name]
+            if keys:
+                await self.sessions.open_now(keys[0])
+            else:
+                self.desk.notice(
+                    "error", f"{name}: no such file, and no stored session of that name."
+                )
+        elif self.preferences.last_session in {row.key for row in bench.sessions()}:
+            await self.sessions.open_now(self.preferences.last_session)
+
+    def open_sample(self) -> None:
+        """Import and open the bundled session."""
+        self.sessions.import_files([str(paths.resource_path(*SAMPLE))])
+
+    # the end -------------------------------------------------------------------------------------
+
+    def _close_asked(self) -> bool:
+        """Everything is stored already; a running turn or draft is stopped first."""
+        if self._closing:
+            return True
+        self._closing = True
+        self.agent.stop()
+        self.compaction.stop()
+        self.window.remember()
+        self.desk.tasks.start("Closing", self._close())
+        return False
+
+    async def _close(self) -> None:
+        for _ in range(100):
+            if not self.agent.running and not self.compaction.running:
+                break
+            await asyncio.sleep(0.02)
+        self.window.close()
+        self._done.set()

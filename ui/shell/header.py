@@ -1,0 +1,77 @@
+"""The bar at the top: what is open, search, profile, how full the context is, help."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+
+from ui import theme
+from ui.shell.search import SearchBar
+from ui.widgets.gauge import ContextGauge
+from ui.widgets.labels import ElidedLabel
+
+
+class Header(QWidget):
+    """Shows; the window fills it and listens."""
+
+    profile_chosen = Signal(str)
+    help_requested = Signal()
+    palette_requested = Signal()
+
+    def __init__(self, profiles: list[tuple[str, str]], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setProperty("surface", "panel")
+        self.title = ElidedLabel("", self)
+        self.title.setFont(theme.ui_font(0, bold=True))
+        self.facts = ElidedLabel("", self)
+        theme.set_tone(self.facts, "dim")
+        self.search = SearchBar(self)
+        self.search.setMinimumWidth(220)
+        self.search.setMaximumWidth(400)
+        self.profile = QComboBox(self)
+        self.profile.setAccessibleName("Profile: the rules that compaction follows")
+        self.profile.setToolTip("The rules that compaction follows")
+        for name, title in profiles:
+            self.profile.addItem(name, name)
+            self.profile.setItemData(self.profile.count() - 1, title, Qt.ItemDataRole.ToolTipRole)
+        self.profile.activated.connect(lambda _row: self.profile_chosen.emit(self.profile_name))
+        self.gauge = ContextGauge(self)
+        self.commands = self._button("command", "Commands (Ctrl+Shift+P)", self.palette_requested)
+        self.help = self._button("keyboard", "Keys (?)", self.help_requested)
+        self._lay_out()
+
+    def _button(self, icon: str, tip: str, signal: object) -> QToolButton:
+        button = QToolButton(self)
+        theme.bind_icon(button, icon, "dim")
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        button.clicked.connect(lambda: signal.emit())  # type: ignore[attr-defined]
+        return button
+
+    def _lay_out(self) -> None:
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.S16, theme.S8, theme.S12, theme.S8)
+        layout.setSpacing(theme.S16)
+        self.title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        layout.addWidget(self.title, 2)
+        layout.addWidget(self.facts, 3)
+        layout.addWidget(self.search, 3)
+        layout.addWidget(QLabel("Profile", self))
+        layout.setSpacing(theme.S12)
+        layout.addWidget(self.profile)
+        layout.addWidget(self.gauge)
+        layout.addWidget(self.commands)
+        layout.addWidget(self.help)
+
+    @property
+    def profile_name(self) -> str:
+        return str(self.profile.currentData())
+
+    def set_profile(self, name: str) -> None:
+        self.profile.setCurrentIndex(max(0, self.profile.findData(name)))
+
+    def show_session(self, title: str, facts: str) -> None:
+        """Name and facts of the open session; empty texts when there is none."""
+        self.title.setText(title or "Session Explorer")
+        self.facts.setText(facts)
