@@ -165,3 +165,11 @@ def test_a_module_alias_starts_the_same_program() -> None:
     main = ast.parse(Path(ROOT / "explorer" / "__main__.py").read_text(encoding="utf-8"))
     imports = [n for n in ast.walk(main) if isinstance(n, ast.ImportFrom)]
     assert ("explorer.cli", "main") in {(n.module, n.names[0].name) for n in imports}
+
+
+def test_the_command_line_finds_the_window_by_its_entry_point(project: dict[str, Any]) -> None:
+    """`explorer` may not import `ui`: the two meet in the installed metadata alone."""
+    (target,) = project["entry-points"]["session_explorer.window"].values()
+    module, _, name = target.partition(":")
+    window = tree(ROOT / Path(*module.split(".")).with_suffix(".py"))
+    assert name in {node.name for node in window.body if isinstance(node, ast.FunctionDef)}
