@@ -103,6 +103,7 @@ QToolButton:hover { background: $hover; }
 QToolButton:pressed, QToolButton:checked { background: $sel; }
 QToolButton:focus { border-color: $accent; }
 QToolButton:disabled { color: $quiet; }
+QToolButton[fold="true"] { padding: 2px 5px 2px 0; color: $dim; }
 QToolButton[popupMode="2"] { padding-right: 14px; }
 QToolButton::menu-indicator { image: url("$icons/chevron-down.svg"); width: 10px; height: 10px;
   subcontrol-position: right center; right: 3px; }

@@ -90,7 +90,7 @@ class CollapsibleSection(QWidget):
         self.content = content
         self.header = QToolButton(self)
         self.header.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.header.setCheckable(False)
+        self.header.setProperty("fold", True)
         self.header.setText(title)
         self.header.setAccessibleName(title)
         self.header.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)

@@ -1,0 +1,105 @@
+"""Sessions in memory for tests of the window's parts."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from explorer.session.describe import describe
+from explorer.session.payloads import MemoryPayloads
+from explorer.session.tree import SessionTree
+from explorer.tokens.estimate import estimate_entry
+
+
+class MemoryDocument:
+    """A document over entries in memory: what the panes ask for, without a database."""
+
+    def __init__(self, entries: Iterable[Mapping[str, Any]] = ()) -> None:
+        self.tree = SessionTree()
+        self.payloads = MemoryPayloads()
+        self.weights: Sequence[int] | None = None
+        for entry in entries:
+            self.add(entry)
+
+    @property
+    def leaf(self) -> int:
+        return len(self.tree) - 1
+
+    def add(self, entry: Mapping[str, Any]) -> int:
+        """Append an entry; its parent must be there already."""
+        facts = describe(entry)
+        parent_id = entry.get("parentId")
+        parent = self.tree.index_of(parent_id) if isinstance(parent_id, str) else -1
+        index = self.tree.append(str(entry["id"]), parent, facts, estimate_entry(dict(entry)))
+        self.payloads.append(json.dumps(entry, ensure_ascii=False), facts.preview)
+        return index
+
+    def count_by(self, factor: float) -> None:
+        """Pretend that a tokenizer counted."""
+        self.weights = array("i", (int(v * factor) for v in self.tree.columns.estimate))
+
+
+class Talk:
+    """Writes a session entry by entry, each below the one before."""
+
+    def __init__(self) -> None:
+        self.document = MemoryDocument()
+        self.last: str | None = None
+        self.time = 1_767_603_600_000
+
+    def entry(self, entry_type: str, **fields: Any) -> int:
+        entry_id = fields.pop("id", f"e{len(self.document.tree):07x}")
+        self.time += 7_000
+        entry = {"type": entry_type, "id": entry_id, "parentId": self.last, "timestamp": self.time}
+        index = self.document.add({**entry, **fields})
+        self.last = entry_id
+        return index
+
+    def message(self, role: str, content: Any = None, **fields: Any) -> int:
+        return self.entry("message", message={"role": role, "content": content, **fields})
+
+    def user(self, text: str) -> int:
+        return self.message("user", text)
+
+    def reply(self, *blocks: Mapping[str, Any] | str, **fields: Any) -> int:
+        content = [{"type": "text", "text": b} if isinstance(b, str) else dict(b) for b in blocks]
+        return self.message("assistant", content, provider="anthropic", model="claude", **fields)
+
+    def result(self, call_id: str, text: str, tool: str = "read", **fields: Any) -> int:
+        content = [{"type": "text", "text": text}]
+        return self.message(
+            "toolResult", content, toolCallId=call_id, toolName=tool, **{"isError": False, **fields}
+        )
+
+    def turns(self, number: int, size: int = 400) -> None:
+        """A user message, a reply with a call, its result and an answer, several times."""
+        for turn in range(number):
+            call = f"c{len(self.document.tree)}"
+            self.user(f"Do step {turn} of the work " + "x" * size)
+            self.reply(call_block(call, "read", path=f"src/part_{turn}.py"))
+            self.result(call, "line of the file\n" * (size // 8))
+            self.reply(f"Step {turn} is done. " + "y" * size)
+
+
+def call_block(call_id: str, name: str, **arguments: Any) -> dict[str, Any]:
+    return {"type": "toolCall", "id": call_id, "name": name, "arguments": arguments}
+
+
+def load_file(path: Path) -> MemoryDocument:
+    """A session file of which every line has an id, or of version 1, whose lines have none."""
+    document = MemoryDocument()
+    last: str | None = None
+    for number, line in enumerate(path.read_bytes().decode().split("\n")):
+        if not line.strip():
+            continue
+        entry = json.loads(line)
+        if entry.get("type") == "session":
+            continue
+        if "id" not in entry:
+            entry = {**entry, "id": f"line{number}", "parentId": last}
+        last = entry["id"]
+        document.add(entry)
+    return document

@@ -1,0 +1,83 @@
+"""A replacement as a unified diff: signs and line numbers first, colour second."""
+
+from __future__ import annotations
+
+import difflib
+from typing import NamedTuple
+
+from PySide6.QtGui import QColor, QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QWidget
+
+from ui.inspector.content import DiffBlock
+from ui.theme import on_theme_changed, theme
+from ui.widgets.plain_text import LINE, PlainTextView
+
+MOST_LINES = 1500
+"""Lines per side that are compared; beyond, all old lines are shown removed, all new added."""
+
+
+class DiffLine(NamedTuple):
+    """One line: its sign (``+``, ``-``, space, or ``@`` for a gap) and its text."""
+
+    sign: str
+    text: str
+
+
+def diff_lines(old: str, new: str, context: int = 3) -> list[DiffLine]:
+    """The unified diff of two texts, line by line."""
+    before, after = old.splitlines(), new.splitlines()
+    if max(len(before), len(after)) > MOST_LINES:
+        removed = [DiffLine("-", line) for line in before]
+        return removed + [DiffLine("+", line) for line in after]
+    out: list[DiffLine] = []
+    for line in difflib.unified_diff(before, after, lineterm="", n=context):
+        if line.startswith(("--- ", "+++ ")) and not out:
+            continue
+        if line.startswith("@@"):
+            if out:
+                out.append(DiffLine("@", "…"))
+            continue
+        out.append(DiffLine(line[0], line[1:]))
+    return out
+
+
+class DiffView(PlainTextView):
+    """Shows the diff of one replacement."""
+
+    def __init__(self, block: DiffBlock, parent: QWidget | None = None) -> None:
+        super().__init__(parent, fit=420)
+        self._lines = diff_lines(block.old, block.new)
+        added = sum(line.sign == "+" for line in self._lines)
+        removed = sum(line.sign == "-" for line in self._lines)
+        self.summary = f"+{added} −{removed}"
+        self.setAccessibleName(
+            f"Changes of {block.path or 'a file'}: {added} added, {removed} removed"
+        )
+        shown = (f"{line.sign.replace('@', ' ')} {line.text[: LINE - 2]}" for line in self._lines)
+        self.set_text("\n".join(shown))
+        on_theme_changed(self._paint_lines)
+        self.loaded.connect(self._paint_lines)
+        self._paint_lines()
+
+    def _paint_lines(self) -> None:
+        now = theme()
+        fills: dict[str, QColor] = {"+": now.added, "-": now.removed}
+        block = self.document().begin()
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        for line in self._lines:
+            if not block.isValid():
+                break
+            fill = fills.get(line.sign)
+            if fill is not None:
+                form = QTextBlockFormat()
+                form.setBackground(fill)
+                QTextCursor(block).mergeBlockFormat(form)
+            elif line.sign == "@":
+                dim = QTextCharFormat()
+                dim.setForeground(now.dim)
+                gap = QTextCursor(block)
+                gap.select(QTextCursor.SelectionType.LineUnderCursor)
+                gap.mergeCharFormat(dim)
+            block = block.next()
+        cursor.endEditBlock()

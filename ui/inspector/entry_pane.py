@@ -1,0 +1,326 @@
+"""One entry: what it is, what it says, and the JSON that it was read from."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.inspector.block_views import CodeView, view_of
+from ui.inspector.gather import Gathered, Loader, gather, is_large, pretty, related_entries
+from ui.inspector.ports import InspectedDocument, entry_tokens
+from ui.theme import (
+    S4,
+    S8,
+    S12,
+    S16,
+    bind_icon,
+    icon_pixmap,
+    mono_font,
+    on_theme_changed,
+    role_icon,
+    role_name,
+    role_token,
+    set_tone,
+    ui_font,
+)
+from ui.widgets.figures import full, moment
+from ui.widgets.labels import Caption, Hairline
+from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
+from ui.widgets.panels import EmptyState
+
+_WEB = ("http", "https")
+
+
+def _open_in_browser(address: str) -> None:
+    QDesktopServices.openUrl(QUrl(address))
+
+
+class EntryHeader(QWidget):
+    """What the entry is, in two lines, with the choice of view."""
+
+    raw_chosen = Signal(bool)
+    copy_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._kind = self._flags = 0
+        self.sign = QLabel(self)
+        self.title = QLabel(self)
+        self.number = QLabel(self)
+        set_tone(self.number, "dim")
+        self.facts = Caption(parent=self)
+        self.facts.setWordWrap(True)
+        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.label = QLabel(self)
+        self.label.setProperty("keycap", True)
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.rendered = self._choice("&Rendered", "The entry as text, code and pictures")
+        self.raw = self._choice("Ra&w", "The JSON of the entry, as it was read")
+        self.rendered.setChecked(True)
+        group = QButtonGroup(self)
+        group.addButton(self.rendered)
+        group.addButton(self.raw)
+        self.raw.toggled.connect(self.raw_chosen)
+        self.copy = QToolButton(self)
+        bind_icon(self.copy, "copy", "dim")
+        self.copy.setIconSize(QSize(16, 16))
+        self.copy.setToolTip("Copy what is shown")
+        self.copy.setAccessibleName("Copy what is shown")
+        self.copy.clicked.connect(self.copy_asked)
+        self._lay_out()
+        on_theme_changed(self._restyle)
+
+    def _choice(self, text: str, tip: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setCheckable(True)
+        return button
+
+    def _lay_out(self) -> None:
+        first = QHBoxLayout()
+        first.setSpacing(S8)
+        first.addWidget(self.sign)
+        first.addWidget(self.title)
+        first.addWidget(self.number)
+        first.addWidget(self.label)
+        first.addStretch(1)
+        first.addWidget(self.rendered)
+        first.addWidget(self.raw)
+        first.addWidget(self.copy)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S12, S12, S8)
+        column.setSpacing(S4)
+        column.addLayout(first)
+        column.addWidget(self.facts)
+
+    def show_entry(self, document: InspectedDocument, index: int, label: str) -> None:
+        """Show what the columns know; needs no payload."""
+        columns = document.tree.columns
+        self._kind, self._flags = columns.kind[index], columns.flags[index]
+        self.title.setText(role_name(self._kind, self._flags).capitalize())
+        self.number.setText(f"#{index}")
+        self.label.setText(label)
+        self.label.setVisible(bool(label))
+        self.label.setAccessibleName(f"label {label}")
+        tokens, source = entry_tokens(document, index)
+        parts = [moment(columns.time[index]), f"{full(tokens)} tokens ({source})"]
+        if columns.usage[index] >= 0:
+            parts.append(f"context {full(columns.usage[index])} (provider)")
+        if columns.model[index]:
+            parts.append(columns.models[columns.model[index]])
+        parts.append(f"id {columns.ids[index]}")
+        self.facts.setText(" · ".join(part for part in parts if part))
+        self.setAccessibleName(f"Entry {index}, {self.title.text()}, {self.facts.text()}")
+        self._restyle()
+
+    def _restyle(self) -> None:
+        token = role_token(self._kind, self._flags)
+        name = role_icon(self._kind, self._flags)
+        self.sign.setPixmap(icon_pixmap(name, token, 16, self.devicePixelRatioF()))
+        self.title.setFont(ui_font(0.5, bold=True))
+        self.number.setFont(mono_font())
+
+
+class EntryPane(QWidget):
+    """The inspector's tab for the selected entry."""
+
+    entry_requested = Signal(int)
+    """A link to another entry was followed."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document: InspectedDocument | None = None
+        self._index = -1
+        self._gathered: Gathered | None = None
+        self._raw_text = ""
+        self.header = EntryHeader(self)
+        self.header.raw_chosen.connect(lambda: self._show_view())
+        self.header.copy_asked.connect(self._copy)
+        self.notice = NoticeStrip(self)
+        self.address = AddressStrip(_open_in_browser, self)
+        self.area = QScrollArea(self)
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.area.setAccessibleName("Content of the entry")
+        self.raw = CodeView("", language="json", fit=0, parent=self)
+        self.raw.setAccessibleName("JSON of the entry")
+        self.empty = EmptyState(
+            "target", "No entry selected", "Click an entry on the map, or move to one with the "
+            "arrow keys, to read it here.", parent=self,
+        )  # fmt: skip
+        self._views = QStackedWidget(self)
+        for view in (self.empty, self.area, self.raw):
+            self._views.addWidget(view)
+        self._loader = Loader(self)
+        self._loader.loaded.connect(self._loaded)
+        self._loader.failed.connect(self._failed)
+        self._raw_loader = Loader(self)
+        self._raw_loader.loaded.connect(self._raw_loaded)
+        self._raw_loader.failed.connect(self._failed)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self._line = Hairline(parent=self)
+        for part in (self.header, self._line, self.notice, self.address):
+            column.addWidget(part)
+        column.addWidget(self._views, 1)
+        self.setMinimumWidth(320)
+        self.clear()
+
+    # what is shown -----------------------------------------------------------------------------
+
+    @property
+    def index(self) -> int:
+        """The entry shown, or -1."""
+        return self._index
+
+    def clear(self) -> None:
+        """Show that nothing is selected."""
+        self._document, self._index, self._gathered = None, -1, None
+        self._loader.forget()
+        self._raw_loader.forget()
+        for part in (self.header, self._line, self.address):
+            part.hide()
+        self.notice.dismiss()
+        self._views.setCurrentWidget(self.empty)
+
+    def show_entry(self, document: InspectedDocument | None, index: int) -> None:
+        """Show an entry; -1 or no document shows that nothing is selected.
+
+        Answers at once with what the columns know. A large payload is read in a thread, and its
+        text streams in.
+        """
+        if document is None or index < 0:
+            self.clear()
+            return
+        self._document, self._index, self._gathered = document, index, None
+        self._raw_text = ""
+        self._loader.forget()
+        self._raw_loader.forget()
+        self.notice.dismiss()
+        self.address.hide()
+        self.header.show_entry(document, index, document.tree.labels().get(index, ""))
+        self.header.show()
+        self._line.show()
+        self._show_view()
+
+    def refresh_labels(self) -> None:
+        """Show labels and counts that changed meanwhile."""
+        if self._document is not None:
+            labels = self._document.tree.labels()
+            self.header.show_entry(self._document, self._index, labels.get(self._index, ""))
+
+    def _show_view(self) -> None:
+        if self._document is None:
+            return
+        if self.header.raw.isChecked():
+            self._show_raw(self._document)
+        else:
+            self._show_rendered(self._document)
+
+    def _show_rendered(self, document: InspectedDocument) -> None:
+        self._views.setCurrentWidget(self.area)
+        if self._gathered is not None:
+            return
+        tree, payloads, index = document.tree, document.payloads, self._index
+        related = related_entries(tree, index)
+        if is_large(tree, index):
+            self._fill([Caption(f"Reading {full(tree.columns.estimate[index])} tokens…", self)])
+            self._loader.load(lambda: gather(payloads, index, related))
+            return
+        try:
+            self._loaded(gather(payloads, index, related))
+        except (OSError, ValueError, LookupError, RuntimeError, TypeError) as error:
+            self._failed(f"{type(error).__name__}: {error}")
+
+    def _loaded(self, gathered: Gathered) -> None:
+        self._gathered = gathered
+        content = QWidget(self)
+        views = []
+        for block in gathered.blocks:
+            view = view_of(block, content)
+            for name, slot in (
+                ("link_asked", self._link_asked),
+                ("entry_asked", self.entry_requested.emit),
+                ("entry_id_asked", self._entry_id_asked),
+            ):
+                if hasattr(view, name):
+                    getattr(view, name).connect(slot)
+            views.append(view)
+        if not views:
+            views.append(Caption("This entry is empty.", content))
+        self._fill(views, content)
+
+    def _fill(self, views: list[QWidget], content: QWidget | None = None) -> None:
+        content = content or QWidget(self)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(S16, S12, S12, S16)
+        column.setSpacing(S16)
+        for view in views:
+            column.addWidget(view)
+        column.addStretch(1)
+        self.area.setWidget(content)
+        self.area.verticalScrollBar().setValue(0)
+
+    def _show_raw(self, document: InspectedDocument) -> None:
+        self._views.setCurrentWidget(self.raw)
+        if self._raw_text:
+            return
+        payloads, index = document.payloads, self._index
+        if is_large(document.tree, index):
+            self.raw.set_text("Reading…")
+            self._raw_loader.load(lambda: pretty(payloads, index))
+            return
+        try:
+            self._raw_loaded(pretty(payloads, index))
+        except (OSError, ValueError, LookupError, RuntimeError) as error:
+            self._failed(f"{type(error).__name__}: {error}")
+
+    def _raw_loaded(self, text: str) -> None:
+        self._raw_text = text
+        self.raw.show_code(text)
+
+    def _failed(self, message: str) -> None:
+        self._fill([Caption("The content could not be read.", self)])
+        self.notice.show_notice(
+            Notice(
+                "error",
+                f"The content of entry #{self._index} could not be read.",
+                "The entry itself, its place in the tree and its figures are kept.",
+                "Select it again; if it stays, the database may be damaged.",
+                message,
+            )
+        )
+
+    # what it leads to --------------------------------------------------------------------------
+
+    def _link_asked(self, address: str) -> None:
+        scheme = QUrl(address).scheme().lower()
+        self.address.ask(address, scheme in _WEB)
+
+    def _entry_id_asked(self, entry_id: str) -> None:
+        index = self._document.tree.index_of(entry_id) if self._document is not None else -1
+        if index >= 0:
+            self.entry_requested.emit(index)
+            return
+        self.notice.show_notice(
+            Notice("info", f"There is no entry {entry_id} in this session.", "Nothing changed.")
+        )
+
+    def _copy(self) -> None:
+        if self.header.raw.isChecked():
+            QGuiApplication.clipboard().setText(self._raw_text)
+        elif self._gathered is not None:
+            QGuiApplication.clipboard().setText(self._gathered.copy_text)

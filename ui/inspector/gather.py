@@ -1,0 +1,142 @@
+"""Reading what a pane shows of an entry: at once when it is small, in a thread when it is large."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+
+from explorer.session.kinds import Flag, Kind
+from explorer.session.payloads import Payloads
+from explorer.session.tree import SessionTree
+from ui.inspector.content import Block, Related, blocks, call_ids, plain_text, result_call_id
+
+MOST_RELATED = 64
+"""Results that are looked at behind a reply; no reply was seen with more calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Everything that is shown of one entry."""
+
+    index: int
+    entry: Mapping[str, Any]
+    blocks: list[Block]
+    copy_text: str
+
+
+def results_after(tree: SessionTree, index: int) -> list[int]:
+    """The tool results that directly follow a reply, on every branch."""
+    found: list[int] = []
+    waiting = tree.children(index)
+    while waiting and len(found) < MOST_RELATED:
+        at = waiting.pop(0)
+        if tree.columns.kind[at] == Kind.TOOL_RESULT:
+            found.append(at)
+            waiting = tree.children(at) + waiting
+    return found
+
+
+def caller_of(tree: SessionTree, index: int) -> int:
+    """The reply whose calls a tool result follows, or -1."""
+    at = tree.columns.parent[index]
+    for _ in range(MOST_RELATED):
+        if at < 0 or tree.columns.kind[at] != Kind.TOOL_RESULT:
+            break
+        at = tree.columns.parent[at]
+    return at if at >= 0 and tree.columns.kind[at] == Kind.ASSISTANT else -1
+
+
+def related_entries(tree: SessionTree, index: int) -> list[int]:
+    """Entries whose payloads are needed to show this one well."""
+    kind = tree.columns.kind[index]
+    if kind == Kind.ASSISTANT and tree.columns.flags[index] & Flag.HAS_TOOL_CALL:
+        return results_after(tree, index)
+    if kind == Kind.TOOL_RESULT:
+        caller = caller_of(tree, index)
+        return [caller] if caller >= 0 else []
+    return []
+
+
+def is_large(tree: SessionTree, index: int) -> bool:
+    """Whether showing this entry reads a payload that takes time."""
+    flags = tree.columns.flags
+    estimate = tree.columns.estimate
+    return any(
+        flags[at] & Flag.LARGE or estimate[at] > 16_000
+        for at in (index, *related_entries(tree, index))
+    )
+
+
+def gather(payloads: Payloads, index: int, related: list[int]) -> Gathered:
+    """Read an entry and those that belong to it. Raises what the payloads raise."""
+    entry = payloads.entry(index)
+    wanted = set(call_ids(entry)) | {result_call_id(entry)} - {""}
+    others = [
+        Related(at, other)
+        for at, other in zip(related, payloads.entries(related), strict=True)
+        if wanted.intersection([*call_ids(other), result_call_id(other)])
+    ]
+    return Gathered(index, entry, blocks(entry, others), plain_text(entry))
+
+
+def pretty(payloads: Payloads, index: int) -> str:
+    """The entry's JSON with indents; a line that is no JSON as it stands."""
+    raw = payloads.raw(index)
+    try:
+        return json.dumps(json.loads(raw), ensure_ascii=False, indent=2)
+    except json.JSONDecodeError:
+        return raw
+
+
+class _Signals(QObject):
+    done = Signal(int, object)
+    failed = Signal(int, str)
+
+
+class _Task(QRunnable):
+    def __init__(self, number: int, work: Any, signals: _Signals) -> None:
+        super().__init__()
+        self._number, self._work, self._signals = number, work, signals
+
+    def run(self) -> None:
+        try:
+            result = self._work()
+        except (OSError, ValueError, LookupError, RuntimeError, TypeError) as error:
+            self._signals.failed.emit(self._number, f"{type(error).__name__}: {error}")
+            return
+        self._signals.done.emit(self._number, result)
+
+
+class Loader(QObject):
+    """Runs one piece of reading at a time for a pane; a newer one makes the older one's void."""
+
+    loaded = Signal(object)
+    failed = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._number = 0
+        self._signals = _Signals(self)
+        self._signals.done.connect(self._done)
+        self._signals.failed.connect(self._failed)
+
+    def load(self, work: Any) -> None:
+        """Call ``work`` in a thread; ``loaded`` carries what it returns."""
+        self._number += 1
+        QThreadPool.globalInstance().start(_Task(self._number, work, self._signals))
+
+    def forget(self) -> None:
+        """Whatever is under way is not wanted any more."""
+        self._number += 1
+
+    def _done(self, number: int, result: object) -> None:
+        if number == self._number:
+            self.loaded.emit(result)
+
+    def _failed(self, number: int, message: str) -> None:
+        if number == self._number:
+            self.failed.emit(message)

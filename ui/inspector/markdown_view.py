@@ -1,0 +1,262 @@
+"""Markdown of untrusted text: no network, no file, no script, and links only after a second look.
+
+Both the browser and its document refuse every resource: the document would otherwise open local
+files on its own where the browser gives it nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import (
+    QFont,
+    QImage,
+    QResizeEvent,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+
+from ui.inspector.code import colour
+from ui.theme import mono_font, on_theme_changed, theme, ui_font
+
+Property = QTextFormat.Property
+
+MARKDOWN_LIMIT = 64 * 1024
+"""Characters that are rendered as Markdown; longer texts are shown plain, in pieces."""
+
+LONGEST_LINE = 4000
+"""A text with a longer line is shown plain: laying it out would take the window's time."""
+
+_NO_IMAGE = QImage(1, 1, QImage.Format.Format_ARGB32)
+_NO_IMAGE.fill(Qt.GlobalColor.transparent)
+
+_IMAGE = re.compile(r"!\[([^\]\n]{0,500})\]\(\s*<?([^)\s>]{0,2000})>?[^)\n]{0,500}\)")
+
+
+def can_render(text: str) -> bool:
+    """Whether a text is small enough to be laid out as Markdown at once."""
+    if len(text) > MARKDOWN_LIMIT:
+        return False
+    return max(map(len, text.split("\n")), default=0) <= LONGEST_LINE
+
+
+_STRUCTURE = re.compile(
+    r"\s*(#{1,6}\s|[-*+]\s|\d+[.)]\s|>|\||=+\s*$|-{2,}|```|~~~|:?-+:?\s*\|)|\t| {4}"
+)
+_FENCE = re.compile(r"\s*(```|~~~)")
+_WHOLE_LINE = re.compile(r"\s*(#{1,6}\s|\||```|~~~|-{3,}\s*$|={3,}\s*$)|\t| {4}")
+
+
+def keep_breaks(text: str) -> str:
+    """Line breaks inside a paragraph stay line breaks; Markdown alone would join the lines.
+
+    Session text is often typed or printed line by line, and its lines mean something.
+    """
+    lines, out, fenced = text.split("\n"), [], False
+    for number, line in enumerate(lines):
+        out.append(line)
+        if _FENCE.match(line):
+            fenced = not fenced
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        joined = (
+            not fenced
+            and line.strip()
+            and following.strip()
+            and not _WHOLE_LINE.match(line)
+            and not _STRUCTURE.match(following)
+        )
+        out.append("\u2028" if joined else "\n")
+    return "".join(out[:-1])
+
+
+def _images_as_links(text: str) -> str:
+    """Images are not loaded; their description stays, as a link that can be looked at."""
+
+    def replaced(found: re.Match[str]) -> str:
+        return f"[image: {found[1] or 'no description'}]({found[2]})"
+
+    return _IMAGE.sub(replaced, text)
+
+
+class InertDocument(QTextDocument):
+    """A document that loads nothing."""
+
+    def loadResource(self, kind: int, name: QUrl | str, /) -> Any:
+        if kind == int(QTextDocument.ResourceType.ImageResource.value):
+            return _NO_IMAGE
+        return QByteArray()
+
+
+class MarkdownView(QTextBrowser):
+    """Rendered text as high as it is; it does not scroll by itself."""
+
+    link_asked = Signal(str)
+    """A link was clicked; nothing has been opened."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._source = ""
+        self.setDocument(InertDocument(self))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("plain", True)
+        self.setOpenLinks(False)
+        self.setOpenExternalLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setTabChangesFocus(False)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.anchorClicked.connect(lambda url: self.link_asked.emit(url.toString()))
+        self.document().setDocumentMargin(0)
+        self.document().setIndentWidth(20)
+        on_theme_changed(self._render)
+
+    def loadResource(self, kind: int, name: QUrl | str, /) -> Any:
+        return self.document().loadResource(kind, name)
+
+    def set_markdown(self, text: str) -> None:
+        """Show a text; at most ``MARKDOWN_LIMIT`` characters (see ``can_render``)."""
+        self._source = text
+        self._render()
+
+    def markdown_source(self) -> str:
+        """The text as it was given."""
+        return self._source
+
+    def _render(self) -> None:
+        document = self.document()
+        document.setDefaultFont(ui_font())
+        features = (
+            QTextDocument.MarkdownFeature.MarkdownDialectGitHub
+            | QTextDocument.MarkdownFeature.MarkdownNoHTML
+        )
+        document.setMarkdown(keep_breaks(_images_as_links(self._source)), features)
+        _Restyle(document).run()
+        self._refit()
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._refit()
+
+    def _refit(self) -> None:
+        self.document().setTextWidth(self.viewport().width())
+        self.setFixedHeight(max(18, int(self.document().size().height()) + 2))
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, max(18, int(self.document().size().height()) + 2))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60, 18)
+
+    def wheelEvent(self, event: QWheelEvent, /) -> None:
+        event.ignore()
+
+    def changeEvent(self, event: QEvent, /) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._refit()
+
+
+class _Restyle:
+    """Gives the rendered document the theme's type, code boxes, colours and spacing."""
+
+    def __init__(self, document: QTextDocument) -> None:
+        self.document = document
+        self.now = theme()
+
+    def run(self) -> None:
+        block = self.document.begin()
+        while block.isValid():
+            form = block.blockFormat()
+            if form.headingLevel():
+                self._heading(block)
+            if form.hasProperty(Property.BlockCodeFence) or form.hasProperty(
+                Property.BlockCodeLanguage
+            ):
+                block = self._code(block)
+                continue
+            self._inline(block)
+            block = block.next()
+
+    def _heading(self, block: QTextBlock) -> None:
+        level = block.blockFormat().headingLevel()
+        form = QTextCharFormat()
+        size = ui_font().pointSizeF() + max(0, 4 - level)
+        form.setProperty(Property.FontPointSize, size)
+        form.setProperty(Property.FontSizeAdjustment, 0)
+        form.setFontWeight(QFont.Weight.DemiBold)
+        cursor = QTextCursor(block)
+        cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
+        cursor.mergeCharFormat(form)
+        spaced = QTextBlockFormat()
+        spaced.setTopMargin(10 if block.blockNumber() else 0)
+        spaced.setBottomMargin(4)
+        QTextCursor(block).mergeBlockFormat(spaced)
+
+    def _inline(self, block: QTextBlock) -> None:
+        """Inline code takes the fixed font of the theme."""
+        cursor = QTextCursor(block)
+        mono = mono_font()
+        iterator = block.begin()
+        while not iterator.atEnd():
+            piece = iterator.fragment()
+            if piece.isValid() and piece.charFormat().fontFixedPitch():
+                form = QTextCharFormat()
+                form.setFontFamilies(mono.families())
+                form.setProperty(Property.FontPointSize, mono.pointSizeF())
+                form.setBackground(self.now.panel)
+                cursor.setPosition(piece.position())
+                cursor.setPosition(
+                    piece.position() + piece.length(), QTextCursor.MoveMode.KeepAnchor
+                )
+                cursor.mergeCharFormat(form)
+            iterator += 1
+
+    def _code(self, first: QTextBlock) -> QTextBlock:
+        """Box the lines of one fenced block; returns the block after them."""
+        language = first.blockFormat().stringProperty(Property.BlockCodeLanguage)
+        mono = mono_font()
+        letters = QTextCharFormat()
+        letters.setFontFamilies(mono.families())
+        letters.setProperty(Property.FontPointSize, mono.pointSizeF())
+        boxed = QTextBlockFormat()
+        boxed.setBackground(self.now.panel)
+        boxed.setNonBreakableLines(False)
+        boxed.setLeftMargin(0)
+        boxed.setTopMargin(0)
+        boxed.setBottomMargin(0)
+        lines: list[str] = []
+        block = first
+        while block.isValid() and (
+            block.blockFormat().hasProperty(Property.BlockCodeFence)
+            or block.blockFormat().hasProperty(Property.BlockCodeLanguage)
+        ):
+            lines.append(block.text())
+            cursor = QTextCursor(block)
+            cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
+            cursor.mergeCharFormat(letters)
+            cursor = QTextCursor(block)
+            cursor.mergeBlockFormat(boxed)
+            block = block.next()
+        self._pad(first, block)
+        colour(self.document, first, "\n".join(lines), language)
+        return block
+
+    def _pad(self, first: QTextBlock, after: QTextBlock) -> None:
+        above, below = QTextBlockFormat(), QTextBlockFormat()
+        above.setTopMargin(6)
+        below.setBottomMargin(6)
+        QTextCursor(first).mergeBlockFormat(above)
+        last = after.previous() if after.isValid() else self.document.lastBlock()
+        QTextCursor(last).mergeBlockFormat(below)
