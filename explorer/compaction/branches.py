@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import compress
-from typing import NamedTuple
 
 from explorer.compaction.file_ops import FileOperations
 from explorer.compaction.path_view import CONTEXT_MASK, PathView, view_of
@@ -28,31 +27,14 @@ _FAILED_OR_HIDDEN = Flag.ERROR | Flag.ABORTED | Flag.HIDDEN
 _SUMMARIES = (Kind.COMPACTION, Kind.BRANCH_SUMMARY)
 
 
-class Landing(NamedTuple):
-    """Where a navigation ends (B16)."""
-
-    leaf: int
-    composer: int
-    """The entry whose text goes to the composer, or -1."""
-
-
-def landing(tree: SessionTree, target: int) -> Landing:
-    """Where choosing an entry leads: before a message of the user or a note, its text to be
-    written anew; else to the entry itself."""
-    if tree.columns.kind[target] in (Kind.USER, Kind.CUSTOM_MESSAGE):
-        return Landing(tree.columns.parent[target], target)
-    return Landing(target, -1)
-
-
 @dataclass(frozen=True, slots=True)
 class BranchPreparation:
     """What leaving ``old_leaf`` for ``target`` leaves behind. Entries are indices, sizes tokens."""
 
     old_leaf: int
-    """Where the branch was abandoned: the ``fromId`` of the stored entry (A35)."""
+    """Where the branch was abandoned: its id is the ``fromId`` of the stored entry (A35)."""
     target: int
-    parent: int
-    """Below which entry the summary is put: where the navigation lands (A34)."""
+    """Where the navigation lands: the stored entry is put below it (A34)."""
     common_ancestor: int
     """The deepest entry on both paths, or -1."""
     entries: list[int]
@@ -93,7 +75,6 @@ def prepare_branch(
     return BranchPreparation(
         old_leaf=old_leaf,
         target=target,
-        parent=landing(tree, target).leaf if target >= 0 else -1,
         common_ancestor=ancestor,
         entries=left.indices(),
         messages=[view.path[position] for position in positions],

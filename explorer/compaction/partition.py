@@ -48,6 +48,10 @@ class Partition:
             return self._tree.columns.estimate[self.path[position]]
         return view.weights[position]
 
+    def turn(self, position: int) -> int:
+        """The number of the turn that a position is in, from 1; 0 before the first turn."""
+        return self.preparation.cuts.view.turn(position)
+
     def reason(self, position: int) -> str:
         """Why the entry at a position has its verdict, in a sentence."""
         verdict = Verdict(self.verdicts[position])

@@ -64,10 +64,13 @@ def nothing_to_summarize(view: PathView, settings: Settings, *, by_hand: bool) -
 def cut_reason(cuts: Cuts, cut: Cut, settings: Settings, prefix: int, *, by_hand: bool) -> str:
     """Why the cut falls here and where the next one up is."""
     view = cuts.view
-    said = [_chosen(view, cut) if by_hand else _walked(view, cut, settings)]
-    if cut.point >= 0 and cut.first_kept < cut.point:
-        moved = count_text(cut.point - cut.first_kept, "entry")
-        said.append(f"{moved} of metadata just before it stay with what they belong to.")
+    said = [_chosen(view, cut) if by_hand else _walked(cuts, cut, settings)]
+    if cut.first_kept < cut.point:
+        moved = cut.point - cut.first_kept
+        verb = "joins" if moved == 1 else "join"
+        said.append(
+            f"The {'entry' if moved == 1 else f'{moved} entries'} just before it {verb} the kept side."
+        )
     if cut.is_split_turn and prefix:
         turn = view.turn(cut.turn_start)
         first = "first entry gets a summary of its own"
@@ -87,7 +90,8 @@ def _chosen(view: PathView, cut: Cut) -> str:
     return f"The cut at #{view.path[cut.point]} was chosen by hand: {kept} tokens are kept."
 
 
-def _walked(view: PathView, cut: Cut, settings: Settings) -> str:
+def _walked(cuts: Cuts, cut: Cut, settings: Settings) -> str:
+    view = cuts.view
     keep = tokens_text(settings.keep_recent_tokens)
     if cut.point < 0:
         return "There is no valid cut, so everything is kept."
@@ -107,7 +111,7 @@ def _walked(view: PathView, cut: Cut, settings: Settings) -> str:
         if view.kinds[cut.reached] != Kind.TOOL_RESULT:
             why = "which is no valid cut"
         return f"{start}, {why}; the next valid cut is {point}."
-    return (
-        f"{start}, and no valid cut follows: the newest tool results fill all that is kept. "
-        f"The cut falls at {point}, so that they stay with their call."
-    )
+    start += ", and no valid cut follows: the newest tool results fill all that is kept"
+    if cuts.profile.oversized_tail == "last-cut":
+        return f"{start}. The cut falls at {point}, so that they stay with their call."
+    return f"{start}. These rules then take the first cut point, {point}: nothing is gained."

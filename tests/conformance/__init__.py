@@ -1,0 +1,1 @@
+"""Reference vectors: what real implementations computed from real session files."""
