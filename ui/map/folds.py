@@ -1,0 +1,91 @@
+"""What a compaction entry folds away, and the line that tells of it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+from explorer.session.context import latest_on_path
+from explorer.session.kinds import Kind
+from explorer.session.tree import Path, SessionTree
+from ui.map.layout import Lanes
+
+
+class Fold(NamedTuple):
+    """The part of a path that one compaction summarized."""
+
+    compaction: int
+    folded: Path
+    tokens_before: int
+    tokens_after: int
+    """Tokens of the summary and of what the compaction kept."""
+
+
+def fold_of(tree: SessionTree, compaction: int) -> Fold:
+    """What the compaction summarized: from what the one before it kept to what it kept itself.
+
+    Raises KeyError when the entry is not a compaction.
+    """
+    columns = tree.columns
+    facts = columns.compactions[compaction]
+    path = tree.path(columns.parent[compaction])
+    kept = path.position(tree.index_of(facts.first_kept_id))
+    kept = len(path) if kept < 0 else kept
+    start = 0
+    earlier = latest_on_path(tree, path, Kind.COMPACTION)
+    if earlier >= 0:
+        start = path.position(tree.index_of(columns.compactions[path[earlier]].first_kept_id))
+        start = earlier + 1 if start < 0 else start
+    after = columns.estimate[compaction] + sum(
+        sum(columns.estimate[part.start : part.stop]) for part in path[kept:].ranges
+    )
+    return Fold(compaction, path[min(start, kept) : kept], facts.tokens_before, after)
+
+
+def hidden_by(tree: SessionTree, lanes: Lanes, folded: set[int]) -> bytearray | None:
+    """1 for every entry that folded compactions hide; None when nothing is folded.
+
+    Branches that fork from what is folded go with it, but never the active path, unless the
+    compaction is on it, and never a folded compaction itself.
+    """
+    if not folded:
+        return None
+    hidden = bytearray(len(tree))
+    safe = {lanes.active}
+    for compaction in folded:
+        on_path = lanes.is_active(compaction)
+        for part in tree.path(compaction).ranges:
+            safe.add(lanes.chain_at(part.start))
+            safe.update(map(lanes.chain_at, lanes.starts_between(part.start, part.stop - 1)))
+        for part in fold_of(tree, compaction).folded.ranges:
+            _hide(hidden, lanes, part, on_path)
+    _hide_branches(hidden, lanes, safe)
+    return hidden
+
+
+def _hide(hidden: bytearray, lanes: Lanes, part: range, on_path: bool) -> None:
+    edges = [part.start, *lanes.starts_between(part.start + 1, part.stop - 1), part.stop]
+    for start, stop in pairwise(edges):
+        if on_path or not lanes.is_active(start):
+            hidden[start:stop] = b"\x01" * (stop - start)
+
+
+def _hide_branches(hidden: bytearray, lanes: Lanes, safe: set[int]) -> None:
+    chains = lanes.chains
+    gone: set[int] = set()
+    ends = [*lanes.starts[1:], lanes.count]
+    for at, start in enumerate(lanes.starts):
+        chain = lanes.chain_of[at]
+        origin = chains.origin[chain]
+        if chain in gone or (origin >= 0 and hidden[origin] and chain not in safe):
+            gone.add(chain)
+            hidden[start : ends[at]] = b"\x01" * (ends[at] - start)
+
+
+def short_tokens(count: int) -> str:
+    """Tokens for people: 23,800 is 23.8k."""
+    if count < 1_000:
+        return str(count)
+    if count < 999_950:
+        return f"{count / 1_000:.1f}k"
+    return f"{count / 1_000_000:.2f}M"

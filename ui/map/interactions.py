@@ -1,0 +1,132 @@
+"""Each gesture of the mouse on the map is an object that lives from press to release."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Protocol
+
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QApplication
+
+from ui.map.geometry import Geometry
+from ui.map.model import MapModel
+from ui.map.painting_bands import cut_y, floor_position
+
+EDGE = 24
+"""Pixels from the edge of the view at which a dragged cut scrolls it."""
+
+SCROLL_STEP = 16
+
+
+class Surface(Protocol):
+    """What gestures need of the view."""
+
+    model: MapModel
+
+    def geometry_now(self) -> Geometry: ...
+    def scroll_to(self, offset: float) -> None: ...
+    def show_cut(self, cut: int, *, dragging: bool) -> None: ...
+    def drop_cut(self, cut: int) -> None: ...
+    def click(self, at: QPointF) -> None: ...
+
+
+class Gesture(Protocol):
+    """Something that the mouse does between press and release."""
+
+    def move(self, at: QPointF) -> None: ...
+    def release(self, at: QPointF) -> None: ...
+    def cancel(self) -> None: ...
+
+
+class PanGesture:
+    """A press that selects when it ends where it began, and moves the map when it does not."""
+
+    def __init__(self, view: Surface, at: QPointF, *, clicks: bool) -> None:
+        self._view, self._from, self._clicks = view, at, clicks
+        self._offset = view.geometry_now().offset
+        self.is_panning = False
+
+    def move(self, at: QPointF) -> None:
+        distance = (at - self._from).manhattanLength()
+        if self.is_panning or distance >= QApplication.startDragDistance():
+            self.is_panning = True
+            self._view.scroll_to(self._offset - (at.y() - self._from.y()))
+
+    def release(self, at: QPointF) -> None:
+        if self._clicks and not self.is_panning:
+            self._view.click(at)
+
+    def cancel(self) -> None:
+        self._view.scroll_to(self._offset)
+
+
+class FoldGesture:
+    """A click on the handle of a compaction; leaving the handle before the release cancels it."""
+
+    def __init__(self, view: Surface, compaction: int, row: int) -> None:
+        self._view, self._compaction, self._row = view, compaction, row
+
+    def move(self, at: QPointF) -> None:
+        """The release decides."""
+
+    def release(self, at: QPointF) -> None:
+        geometry = self._view.geometry_now()
+        if geometry.row_at(at.y()) == self._row:
+            self._view.model.toggle_fold(self._compaction)
+
+    def cancel(self) -> None:
+        """Nothing was changed yet."""
+
+
+class CutGesture:
+    """Drags the cut from one valid place to the next."""
+
+    def __init__(self, view: Surface, cut: int) -> None:
+        self._view, self._first, self.cut = view, cut, cut
+        view.show_cut(cut, dragging=True)
+
+    def move(self, at: QPointF) -> None:
+        geometry = self._view.geometry_now()
+        if at.y() < EDGE:
+            self._view.scroll_to(geometry.offset - SCROLL_STEP)
+        elif at.y() > geometry.height - EDGE:
+            self._view.scroll_to(geometry.offset + SCROLL_STEP)
+        cut = nearest_cut(self._view.model, self._view.geometry_now(), at.y())
+        if cut >= 0 and cut != self.cut:
+            self.cut = cut
+            self._view.show_cut(cut, dragging=True)
+
+    def release(self, at: QPointF) -> None:
+        self._view.drop_cut(self.cut)
+
+    def cancel(self) -> None:
+        """Escape: back to where it was."""
+        self._view.show_cut(self._first, dragging=True)
+        self._view.show_cut(self._first, dragging=False)
+
+
+def nearest_cut(model: MapModel, geometry: Geometry, y: float) -> int:
+    """The valid cut whose line is nearest to a height, -1 when there is none."""
+    partition = model.partition
+    if partition is None or not partition.valid_cuts:
+        return -1
+    cuts = partition.valid_cuts
+    row = geometry.row_at(y)
+    at = floor_position(partition.path, model.rows.entry(row)) if row >= 0 else 0
+    place = bisect_left(cuts, at)
+    near = cuts[max(0, place - 1) : place + 3]
+    return int(min(near, key=lambda cut: abs(cut_y(geometry, model, cut) - y)))
+
+
+def next_cut(model: MapModel, cut: int, step: int) -> int:
+    """The valid cut above (-1) or below (1) one, -1 when there is none."""
+    partition = model.partition
+    if partition is None or not partition.valid_cuts:
+        return -1
+    cuts = partition.valid_cuts
+    place = bisect_left(cuts, cut)
+    if step > 0:
+        place += place < len(cuts) and cuts[place] == cut
+    else:
+        place -= 1
+    return int(cuts[place]) if 0 <= place < len(cuts) else -1

@@ -1,0 +1,302 @@
+"""What the map, the minimap and the list show together: session, rows, lanes, marks, selection."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from explorer.session.kinds import Kind
+from explorer.session.tree import SessionTree
+from ui.map.folds import Fold, fold_of, hidden_by
+from ui.map.layout import Lanes, Skeleton, arrange
+from ui.map.levels import LaneLevels
+from ui.map.rows import KIND_CATEGORY, RowFilter, Rows, categories, filter_mask
+from ui.map.texts import TextCache
+from ui.map.worker import Laid, LayoutWorker, Order, branch_links, first_layout, snapshot
+
+Previews = Callable[[Sequence[int]], list[str]]
+
+AT_ONCE = 8_000
+"""Entries up to which a layout is made on the window's thread (under 10 ms)."""
+
+FIRST_ROWS = 400
+"""Entries at the end of a large session that are laid out before the first paint."""
+
+
+class MapModel(QObject):
+    """The state of one map. Views read it, and repaint on its signals; no view asks another."""
+
+    session_changed = Signal()
+    layout_changed = Signal()
+    """Rows or lanes are others now."""
+    appended = Signal(int, int)
+    selection_changed = Signal(int)
+    marks_changed = Signal()
+    """Hits, labels, titles, tokens or the partition."""
+    leaf_changed = Signal(int, int)
+    layout_failed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._worker = LayoutWorker(self)
+        self._worker.finished.connect(self._laid)
+        self._worker.failed.connect(self.layout_failed)
+        self._clear(SessionTree(), lambda indices: [""] * len(indices))
+
+    def _clear(self, tree: SessionTree, previews: Previews) -> None:
+        self.tree = tree
+        self.leaf = -1
+        self.selected = -1
+        self.filter = RowFilter.ALL
+        self.folded: set[int] = set()
+        self.labels: dict[int, str] = {}
+        self.hits: list[int] = []
+        self.current_hit = -1
+        self.partition: Any = None
+        self.weights: Sequence[int] = tree.columns.estimate
+        self.groups = bytearray()
+        self.skeleton = Skeleton(tree.columns.parent, len(tree))
+        self.lanes: Lanes = arrange(self.skeleton, -1)
+        self.levels = LaneLevels(self.lanes)
+        self.rows = Rows(self.groups, self.weights)
+        self.texts = TextCache(self, previews)
+        self.is_complete = True
+        self.is_open = False
+
+    # the session -----------------------------------------------------------------------------
+
+    def show_session(
+        self,
+        tree: SessionTree,
+        previews: Previews,
+        leaf: int,
+        labels: Mapping[int, str],
+        titles: Mapping[int, str],
+    ) -> None:
+        """Show another session. A large one is laid out in the background, its end at once."""
+        self._worker.cancel()
+        self._clear(tree, previews)
+        self.is_open = True
+        self.leaf = self.selected = leaf
+        self.labels = dict(labels)
+        self.texts.titles = dict(titles)
+        if len(tree) <= AT_ONCE:
+            self.groups = categories(tree.columns)
+            self._arrange_now()
+        else:
+            self.is_complete = False
+            self.skeleton, self.lanes = first_layout(tree, leaf, FIRST_ROWS)
+            self.levels = LaneLevels(self.lanes)
+            # What the replies hold is looked at by the layout; until then the kind must do.
+            self.groups = bytearray(tree.columns.kind.translate(KIND_CATEGORY))
+            self._order(with_rows=True)
+        self._build_rows()
+        self.session_changed.emit()
+
+    def clear(self) -> None:
+        """Show no session."""
+        self._worker.cancel()
+        self._clear(SessionTree(), lambda indices: [""] * len(indices))
+        self.session_changed.emit()
+
+    def close(self) -> None:
+        """Wait for the background layout, whatever it is doing."""
+        self._worker.close()
+
+    @property
+    def is_laying_out(self) -> bool:
+        return self._worker.is_busy or not self.is_complete
+
+    def _order(self, *, with_rows: bool) -> None:
+        columns = self.tree.columns
+        links = branch_links(self.tree)
+        self._worker.start(Order(snapshot(columns), self.leaf, links, with_rows))
+
+    def _laid(self, laid: Laid) -> None:
+        self.skeleton, self.lanes, self.levels = laid.skeleton, laid.lanes, laid.levels
+        sums = None
+        if laid.groups:
+            self.groups, sums = laid.groups, laid.sums
+        self.is_complete = True
+        late = len(self.tree) > len(self.groups)
+        self._take_in(len(self.groups))
+        if self.lanes.leaf != self.leaf or self.lanes.count != len(self.tree):
+            self._rearrange()
+        own_weights = self.weights is not self.tree.columns.estimate
+        self._build_rows(None if late or own_weights else sums)
+        self.layout_changed.emit()
+
+    def _take_in(self, first: int) -> None:
+        """Categories and segments of entries that came after the layout."""
+        if len(self.tree) > first:
+            self.groups += categories(self.tree.columns, first)
+        self.skeleton.extend(self.tree.columns.parent)
+
+    def _arrange_now(self) -> None:
+        self.skeleton = Skeleton(self.tree.columns.parent)
+        self.lanes = arrange(self.skeleton, self.leaf, branch_links(self.tree))
+        self.levels = LaneLevels(self.lanes)
+
+    def _rearrange(self) -> None:
+        """New lanes after a move of the leaf or a new branch."""
+        if not self.is_complete:
+            return
+        if len(self.skeleton.starts) > AT_ONCE:
+            self._order(with_rows=False)
+            return
+        self.lanes = arrange(self.skeleton, self.leaf, branch_links(self.tree))
+        self.levels = LaneLevels(self.lanes)
+
+    def _build_rows(self, sums: array[int] | None = None) -> None:
+        mask = filter_mask(self.filter, self.groups, self.labels)
+        hidden = hidden_by(self.tree, self.lanes, self.folded) if self.is_complete else None
+        if hidden is not None:
+            shown = hidden.translate(bytes([1]) + bytes(255))
+            if mask is None:
+                mask = shown
+            else:
+                both = int.from_bytes(mask, "little") & int.from_bytes(shown, "little")
+                mask = bytearray(both.to_bytes(len(mask), "little"))
+        if sums is None and mask is None and self.rows.entries is None and self.rows.is_summed:
+            sums = self.rows.sums if self.rows.count == len(self.groups) else None
+        self.rows = Rows(self.groups, self.weights, mask, sums if mask is None else None)
+
+    # changes ---------------------------------------------------------------------------------
+
+    def entries_appended(self, first: int, count: int) -> None:
+        """The tree has grown. Costs as much as there are new entries, on a path that goes on."""
+        if not self.is_complete:
+            # The layout under way starts from before; what came since is taken in at its end.
+            self.groups += categories(self.tree.columns, len(self.groups))
+            self._build_rows()
+            self.appended.emit(first, count)
+            return
+        self._take_in(first)
+        self._extend_weights(first)
+        for entry in range(first, first + count):
+            if self.rows.entries is None:
+                self.rows.append(entry)
+            elif self._passes(entry):
+                self.rows.categories.append(self.groups[entry])
+                self.rows.append(entry)
+        if not self._prolong():
+            self._rearrange()
+        self.appended.emit(first, count)
+
+    def _passes(self, entry: int) -> bool:
+        mask = filter_mask(self.filter, self.groups[entry : entry + 1], [])
+        if self.filter is RowFilter.LABELLED:
+            return entry in self.labels
+        return mask is None or bool(mask[0])
+
+    def _prolong(self) -> bool:
+        kinds = self.tree.columns.kind
+        bridged = kinds.find(Kind.BRANCH_SUMMARY, self.lanes.count) >= 0
+        return self.lanes.extend(self.leaf, bridged=bridged)
+
+    def set_leaf(self, leaf: int) -> None:
+        """Move the leaf; the lanes follow."""
+        if leaf == self.leaf:
+            return
+        old, self.leaf = self.leaf, leaf
+        if not self.is_complete:
+            self._order(with_rows=True)
+        elif not self._prolong_to(old):
+            self._rearrange()
+            if self.folded:
+                self._build_rows()
+            self.layout_changed.emit()
+        self.leaf_changed.emit(old, leaf)
+
+    def _prolong_to(self, old: int) -> bool:
+        """When the leaf moved on to the newest entry, which lies right below it already."""
+        follows = self.tree.columns.parent[self.leaf] == old if self.leaf > 0 else False
+        return follows and self.lanes.count < len(self.tree) and self._prolong()
+
+    def set_filter(self, choice: RowFilter) -> None:
+        if choice is not self.filter:
+            self.filter = choice
+            self._build_rows()
+            self.layout_changed.emit()
+
+    def set_folded(self, compactions: Iterable[int]) -> None:
+        """Fold exactly these compactions."""
+        wanted = {at for at in compactions if at in self.tree.columns.compactions}
+        if wanted != self.folded:
+            self.folded = wanted
+            self._build_rows()
+            self.layout_changed.emit()
+
+    def toggle_fold(self, compaction: int) -> None:
+        self.set_folded(self.folded ^ {compaction})
+
+    def fold(self, compaction: int) -> Fold | None:
+        """What a compaction entry summarized; None for other entries."""
+        if compaction not in self.tree.columns.compactions:
+            return None
+        return self.texts.fold(compaction, fold_of)
+
+    # marks -----------------------------------------------------------------------------------
+
+    def select(self, entry: int) -> None:
+        """Select an entry (-1: none)."""
+        entry = entry if 0 <= entry < len(self.tree) else -1
+        if entry != self.selected:
+            self.selected = entry
+            self.selection_changed.emit(entry)
+
+    def uncover(self, entry: int) -> None:
+        """Make sure that an entry has a row: opens what folds it, drops a filter that hides it."""
+        if self.rows.row(entry) >= 0 or not 0 <= entry < len(self.tree):
+            return
+        opened = {at for at in self.folded if (fold := self.fold(at)) and entry in fold.folded}
+        self.folded = self.folded - opened
+        self._build_rows()
+        if self.rows.row(entry) < 0:
+            self.filter = RowFilter.ALL
+            self._build_rows()
+        if self.rows.row(entry) < 0:
+            self.folded = set()
+            self._build_rows()
+        self.layout_changed.emit()
+
+    def set_hits(self, hits: Sequence[int], current: int) -> None:
+        self.hits = sorted(set(hits))
+        self.current_hit = current
+        self.marks_changed.emit()
+
+    def is_hit(self, entry: int) -> bool:
+        at = bisect_left(self.hits, entry)
+        return at < len(self.hits) and self.hits[at] == entry
+
+    def set_labels(self, labels: Mapping[int, str]) -> None:
+        self.labels = dict(labels)
+        if self.filter is RowFilter.LABELLED:
+            self._build_rows()
+            self.layout_changed.emit()
+        self.marks_changed.emit()
+
+    def set_titles(self, titles: Mapping[int, str]) -> None:
+        self.texts.titles = dict(titles)
+        self.marks_changed.emit()
+
+    def set_weights(self, weights: Sequence[int] | None) -> None:
+        """Tokens per entry by another counter; None goes back to the estimate."""
+        estimate = self.tree.columns.estimate
+        self.weights = estimate if weights is None else array("i", weights)
+        self._extend_weights(0)
+        self._build_rows()
+        self.marks_changed.emit()
+
+    def _extend_weights(self, first: int) -> None:
+        estimate = self.tree.columns.estimate
+        if isinstance(self.weights, array) and self.weights is not estimate:
+            self.weights.extend(estimate[max(first, len(self.weights)) :])
+
+    def set_partition(self, partition: Any) -> None:
+        self.partition = partition
+        self.marks_changed.emit()

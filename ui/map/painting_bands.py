@@ -1,0 +1,146 @@
+"""The partition over the active path: its bands, the valid cuts, and the cut itself."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import Any
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPen
+
+from explorer.session.tree import Path
+from ui.map.canvas import Canvas
+from ui.map.folds import short_tokens
+from ui.map.geometry import Geometry, Level
+from ui.map.model import MapModel
+from ui.theme import paint_verdict, verdict_brush
+
+_RUNS = re.compile(rb"(.)\1*", re.DOTALL)
+_NOT_SENT = 4
+
+
+def floor_position(path: Path, entry: int) -> int:
+    """The position of the last entry of the path at or before ``entry``, -1 for none."""
+    at = bisect_right(path.ranges, entry, key=lambda part: part.start) - 1
+    if at < 0:
+        return -1
+    part = path.ranges[at]
+    return path.position(min(entry, part.stop - 1))
+
+
+def paint_bands(canvas: Canvas) -> None:
+    """The verdicts along the active path, as the textures that stand for them everywhere."""
+    partition = canvas.model.partition
+    geometry = canvas.geometry
+    if partition is None or not len(partition.path) or geometry.stop <= geometry.first:
+        return
+    left, width = geometry.band
+    painter = canvas.painter
+    near = geometry.level is Level.ENTRIES
+    bands = _bands_by_row(canvas, partition) if geometry.row_height >= 1.5 else None
+    for verdict, top, bottom in bands or _bands_by_pixel(canvas, partition):
+        if verdict == _NOT_SENT:
+            continue
+        rect = QRectF(left, top + near, width, max(1.0, bottom - top - 2 * near))
+        if near:
+            paint_verdict(painter, rect, verdict)
+        else:
+            painter.setBrushOrigin(QPointF(left, 0))
+            painter.fillRect(rect, verdict_brush(verdict, canvas.inks.dpr))
+
+
+def _bands_by_row(canvas: Canvas, partition: Any) -> list[tuple[int, float, float]]:
+    """(verdict, top, bottom) of the visible runs, broken where another branch lies between."""
+    geometry, rows, path = canvas.geometry, canvas.model.rows, partition.path
+    low, high = rows.entry(geometry.first), rows.entry(geometry.stop - 1)
+    found = []
+    for part in _parts(path, low, high):
+        start = path.position(part.start)
+        verdicts = bytes(partition.verdicts[start : start + len(part)])
+        for run in _RUNS.finditer(verdicts):
+            first = rows.floor(part.start + run.start())
+            stop = rows.floor(part.start + run.end())
+            if stop > first:
+                found.append((verdicts[run.start()], geometry.y(first), geometry.y(stop)))
+    return found
+
+
+def _parts(path: Path, low: int, high: int) -> Iterator[range]:
+    """The ranges of a path that lie within some entries, cut to them."""
+    at = max(0, bisect_right(path.ranges, low, key=lambda part: part.start) - 1)
+    while at < len(path.ranges) and path.ranges[at].start <= high:
+        part = range(max(path.ranges[at].start, low), min(path.ranges[at].stop, high + 1))
+        if part:
+            yield part
+        at += 1
+
+
+def _bands_by_pixel(canvas: Canvas, partition: Any) -> list[tuple[int, float, float]]:
+    """The same where many rows share a pixel: one look per pixel."""
+    geometry, rows, path = canvas.geometry, canvas.model.rows, partition.path
+    top, bottom = max(0, int(geometry.y(0))), min(geometry.height, geometry.y(geometry.rows))
+    verdicts = partition.verdicts
+    last = path[-1]
+    seen = bytearray()
+    for y in range(top, int(bottom)):
+        entry = rows.entry(geometry.row_at(y))
+        at = floor_position(path, entry) if entry <= last else -1
+        seen.append(verdicts[at] if at >= 0 else _NOT_SENT)
+    return [(seen[run.start()], top + run.start(), top + run.end()) for run in _RUNS.finditer(seen)]
+
+
+def cut_y(geometry: Geometry, model: MapModel, cut: int) -> float:
+    """The height of the cut before a position of the partition's path."""
+    entry = model.partition.path[cut]
+    return geometry.y(model.rows.floor(entry))
+
+
+def cut_text(model: MapModel, cut: int) -> str:
+    """What the handle says with the cut at a position."""
+    partition = model.partition
+    if cut == partition.cut:
+        return f"⇅ cut · keeps {short_tokens(partition.tokens_kept)}"
+    return f"⇅ cut · before #{partition.path[cut]}"
+
+
+def paint_cut(canvas: Canvas) -> None:
+    """The one strong line on the screen, with the handle to drag it by."""
+    partition, geometry = canvas.model.partition, canvas.geometry
+    if partition is None or not 0 <= canvas.cut < len(partition.path):
+        return
+    if canvas.dragging:
+        _valid_cuts(canvas)
+    y = cut_y(geometry, canvas.model, canvas.cut) - 0.5
+    if not -30 <= y <= geometry.height + 30:
+        return
+    painter, inks = canvas.painter, canvas.inks
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    pen = QPen(inks.theme.accent, 2 * inks.scale, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
+    painter.setPen(pen)
+    painter.drawLine(QLineF(geometry.px(8), y, geometry.width - geometry.px(8), y))
+    text = cut_text(canvas.model, canvas.cut)
+    pill = geometry.pill(y, inks.small_metrics.horizontalAdvance(text))
+    painter.setPen(QPen(inks.theme.paper, 1.5) if canvas.dragging else Qt.PenStyle.NoPen)
+    painter.setBrush(inks.theme.accent)
+    painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2)
+    painter.setFont(inks.small)
+    painter.setPen(inks.theme.on_accent)
+    painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def _valid_cuts(canvas: Canvas) -> None:
+    """While dragging: a notch beside the bands wherever the cut may go."""
+    geometry, model, rows = canvas.geometry, canvas.model, canvas.model.rows
+    path, cuts = model.partition.path, model.partition.valid_cuts
+    low = bisect_left(cuts, floor_position(path, rows.entry(geometry.first)))
+    high = bisect_right(cuts, floor_position(path, rows.entry(geometry.stop - 1)))
+    left, width = geometry.band
+    x = left + width + geometry.px(2)
+    lines = []
+    for cut in cuts[low:high][:2_000]:
+        y = cut_y(geometry, model, cut) - 0.5
+        lines.append(QLineF(x, y, x + geometry.px(6), y))
+    canvas.painter.setPen(QPen(canvas.inks.theme.accent, 1))
+    canvas.painter.drawLines(lines)

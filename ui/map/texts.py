@@ -1,0 +1,126 @@
+"""The words of a row: its first line, its title, its description for tips and screen readers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from explorer.session.kinds import Kind
+from explorer.session.tree import SessionTree
+from ui.map.folds import Fold, short_tokens
+from ui.theme import role_name, verdict_title
+
+if TYPE_CHECKING:
+    from ui.map.model import MapModel
+
+KEPT_LINES = 4_096
+"""First lines held; a session that is scrolled through stays this small."""
+
+
+def clock(time_ms: float, pattern: str = "%H:%M") -> str:
+    """A time of day for people, in the zone of this computer; empty for an unknown one."""
+    return time.strftime(pattern, time.localtime(time_ms / 1000)) if time_ms > 0 else ""
+
+
+class TextCache:
+    """First lines of the rows that were shown lately, fetched in one call per paint."""
+
+    def __init__(self, model: MapModel, previews: Callable[[Sequence[int]], list[str]]) -> None:
+        self._model = model
+        self._previews = previews
+        self._lines: dict[int, str] = {}
+        self._folds: dict[int, Fold] = {}
+        self.titles: Mapping[int, str] = {}
+
+    def fetch(self, entries: Sequence[int]) -> None:
+        """Have the first lines of these entries ready."""
+        missing = [entry for entry in entries if entry not in self._lines]
+        if not missing:
+            return
+        if len(self._lines) > KEPT_LINES:
+            self._lines = {entry: self._lines[entry] for entry in entries if entry in self._lines}
+        self._lines.update(zip(missing, self._previews(missing), strict=True))
+
+    def line(self, entry: int) -> str:
+        """The text of a row."""
+        kind = self._model.tree.columns.kind[entry]
+        if kind == Kind.COMPACTION:
+            return self.compaction(entry)
+        if entry not in self._lines:
+            self.fetch([entry])
+        text = self._lines[entry]
+        if kind == Kind.BRANCH_SUMMARY:
+            return f"Branch summary: {text}" if text else "Branch left without a summary"
+        return text
+
+    def fold(self, entry: int, make: Callable[[SessionTree, int], Fold]) -> Fold:
+        """What a compaction summarized, worked out once."""
+        if entry not in self._folds:
+            self._folds[entry] = make(self._model.tree, entry)
+        return self._folds[entry]
+
+    def compaction(self, entry: int) -> str:
+        """``Compaction 14:31 · 184.2k → 23.8k · 312 entries folded``."""
+        if title := self.titles.get(entry):
+            return title
+        fold = self._model.fold(entry)
+        parts = [f"Compaction {clock(self._model.tree.columns.time[entry])}".strip()]
+        if fold is not None:
+            before = short_tokens(fold.tokens_before) if fold.tokens_before else "?"
+            parts.append(f"{before} → {short_tokens(fold.tokens_after)}")
+            number = len(fold.folded)
+            word = "folded" if entry in self._model.folded else "summarized"
+            parts.append(f"{number:,} {'entry' if number == 1 else 'entries'} {word}")
+        return " · ".join(parts)
+
+    def describe(self, entry: int) -> str:
+        """One sentence that tells what a row shows, for screen readers."""
+        columns = self._model.tree.columns
+        name = role_name(columns.kind[entry], columns.flags[entry])
+        parts = [f"{name[:1].upper()}{name[1:]}, entry {entry}"]
+        if text := self.line(entry):
+            parts.append(text)
+        parts.append(f"{self._model.weights[entry]:,} tokens")
+        parts += self._notes(entry)
+        return ". ".join(part.rstrip(".") for part in parts) + "."
+
+    def _notes(self, entry: int) -> list[str]:
+        model = self._model
+        notes = []
+        if label := model.labels.get(entry):
+            notes.append(f"Label {label}")
+        if entry == model.leaf:
+            notes.append("The current leaf")
+        elif not model.lanes.is_active(entry):
+            notes.append("On an abandoned branch")
+        if model.is_hit(entry):
+            notes.append("Search hit")
+        verdict = verdict_of(model.partition, entry)
+        if verdict >= 0:
+            notes.append(verdict_title(verdict))
+        return notes
+
+    def tip(self, entry: int) -> list[str]:
+        """The lines of a hover tip: id, kind, time, tokens, verdict."""
+        columns = self._model.tree.columns
+        name = role_name(columns.kind[entry], columns.flags[entry])
+        lines = [f"#{entry} · {columns.ids[entry]} · {name}"]
+        moment = clock(columns.time[entry], "%Y-%m-%d %H:%M:%S")
+        tokens = f"{self._model.weights[entry]:,} tokens"
+        if columns.usage[entry] >= 0:
+            tokens += f" · {columns.usage[entry]:,} in the context, by the provider"
+        lines.append(f"{moment} · {tokens}" if moment else tokens)
+        lines += self._notes(entry)
+        partition = self._model.partition
+        if verdict_of(partition, entry) >= 0:
+            lines.append(partition.reason(partition.path.position(entry)))
+        return lines
+
+
+def verdict_of(partition: Any, entry: int) -> int:
+    """The verdict on an entry, -1 where there is none."""
+    if partition is None:
+        return -1
+    at = partition.path.position(entry)
+    return partition.verdicts[at] if 0 <= at < len(partition.verdicts) else -1
