@@ -41,6 +41,8 @@ def main(arguments: argparse.Namespace) -> int:
     assert isinstance(app, QApplication)
     app.setApplicationName("Session Explorer")
     app.setDesktopFileName("session-explorer")
+    # Closing the window starts the end; what still runs is stopped and stored before the loop is.
+    app.setQuitOnLastWindowClosed(False)
     loaded = load_preferences(paths.settings_path())
     preferences = loaded.values
     theme.set_text_scale(preferences.scale / 100)

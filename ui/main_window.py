@@ -113,6 +113,7 @@ class MainWindow(QMainWindow):
         self.progress = ProgressArea(self)
         bar = self.statusBar()
         bar.setSizeGripEnabled(False)
+        bar.setContentsMargins(12, 0, 12, 0)
         for label in (self.saved, self.leaf, self.model):
             bar.addWidget(label)
         bar.addPermanentWidget(self.progress)

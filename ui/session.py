@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-import os
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
@@ -26,7 +25,11 @@ from ui.control.talking import AgentControl
 from ui.main_window import MainWindow
 
 SAMPLE = ("samples", "retry-that-flakes.jsonl")
-LITELLM_AFTER_MS = 1500
+
+
+def is_file(name: str) -> bool:
+    """Whether a word of the command line names a file rather than a stored session."""
+    return Path(name).is_file()
 
 
 class WindowSession(QObject):
@@ -79,6 +82,7 @@ class WindowSession(QObject):
             await self._done.wait()
         finally:
             stop_watching()
+            self.window.map.shutdown()
             await self.desk.tasks.close()
             await asyncio.to_thread(door.close)
             await asyncio.to_thread(store.close)
@@ -107,7 +111,7 @@ class WindowSession(QObject):
         name = getattr(arguments, "session", None)
         if getattr(arguments, "sample", False):
             await self.sessions.import_now([paths.resource_path(*SAMPLE)])
-        elif name and os.path.isfile(name):
+        elif name and is_file(name):
             await self.sessions.import_now([Path(name)])
         elif name:
             keys = [r.key for r in bench.sessions() if str(r.key) == name or r.session_id == name]

@@ -88,6 +88,7 @@ class Conversation(QTextBrowser):
         self.setAccessibleName("Conversation at the leaf")
         self.setOpenLinks(False)
         self.setUndoRedoEnabled(False)
+        self.setProperty("plain", True)
         self.setFrameShape(QTextBrowser.Shape.NoFrame)
         self.document().setDocumentMargin(theme.S16)
         self.anchorClicked.connect(self._clicked)

@@ -7,11 +7,12 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBox
 
 from explorer.agent.loop import ToolEnded, ToolStarted, TurnEvent
 from explorer.models.door import TextDelta
-from explorer.session.kinds import CONTEXT_KINDS, Kind, selector
+from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
 from explorer.work.document import Document
 from ui import theme
+from ui.theme import role_name
 from ui.agent.composer import Composer
-from ui.agent.conversation import SHOWN_AT_ONCE, Conversation, lines_of
+from ui.agent.conversation import SHOWN_AT_ONCE, Conversation, Said, lines_of
 
 _SHOWN = selector(CONTEXT_KINDS | {Kind.COMPACTION})
 
@@ -35,6 +36,8 @@ class AgentPane(QWidget):
         self.models = QComboBox(self)
         self.models.setAccessibleName("Model of the agent")
         self.models.setToolTip("The model that answers")
+        self.models.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.models.setMaximumWidth(320)
         self.workspace = QPushButton("Choose folder…", self)
         self.workspace.setToolTip("The folder that the agent may look into (it cannot write)")
         self.send = QPushButton("Send", self)
@@ -110,9 +113,15 @@ class AgentPane(QWidget):
         columns = document.tree.columns
         spoken = document.tree.path(document.leaf).select(columns.kind, _SHOWN)
         newest = spoken[-self._shown :]
-        said = []
-        for index, entry in zip(newest, document.payloads.entries(newest), strict=True):
-            said += lines_of(index, Kind(columns.kind[index]), columns.flags[index], entry)
+        small = [index for index in newest if not columns.flags[index] & Flag.LARGE]
+        loaded = dict(zip(small, document.payloads.entries(small), strict=True))
+        said: list[Said] = []
+        for index in newest:
+            kind, flags = Kind(columns.kind[index]), columns.flags[index]
+            if index in loaded:
+                said += lines_of(index, kind, flags, loaded[index])
+            else:
+                said.append(Said(role_name(kind, flags), document.previews([index])[0], index, kind))
         self.conversation.show_lines(said, len(spoken) - len(newest))
 
     def append(self, first: int, count: int) -> None:

@@ -120,7 +120,7 @@ class WindowActions(QObject):
             (ActionSpec("smaller", "&Smaller text", "Make text and controls smaller", "&View",
                         ("Ctrl+Shift+-",)), lambda: self._scale(-1)),
             (ActionSpec("focus_map", "Go to the &map", "Put the keyboard on the map", "&View",
-                        ("F6",), separator=True), window.map.focus_map),
+                        ("F6",), separator=True), window.map.setFocus),
             (ActionSpec("focus_agent", "Go to the message &box", "Put the keyboard in the composer",
                         "&View", ("F7",)), window.agent.composer.setFocus),
             (ActionSpec("focus_library", "Go to the session l&ist", "Put the keyboard on the list",

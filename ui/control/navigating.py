@@ -122,9 +122,7 @@ class _Leaving(QObject):
                 self._prepared,
                 instructions,
                 model,
-                lambda _purpose, piece: (
-                    loop.call_soon_threadsafe(self._dialog.feed, piece) and None
-                ),
+                lambda _purpose, piece: self._dialog.feed(piece),
                 self._cancel,
             )
         except Cancelled:

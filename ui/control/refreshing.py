@@ -86,6 +86,7 @@ class RefreshControl(QObject):
             tree = document.tree
             window.map.show_session(tree, document.previews, document.leaf, tree.labels())
             window.map.select(document.leaf)
+            window.map.setFocus()
         self._inspect()
         self._status()
 
@@ -112,9 +113,7 @@ class RefreshControl(QObject):
         if tab == "entry" and at >= 0:
             window.entry.show_entry(document, at)
         elif tab == "context":
-            window.context.show_context(
-                document, at if at >= 0 else document.leaf, self._desk.settings
-            )
+            window.context.show_context(document, at if at >= 0 else document.leaf)
 
     def _status(self) -> None:
         document, window = self._desk.document, self._desk.window
@@ -133,6 +132,9 @@ class RefreshControl(QObject):
             f" · {branches:,} branch{'es' if branches != 1 else ''}",
         )
         window.setWindowTitle(f"{document.title} — Session Explorer")
+        window.context.set_limits(
+            settings.context_window, settings.reserve_tokens, self._desk.profile
+        )
         threshold = max(0, settings.context_window - settings.reserve_tokens)
         window.header.gauge.set_context(
             size.tokens, settings.context_window, threshold, size.source

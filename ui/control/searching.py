@@ -25,7 +25,7 @@ class SearchControl(QObject):
         self._bar.query_changed.connect(self.search)
         self._bar.step_requested.connect(self.step)
         self._bar.hit_chosen.connect(self._sessions.open)
-        self._bar.left.connect(desk.window.map.focus_map)
+        self._bar.left.connect(desk.window.map.setFocus)
         desk.document_changed.connect(self.clear)
 
     def clear(self) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox
 
 from explorer.formats import ExportError, FormatError, ReadCancelled
-from explorer.store.rows import ImportCancelled, ImportProgress, ImportReport, StoreError
+from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from ui.control.desk import Desk
 from ui.library.found import FoundDialog
 
@@ -102,8 +102,8 @@ class SessionsControl(QObject):
         loop = asyncio.get_running_loop()
         task = self._desk.window.progress.begin(f"Importing {path.name}")
 
-        def progress(now: ImportProgress) -> None:
-            loop.call_soon_threadsafe(task.update, now.bytes_done, now.bytes_total)
+        def progress(done: int, total: int) -> None:
+            loop.call_soon_threadsafe(task.update, done, total)
 
         assert self._desk.bench is not None
         try:

@@ -2,105 +2,21 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QStackedWidget,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from explorer.compaction.context_size import context_size
-from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.session.context import Context, context_at
 from ui.inspector.context_model import Column, ContextModel
 from ui.inspector.ports import InspectedDocument
-from ui.theme import (
-    S4,
-    S8,
-    S12,
-    S16,
-    icon_pixmap,
-    mono_font,
-    on_theme_changed,
-    role_icon,
-    role_token,
-    theme,
-    ui_font,
-)
+from ui.theme import S4, S8, S12, S16
 from ui.widgets.budget_bar import BudgetBar
+from ui.widgets.entry_table import EntryTable
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.panels import EmptyState, row
 from ui.widgets.swatch import Legend
-
-Index = QModelIndex | QPersistentModelIndex
-
-
-class _MessageDelegate(QStyledItemDelegate):
-    """Paints icon, number, role as sent and first line in one line."""
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, /) -> None:
-        if index.column() != Column.TEXT:
-            super().paint(painter, option, index)
-            return
-        now, rect = theme(), option.rect
-        painter.save()
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, now.sel)
-        kind, flags = index.data(ContextModel.KIND), index.data(ContextModel.FLAGS)
-        ratio = painter.device().devicePixelRatio()
-        sign = icon_pixmap(role_icon(kind, flags), role_token(kind, flags), 14, ratio)
-        painter.drawPixmap(rect.left() + S4, rect.center().y() - 6, sign)
-        x = rect.left() + S4 + 20
-        painter.setFont(mono_font(-0.5))
-        number = f"#{index.data(ContextModel.ENTRY)}"
-        painter.setPen(now.dim)
-        middle = int(Qt.AlignmentFlag.AlignVCenter)
-        painter.drawText(QRectF(x, rect.top(), 400, rect.height()), middle, number)
-        x += max(QFontMetrics(mono_font(-0.5)).horizontalAdvance(number) + S8, 44)
-        font = ui_font(-0.5)
-        painter.setFont(font)
-        metrics = QFontMetrics(font)
-        role = f"{index.data(ContextModel.ROLE)}: "
-        painter.drawText(QRectF(x, rect.top(), 400, rect.height()), middle, role)
-        x += metrics.horizontalAdvance(role)
-        painter.setPen(now.ink)
-        room = rect.right() - x - S4
-        text = metrics.elidedText(index.data(), Qt.TextElideMode.ElideRight, int(room))
-        painter.drawText(QRectF(x, rect.top(), max(room, 0), rect.height()), middle, text)
-        painter.restore()
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index, /) -> QSize:
-        return QSize(120, 26)
-
-
-class _Table(QTableView):
-    """Rows that Return and a click activate."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalHeader().hide()
-        self.setAccessibleName("Messages that the model sees")
-
-    def keyPressEvent(self, event: QKeyEvent, /) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
-            self.clicked.emit(self.currentIndex())
-            return
-        super().keyPressEvent(event)
 
 
 class ContextPane(QWidget):
@@ -123,10 +39,12 @@ class ContextPane(QWidget):
         self.facts = Caption(parent=self)
         self.facts.setWordWrap(True)
         self.model = ContextModel(self)
-        self.table = _Table(self)
+        figures = (Column.TOKENS, Column.RUNNING)
+        self.table = EntryTable(Column.TEXT, figures, {Column.RUNNING: 400}, self)
+        self.table.setAccessibleName("Messages that the model sees")
         self.table.setModel(self.model)
-        self.table.setItemDelegateForColumn(Column.TEXT, _MessageDelegate(self.table))
-        self.table.clicked.connect(lambda index: self._clicked(index.row()))
+        self.table.restyle()
+        self.table.entry_chosen.connect(self._chosen)
         self.legend.filter_changed.connect(self.model.set_filter)
         self.empty = EmptyState(
             "eye", "Nothing is sent here", "Select an entry to see the messages that a model "
@@ -139,8 +57,6 @@ class ContextPane(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._views)
         self.setMinimumWidth(320)
-        on_theme_changed(self._restyle)
-        self._restyle()
 
     def _build(self) -> QWidget:
         page = QWidget(self)
@@ -161,39 +77,36 @@ class ContextPane(QWidget):
         column.addWidget(self.table, 1)
         return page
 
-    def _restyle(self) -> None:
-        header = self.table.horizontalHeader()
-        header.setSectionResizeMode(Column.TEXT, QHeaderView.ResizeMode.Stretch)
-        digits = QFontMetrics(ui_font()).horizontalAdvance("0,000,000") + S12
-        for column in (Column.TOKENS, Column.RUNNING):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-            header.resizeSection(column, digits)
-        height = QFontMetrics(ui_font()).height() + 9
-        self.table.verticalHeader().setDefaultSectionSize(height)
-        self.table.verticalHeader().setMinimumSectionSize(height)
-        self.table.viewport().update()
-
     def set_limits(self, window: int, reserve: int, profile: Profile | None = None) -> None:
         """The context window and what is kept free of it, in tokens; and whose rules count."""
         self._window, self._reserve = window, reserve
         self._profile = profile or self._profile
         self._refresh()
 
-    def show_context(self, document: InspectedDocument | None, index: int) -> None:
+    def clear(self) -> None:
+        """Show that there is nothing."""
+        self._document, self._context, self._index = None, None, -1
+        self.model.clear()
+        self._views.setCurrentIndex(0)
+
+    def show_context(
+        self, document: InspectedDocument | None, index: int, settings: Settings | None = None
+    ) -> None:
         """Show what the model sees at an entry; -1 or no document shows that there is nothing.
 
         An entry that was asked for by a click in this list only selects its row: the context that
         a person is reading does not shrink under the pointer.
         """
         own, self._own_request = self._own_request, -1
-        if document is self._document and document is not None and index == own:
+        if settings is not None:
+            self._window, self._reserve = settings.context_window, settings.reserve_tokens
+        if document is None or index < 0:
+            self.clear()
+            return
+        if document is self._document and index == own:
             self.table.selectRow(self.model.row_of(index))
             return
         self._document, self._index = document, index
-        if document is None or index < 0:
-            self.model.clear()
-            self._views.setCurrentIndex(0)
-            return
         self._context = context_at(document.tree, index)
         self.model.show_context(document, self._context)
         self._refresh()
@@ -232,8 +145,6 @@ class ContextPane(QWidget):
             parts.append(f"compaction #{context.compaction} in force")
         self.facts.setText(" · ".join(parts))
 
-    def _clicked(self, row_number: int) -> None:
-        entry = self.model.entry(row_number)
+    def _chosen(self, entry: int) -> None:
         self._own_request = entry
         self.entry_requested.emit(entry)
-        self._own_request = -1 if self._own_request == entry else self._own_request

@@ -12,6 +12,7 @@ from explorer.session.context import Context
 from explorer.session.kinds import Flag, Kind
 from ui.inspector.ports import InspectedDocument, entry_tokens
 from ui.theme import role_name
+from ui.widgets.entry_table import ENTRY, FLAGS, KIND, LEAD
 from ui.widgets.figures import full
 from ui.widgets.swatch import Share
 
@@ -82,11 +83,6 @@ class Column(IntEnum):
 
 class ContextModel(QAbstractTableModel):
     """Messages in the order in which they are sent. First lines are read as they come in view."""
-
-    ENTRY = Qt.ItemDataRole.UserRole
-    KIND = Qt.ItemDataRole.UserRole + 1
-    FLAGS = Qt.ItemDataRole.UserRole + 2
-    ROLE = Qt.ItemDataRole.UserRole + 3
 
     _TITLES = ("Message", "Tokens", "So far")
 
@@ -183,8 +179,9 @@ class ContextModel(QAbstractTableModel):
         if orientation == Qt.Orientation.Horizontal:
             if role == Qt.ItemDataRole.DisplayRole:
                 return self._TITLES[section]
-            if role == Qt.ItemDataRole.TextAlignmentRole and section:
-                return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            if role == Qt.ItemDataRole.TextAlignmentRole:
+                side = Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft
+                return side | Qt.AlignmentFlag.AlignVCenter
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole, /) -> Any:
@@ -203,14 +200,14 @@ class ContextModel(QAbstractTableModel):
         assert self._document is not None
         entry, columns = self._rows[row], self._document.tree.columns
         kind, flags = columns.kind[entry], columns.flags[entry]
-        if role == self.ENTRY:
+        if role == ENTRY:
             return entry
-        if role == self.KIND:
+        if role == KIND:
             return kind
-        if role == self.FLAGS:
+        if role == FLAGS:
             return flags
-        if role == self.ROLE:
-            return role_sent(kind)
+        if role == LEAD:
+            return f"{role_sent(kind)}: "
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             return (
                 f"#{entry}, {role_name(kind, flags)}, sent as {role_sent(kind)}: "

@@ -179,6 +179,7 @@ class LibraryPane(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setProperty("surface", "panel")
         title = QLabel("Sessions", self)
         title.setFont(theme.ui_font(1, bold=True))
@@ -189,6 +190,7 @@ class LibraryPane(QWidget):
         self.list.setItemDelegate(self.delegate)
         self.list.setFrameShape(QListView.Shape.NoFrame)
         self.list.setProperty("surface", "panel")
+        self.list.viewport().setAutoFillBackground(False)
         self.list.setAccessibleName("Sessions")
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

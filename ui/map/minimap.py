@@ -95,7 +95,7 @@ class MiniMap(QWidget):
             beside = not lanes.is_active(rows.entry(part.row))
             mean = part.tokens // max(1, part.stop - part.row)
             left = (_EDGE + (10 if beside else 0)) * scale
-            width = (4 + 22 * bar_share(mean)) * scale
+            width = (3 + 30 * bar_share(mean) ** 2) * scale
             rect = QRectF(left, self._y(part.row), min(width, self.width() - left - 3), 1.35)
             bars.setdefault((part.category, beside), []).append(rect)
         for (group, beside), rects in bars.items():

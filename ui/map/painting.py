@@ -55,8 +55,9 @@ def _far_marks(canvas: Canvas) -> None:
     selected = model.rows.row(model.selected)
     if geometry.first <= selected < geometry.stop:
         y = geometry.middle(selected)
-        painter.setPen(inks.pen("ink", 1))
-        painter.drawLine(QPointF(geometry.px(28), y), QPointF(geometry.width - geometry.px(8), y))
+        painter.setPen(inks.pen("dim", 1))
+        right = geometry.width - geometry.px(8)
+        painter.drawLine(QPointF(geometry.glyph_left, y), QPointF(right, y))
     leaf = model.rows.row(model.leaf)
     if geometry.first <= leaf < geometry.stop:
         painter.setPen(inks.pen("ink", 1.5))

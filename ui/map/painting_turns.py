@@ -170,7 +170,7 @@ def paint_samples(canvas: Canvas) -> None:
         y = geometry.y(found.row)
         height = max(1.0, geometry.y(found.stop) - y)
         mean = found.tokens // max(1, found.stop - found.row)
-        width = max(2.0, room * bar_share(mean) * 0.9)
+        width = max(2.0, room * bar_share(mean) ** 2 * 1.3)
         bars.setdefault((found.category, faded), []).append(QRectF(left, y, width, height))
     painter.setPen(Qt.PenStyle.NoPen)
     for (group, faded), rects in bars.items():

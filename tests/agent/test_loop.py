@@ -1,0 +1,151 @@
+"""A turn of the agent with the offline model and real tools."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from explorer.agent.loop import AgentTurn, ToolEnded, TurnEvent, TurnResult
+from explorer.agent.workspace import Workspace
+from explorer.models.door import (
+    CancelToken,
+    ChatMessage,
+    Event,
+    Finished,
+    ModelDoor,
+    ModelError,
+    ModelRequest,
+    TextDelta,
+    ToolCall,
+    ToolCallReady,
+)
+
+
+class Log:
+    """A session in a list."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+
+    async def append_message(self, message: Mapping[str, Any]) -> int:
+        self.messages.append(dict(message))
+        return len(self.messages) - 1
+
+    def chat_messages(self) -> Sequence[ChatMessage]:
+        found = []
+        for message in self.messages:
+            text = "\n".join(b.get("text", "") for b in message["content"])
+            calls = tuple(
+                ToolCall(b["id"], b["name"], b["arguments"])
+                for b in message["content"]
+                if b["type"] == "toolCall"
+            )
+            role = {"toolResult": "tool"}.get(message["role"], message["role"])
+            found.append(ChatMessage(role, text, calls, message.get("toolCallId")))  # type: ignore[arg-type]
+        return found
+
+    def now_ms(self) -> int:
+        return 1_767_603_603_459
+
+
+class Scripted(ModelDoor):
+    """A door whose answers are written down, to reach what offline models never do."""
+
+    def __init__(self, *answers: Sequence[Event | Exception]) -> None:
+        super().__init__()
+        self._answers = list(answers)
+        self.requests: list[ModelRequest] = []
+
+    async def stream(self, request: ModelRequest, cancel: CancelToken) -> AsyncIterator[Event]:
+        self.requests.append(request)
+        for item in self._answers.pop(0):
+            if isinstance(item, Exception):
+                raise item
+            yield item
+
+
+def turn(
+    door: ModelDoor, text: str, workspace: Path | None = None, cancel: CancelToken | None = None
+) -> tuple[Log, TurnResult, list[TurnEvent]]:
+    log, events = Log(), []
+    area = Workspace(workspace) if workspace else None
+    agent = AgentTurn(log, door, "offline/demo", "You help.", area)
+    result = asyncio.run(agent.run(text, cancel or CancelToken(), events.append))
+    door.close()
+    return log, result, events
+
+
+def test_a_turn_reads_a_file_and_reports_it(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("the port is 8123\n")
+    log, result, events = turn(ModelDoor(), "read notes.txt", tmp_path)
+    assert result.end == "done"
+    assert [m["role"] for m in log.messages] == ["user", "assistant", "toolResult", "assistant"]
+    call = log.messages[1]["content"][-1]
+    assert (call["type"], call["name"], call["arguments"]["path"]) == ("toolCall", "read", "notes.txt")
+    assert log.messages[2]["toolCallId"] == call["id"]
+    assert "8123" in log.messages[2]["content"][0]["text"]
+    assert "8123" in log.messages[3]["content"][-1]["text"]
+    assert any(isinstance(event, ToolEnded) for event in events)
+
+
+def test_without_a_workspace_no_tool_is_offered() -> None:
+    log, result, _ = turn(ModelDoor(), "read notes.txt")
+    assert result.end == "done"
+    assert [m["role"] for m in log.messages] == ["user", "assistant"]
+
+
+def test_an_error_keeps_what_had_arrived_and_marks_it() -> None:
+    door = Scripted([TextDelta("half an ans"), ModelError("network", "the connection was cut")])
+    log, result, _ = turn(door, "hello")
+    assert (result.end, result.error) == ("failed", "the connection was cut")
+    reply = log.messages[-1]
+    assert reply["stopReason"] == "error"
+    assert reply["errorMessage"] == "the connection was cut"
+    assert reply["content"][0]["text"] == "half an ans"
+
+
+def test_a_stop_keeps_the_partial_text_as_aborted() -> None:
+    cancel = CancelToken()
+
+    class Stopping(Scripted):
+        async def stream(self, request: ModelRequest, token: CancelToken) -> AsyncIterator[Event]:
+            yield TextDelta("so far")
+            cancel.cancel()
+
+    log, result, _ = turn(Stopping(), "hello", cancel=cancel)
+    assert result.end == "stopped"
+    assert log.messages[-1]["stopReason"] == "aborted"
+    assert log.messages[-1]["content"][0]["text"] == "so far"
+
+
+def test_a_stop_before_anything_arrived_leaves_the_question_alone() -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    log, result, _ = turn(ModelDoor(), "hello", cancel=cancel)
+    assert result.end == "stopped"
+    assert [m["role"] for m in log.messages] == ["user"]
+
+
+def test_calls_of_a_failed_reply_are_not_stored(tmp_path: Path) -> None:
+    """A call without its result would make every later request invalid."""
+    call = ToolCallReady(ToolCall("c1", "ls", {}))
+    log, result, _ = turn(Scripted([call, ModelError("server", "boom")]), "x", tmp_path)
+    assert result.end == "failed"
+    assert not [b for b in log.messages[-1]["content"] if b["type"] == "toolCall"]
+
+
+def test_an_endless_loop_of_calls_ends(tmp_path: Path) -> None:
+    answers = [
+        [ToolCallReady(ToolCall(f"c{n}", "ls", {})), Finished("tool_calls")] for n in range(40)
+    ]
+    log, result, _ = turn(Scripted(*answers), "go on for ever", tmp_path)
+    assert result.end == "too_many_rounds"
+    assert len(log.messages) == 1 + 2 * 24
+
+
+def test_an_answer_that_never_says_that_it_is_over_is_a_failure() -> None:
+    log, result, _ = turn(Scripted([TextDelta("and then")]), "hello")
+    assert result.end == "failed"
+    assert log.messages[-1]["stopReason"] == "error"
