@@ -64,9 +64,10 @@ class ReadReport:
     problems: list[Problem] = field(default_factory=list)
     bytes_done: int = 0
     bytes_total: int = 0
-    leaf: int = -1
-    """Index of the entry where the agent was, -1 before the first. It is the last line of the
-    file, which a parent that comes late in the file makes another than the last index."""
+    leaf: int | None = None
+    """Index of the entry where the agent was, -1 before the first; None when the source does not
+    say, which is the last index. In a file it is the last line, which is not the last index when
+    a parent comes late, and a mark there may name another."""
 
 
 class SessionSource(Protocol):
