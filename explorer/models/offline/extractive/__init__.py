@@ -1,3 +1,20 @@
-"""placeholder"""
+"""A summarizer without a language model: it picks, settles and arranges what was said.
 
-from explorer.models.offline.demo import answer as answer
+It answers the very request that a language model would get, and invents nothing: every
+line is a piece of the conversation or of the earlier summary.
+"""
+
+from __future__ import annotations
+
+from explorer.models.offline.extractive.summarize import summarize
+from explorer.models.offline.pieces import Emit, IsCancelled, send_end, send_text
+from explorer.models.request import ModelRequest
+
+__all__ = ["answer", "summarize"]
+
+
+def answer(request: ModelRequest, emit: Emit, cancelled: IsCancelled) -> None:
+    """Summarize and stream the text; nothing more is sent once `cancelled` says so."""
+    text = summarize(request, cancelled)
+    if not cancelled() and send_text(text, emit, cancelled):
+        send_end(request, text, "stop", emit)

@@ -1,0 +1,150 @@
+"""Reads a serialized conversation back into who said what (A21, both spellings)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.models.offline.extractive.statement import Speaker
+
+_MARK = re.compile(
+    r"^\[(?P<name>User|Human|Assistant|Assistant thinking|Assistant tool calls?|Thinking|Tool calls?|"
+    r"Tool results?|System|Developer|Custom|Bash|Shell|Summary|USER|HUMAN|ASSISTANT|"
+    r"ASSISTANT[_ ]THINKING|THINKING|ASSISTANT[_ ]TOOL[_ ]CALLS?|TOOL[_ ]CALLS?|TOOL[_ ]USE|"
+    r"TOOL[_ ]RESULTS?|SYSTEM|CUSTOM|BASH|SUMMARY)(?:[ :(][^\]\n]{0,80})?\](?P<colon>:?)[ \t]*",
+    re.MULTILINE,
+)
+_RULE = re.compile(r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|─{3,})\s*$", re.MULTILINE)
+_CALL = re.compile(r"([A-Za-z_][\w.-]*)\(")
+_DECODER = json.JSONDecoder()
+_SHELL = re.compile(r"^Ran `(?P<command>[^\n]+)`\n(?:```\w*\n)?(?P<output>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One message, or one part of it."""
+
+    speaker: Speaker
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallText:
+    """A tool call read from a block. Values that are not JSON stay text."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+def blocks_of(text: str, cancelled: Callable[[], bool]) -> list[Block]:
+    """The blocks in order. Text before the first mark, or without any mark, is the user's."""
+    marks = [m for m in _MARK.finditer(text) if _stands_free(text, m)]
+    blocks: list[Block] = []
+    first = marks[0].start() if marks else len(text)
+    lead = text[:first].strip()
+    if lead:
+        blocks.extend(_speech(Speaker.USER, lead))
+    for index, mark in enumerate(marks):
+        if cancelled():
+            return blocks
+        end = marks[index + 1].start() if index + 1 < len(marks) else len(text)
+        body = _trimmed(text[mark.end() : end])
+        if body:
+            blocks.extend(_speech(_speaker(mark.group("name")), body))
+    return blocks
+
+
+def _stands_free(text: str, mark: re.Match[str]) -> bool:
+    """A role mark opens a block: after a blank line or a divider, never inside a paragraph."""
+    start = mark.start()
+    if start == 0:
+        return True
+    before = text[max(0, start - 120) : start]
+    lines = before.split("\n")
+    previous = lines[-2].strip() if len(lines) >= 2 else ""
+    return not previous or _RULE.match(previous) is not None
+
+
+def _trimmed(body: str) -> str:
+    body = body.strip()
+    while True:
+        lines = body.split("\n")
+        if len(lines) > 1 and _RULE.match(lines[-1]):
+            body = "\n".join(lines[:-1]).rstrip()
+        elif _RULE.match(body):
+            return ""
+        else:
+            return body
+
+
+def _speaker(name: str) -> Speaker:
+    low = name.lower().replace("_", " ")
+    if "result" in low:
+        return Speaker.RESULT
+    if "call" in low or "use" in low.split():
+        return Speaker.CALL
+    if "thinking" in low:
+        return Speaker.THINKING
+    if low in ("assistant",):
+        return Speaker.ASSISTANT
+    if low in ("bash", "shell"):
+        return Speaker.RESULT
+    if low == "summary":
+        return Speaker.SUMMARY
+    return Speaker.USER
+
+
+def _speech(speaker: Speaker, body: str) -> list[Block]:
+    """Splits what only looks like the user's words: shell runs and embedded summaries."""
+    if speaker is not Speaker.USER:
+        return [Block(speaker, body)]
+    shell = _SHELL.match(body)
+    if shell:
+        call = Block(Speaker.CALL, f"bash(command={json.dumps(shell.group('command'))})")
+        return [call, Block(Speaker.RESULT, shell.group("output").rstrip("` \n"))]
+    for tag in ("summary", "conversation-summary"):
+        start, end = body.find(f"<{tag}>"), body.rfind(f"</{tag}>")
+        if 0 <= start < end:
+            inner = Block(Speaker.SUMMARY, body[start + len(tag) + 2 : end].strip())
+            rest = body[end + len(tag) + 3 :].strip()
+            return [inner, Block(Speaker.USER, rest)] if rest else [inner]
+    if re.match(r"^#{1,3} \w+", body) and len(re.findall(r"^#{2,3} \w", body, re.MULTILINE)) >= 3:
+        return [Block(Speaker.SUMMARY, body)]
+    return [Block(speaker, body)]
+
+
+def calls_of(text: str) -> list[CallText]:
+    """The calls of a tool-calls block: `name(key=<json>, ...); name(...)`."""
+    calls: list[CallText] = []
+    position = 0
+    while True:
+        match = _CALL.search(text, position)
+        if match is None:
+            return calls
+        arguments, position = _arguments(text, match.end())
+        calls.append(CallText(match.group(1), arguments))
+
+
+_KEY = re.compile(r"\s*,?\s*([A-Za-z_]\w*)\s*=\s*")
+
+
+def _arguments(text: str, position: int) -> tuple[dict[str, Any], int]:
+    arguments: dict[str, Any] = {}
+    while True:
+        key = _KEY.match(text, position)
+        if key is None:
+            close = text.find(")", position)
+            if close < 0:
+                return arguments, len(text)
+            return arguments, close + 1
+        try:
+            value, position = _DECODER.raw_decode(text, key.end())
+        except json.JSONDecodeError:
+            # A shortened value: what is there up to the end of the line is kept as text.
+            end = text.find("\n", key.end())
+            end = len(text) if end < 0 else end
+            value, position = text[key.end() : end].strip('"'), end
+        arguments[key.group(1)] = value

@@ -1,0 +1,255 @@
+"""Drops what was said and no longer holds: the latest statement of a thing wins.
+
+A value that was changed, a choice that was replaced, a rule that was lifted or turned
+round. Whatever else the older sentence said is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from explorer.models.offline.extractive.atoms import atoms_of
+from explorer.models.offline.extractive.choices import (
+    lifted_terms,
+    replaced_phrases,
+    rival_choice,
+    turned_round,
+)
+from explorer.models.offline.extractive.claims import (
+    Claim,
+    claims_of,
+    clause_spans,
+    same_subject,
+)
+from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
+from explorer.models.offline.extractive.words import terms_of
+
+_PROSE = (Speaker.USER, Speaker.ASSISTANT, Speaker.SUMMARY)
+_LOOK_BACK = 48
+_CHOICES = (
+    Kind.DECISION,
+    Kind.CONSTRAINT,
+    Kind.PREFERENCE,
+    Kind.NEXT,
+    Kind.REQUEST,
+    Kind.DOING,
+    Kind.GOAL,
+    Kind.FACT,
+)
+
+
+def settle(statements: list[Statement], cancelled: Callable[[], bool]) -> None:
+    """Marks every superseded statement, oldest first; works in place."""
+    register = _Register()
+    prose = [s for s in statements if s.speaker in _PROSE and s.kind is not Kind.LATEST]
+    for index, statement in enumerate(prose):
+        if index % 256 == 0 and cancelled():
+            return
+        if statement.text.endswith("?") and statement.kind is not Kind.REQUEST:
+            continue
+        register.take(statement)
+
+
+class _Register:
+    """What holds so far, findable by subject, by value and by word."""
+
+    def __init__(self) -> None:
+        self._by_head: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+        self._by_value: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+        self._choices: dict[str, list[Statement]] = defaultdict(list)
+        self._retired: set[tuple[str, str, str]] = set()
+        self._recent: list[Claim] = []
+
+    def take(self, statement: Statement) -> None:
+        """Let a newer statement overrule older ones, then remember it."""
+        replaced = self._apply_replacements(statement)
+        claims = claims_of(statement)
+        for claim in claims:
+            self._apply_claim(claim, replaced)
+        self._apply_choice(statement)
+        if not statement.alive:
+            return
+        for claim in claims:
+            for head in claim.heads | (claim.subject if len(claim.subject) <= 12 else frozenset()):
+                self._by_head[claim.kind, head].append(claim)
+            self._by_value[claim.kind, claim.value].append(claim)
+            self._recent.append(claim)
+        if statement.kind in _CHOICES:
+            for term in statement.terms:
+                self._choices[term].append(statement)
+
+    def _apply_claim(self, claim: Claim, replaced: bool) -> None:
+        if any((claim.kind, head, claim.value) in self._retired for head in claim.heads):
+            if not claim.change:
+                # An echo of what was already overruled must not bring it back.
+                excise(claim.statement, claim)
+                return
+            self._retired -= {(claim.kind, head, claim.value) for head in claim.heads}
+        old = self._best(claim)
+        if old is None and claim.change and not claim.heads and not replaced:
+            old = self._latest_alike(claim)
+        if old is None:
+            return
+        self._retire(old, claim)
+
+    def _best(self, claim: Claim) -> Claim | None:
+        best: Claim | None = None
+        best_score = 0.0
+        heads = claim.heads | (claim.subject if claim.change else frozenset())
+        for head in heads:
+            for old in self._by_head.get((claim.kind, head), [])[-_LOOK_BACK:]:
+                if not old.statement.alive or old.statement is claim.statement:
+                    continue
+                if old.clause not in old.statement.text:
+                    continue
+                score = same_subject(claim, old)
+                newer = best is not None and old.statement.order > best.statement.order
+                if score > best_score or (score and score == best_score and newer):
+                    best, best_score = old, score
+        return best
+
+    def _latest_alike(self, claim: Claim) -> Claim | None:
+        """For "make it 80": the latest thing that had a value of this sort."""
+        for old in reversed(self._recent[-6:]):
+            alike = old.kind == claim.kind and old.dimension == claim.dimension
+            if alike and old.value != claim.value and old.statement.alive and old.linked:
+                return old
+        return None
+
+    def _retire(self, old: Claim, new: Claim) -> None:
+        """Every older mention of this value for this subject goes."""
+        for head in old.heads & new.heads or old.heads or new.heads:
+            self._retired.add((old.kind, head, old.value))
+        subject = old.heads | new.heads
+        for mention in self._by_value[old.kind, old.value][-_LOOK_BACK:]:
+            about = mention.heads | mention.subject
+            if mention is old or (
+                subject & about and mention.statement.order < new.statement.order
+            ):
+                excise(mention.statement, mention)
+        strip_old_mention(new.statement, old.value)
+
+    def _apply_replacements(self, statement: Statement) -> bool:
+        """ "from X to Y", "Y instead of X", "rename X to Y": X is named outright."""
+        found = False
+        for phrase in replaced_phrases(statement.text):
+            terms = terms_of(phrase)
+            values = {atom.key for atom in atoms_of(phrase)}
+            for value in values:
+                for kind in ("number", "path", "version", "word", "address", "date", "hash"):
+                    for mention in self._by_value.get((kind, value), [])[-_LOOK_BACK:]:
+                        shares = (
+                            mention.subject & statement.terms or mention.heads & statement.terms
+                        )
+                        if kind == "path" or shares:
+                            excise(mention.statement, mention)
+                            found = True
+            if terms and self._retire_choices(statement, phrase, terms):
+                found = True
+            if found:
+                strip_old_mention(statement, phrase)
+        return found
+
+    def _retire_choices(self, statement: Statement, phrase: str, terms: frozenset[str]) -> bool:
+        rarest = min(terms, key=lambda term: len(self._choices.get(term, ())))
+        hit = False
+        for old in self._choices.get(rarest, [])[-_LOOK_BACK:]:
+            if old.alive and terms <= old.terms and rival_choice(statement.text, old.text, phrase):
+                drop_part(old, terms, "replaced")
+                hit = True
+        return hit
+
+    def _apply_choice(self, statement: Statement) -> None:
+        lifted = lifted_terms(statement.text)
+        if lifted:
+            self._lift(statement, lifted)
+        elif statement.kind in (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.REQUEST):
+            for old in self._alike(statement, 3):
+                if turned_round(statement, old):
+                    drop_part(old, statement.terms, "turned round")
+
+    def _lift(self, statement: Statement, lifted: frozenset[str]) -> None:
+        rules = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.NEXT, Kind.REQUEST)
+        for term in lifted:
+            for old in self._choices.get(term, [])[-_LOOK_BACK:]:
+                if not old.alive or old.kind not in rules or old is statement:
+                    continue
+                shared = lifted & old.terms
+                enough = len(shared) >= max(1, round(0.6 * min(len(lifted), len(old.terms))))
+                if enough and (len(shared) > 1 or len(lifted) == 1):
+                    drop_part(old, lifted, "lifted")
+
+    def _alike(self, statement: Statement, at_least: int) -> Iterable[Statement]:
+        """Older choices that share words with this one."""
+        counts: dict[int, tuple[int, Statement]] = {}
+        for term in statement.terms:
+            for old in self._choices.get(term, [])[-_LOOK_BACK:]:
+                if old.alive:
+                    count = counts.get(id(old), (0, old))[0]
+                    counts[id(old)] = (count + 1, old)
+        floor = min(at_least, max(2, len(statement.terms) - 1))
+        return [old for count, old in counts.values() if count >= floor]
+
+
+def drop_part(statement: Statement, terms: frozenset[str], reason: str) -> None:
+    """Drop the clauses that speak of `terms`; the whole sentence when they are most of it."""
+    text = statement.text
+    spans = clause_spans(text, statement.atoms)
+    scored = [(len(terms_of(text[start:end]) & terms), (start, end)) for start, end in spans]
+    most = max(score for score, _ in scored)
+    kept = [span for score, span in scored if score < max(1, most)]
+    if most == 0 or not _keep(statement, kept):
+        statement.dropped = reason
+
+
+def _keep(statement: Statement, spans: list[tuple[int, int]]) -> bool:
+    """Reduce a sentence to some of its clauses; False when too little would be left."""
+    text = statement.text
+    rest = ", ".join(text[start:end].strip(" ,;.") for start, end in spans if start < end)
+    atoms = atoms_of(rest)
+    if len(terms_of(rest)) < (2 if atoms else 3):
+        return False
+    statement.text = rest[:1].upper() + rest[1:] + ("." if text.endswith(".") else "")
+    statement.atoms = atoms_of(statement.text)
+    statement.terms = terms_of(statement.text)
+    statement.keys = frozenset(atom.key for atom in statement.atoms)
+    return True
+
+
+def excise(statement: Statement, claim: Claim) -> None:
+    """Take one clause out of a sentence; drop the sentence when little else is left."""
+    if not statement.alive:
+        return
+    text = statement.text
+    if claim.clause not in text:
+        return
+    spans = [
+        (start, end)
+        for start, end in clause_spans(text, statement.atoms)
+        if text[start:end] != claim.clause
+    ]
+    if not _keep(statement, spans):
+        statement.dropped = "changed later"
+
+
+def strip_old_mention(statement: Statement, old: str) -> None:
+    """Take "from 50", "(was 50)", "instead of 50" out of the sentence that gives the new value."""
+    value = re.escape(old.strip())
+    tail = r"(?:\s?(?:%|[A-Za-z]{1,12}))?" if old.strip()[-1:].isdigit() else ""
+    ticks = r"[`\"'*]*"
+    pattern = re.compile(
+        rf"\s*(?:[,(]\s*)?\b(?:(?:up|down|away)\s+)?(?:from|instead\s+of|rather\s+than|was|previously|formerly|"
+        rf"used\s+to\s+be|replacing|not|no\s+longer|in\s+place\s+of|over)\s+(?:the\s+|our\s+|old\s+|current\s+|"
+        rf"previous\s+|using\s+|at\s+)*{ticks}{value}{ticks}{tail}(?=[\s,.;:)]|$)\)?",
+        re.IGNORECASE,
+    )
+    text, count = pattern.subn("", statement.text, count=1)
+    text = re.sub(r"\s{2,}", " ", text).strip(" ,;")
+    if not count or len(text) < 8:
+        return
+    statement.text = text
+    statement.atoms = atoms_of(text)
+    statement.terms = terms_of(text)
+    statement.keys = frozenset(atom.key for atom in statement.atoms)

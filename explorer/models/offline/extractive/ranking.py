@@ -1,0 +1,104 @@
+"""How much each statement is worth to the one who goes on working."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from explorer.models.offline.extractive.atoms import WEIGHTS
+from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
+
+_BASE: dict[Kind, float] = {
+    Kind.LATEST: 100.0,
+    Kind.GOAL: 9.0,
+    Kind.REQUEST: 2.6,
+    Kind.CONSTRAINT: 12.0,
+    Kind.PREFERENCE: 8.0,
+    Kind.DECISION: 11.0,
+    Kind.DONE: 3.0,
+    Kind.DOING: 5.0,
+    Kind.BLOCKED: 6.0,
+    Kind.ERROR: 5.0,
+    Kind.NEXT: 4.5,
+    Kind.FINDING: 5.0,
+    Kind.FACT: 4.0,
+    Kind.COMMAND: 1.0,
+    Kind.FILE: 0.6,
+}
+_VOICE: dict[Speaker, float] = {
+    Speaker.USER: 1.0,
+    Speaker.SUMMARY: 1.0,
+    Speaker.ASSISTANT: 0.75,
+    Speaker.THINKING: 0.35,
+    Speaker.RESULT: 0.5,
+    Speaker.CALL: 1.0,
+}
+_STANDING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.GOAL)
+_FADING = (Kind.NEXT, Kind.DOING, Kind.REQUEST)
+_BY_PLACE = (Kind.FACT, Kind.DONE, Kind.ERROR, Kind.REQUEST)
+_ATOM_CAP = 6.0
+
+
+def rank(statements: list[Statement], focus: frozenset[str]) -> None:
+    """Sets the worth of every live statement; works in place. Atoms count at selection."""
+    mentions = Counter(key for s in statements for key in s.keys)
+    places = _places(statements)
+    for statement in statements:
+        if not statement.alive:
+            continue
+        worth = _BASE[statement.kind] * _voice(statement)
+        if statement.firm:
+            worth += 3.0 if statement.kind is Kind.CONSTRAINT else 1.2
+        if statement.noted:
+            worth += 2.5
+        if id(statement) in places:
+            worth *= 1.35 - 0.8 * places[id(statement)]
+        elif statement.kind in _FADING:
+            worth *= 1.0 - 0.6 * statement.age
+        elif statement.kind not in _STANDING and not statement.inherited:
+            worth *= 1.15 - 0.25 * statement.age
+        if statement.kind in (Kind.COMMAND, Kind.FILE):
+            worth += min(2.0, 0.5 * (sum(mentions[key] for key in statement.keys) - 1))
+        if _empty(statement):
+            worth *= 0.25
+        if focus and statement.terms & focus:
+            worth *= 1.5 + 0.5 * min(3, len(statement.terms & focus))
+        statement.worth += worth
+
+
+def _voice(statement: Statement) -> float:
+    if statement.kind is Kind.CONSTRAINT and statement.speaker is Speaker.ASSISTANT:
+        return 0.4
+    return _VOICE[statement.speaker]
+
+
+def _empty(statement: Statement) -> bool:
+    """Words without any exact thing, in a kind that lives by them."""
+    if statement.atoms or statement.noted:
+        return False
+    if statement.kind in (Kind.FACT, Kind.REQUEST):
+        return True
+    return statement.kind in (Kind.DONE, Kind.FINDING) and statement.speaker is not Speaker.SUMMARY
+
+
+def _places(statements: list[Statement]) -> dict[int, float]:
+    """Where an inherited item stood in its section, 0 first to 1 last.
+
+    Sections are written best first, so that a rank survives from one summary to the next.
+    """
+    places: dict[int, float] = {}
+    for kind in _BY_PLACE:
+        row = [s for s in statements if s.kind is kind and s.speaker is Speaker.SUMMARY]
+        for index, statement in enumerate(row):
+            places[id(statement)] = index / max(1, len(row) - 1)
+    return places
+
+
+def exact_worth(statement: Statement, covered: set[str]) -> float:
+    """What the exact things of a statement add that no chosen statement holds yet."""
+    seen: set[str] = set()
+    total = 0.0
+    for atom in statement.atoms:
+        if atom.key not in covered and atom.key not in seen:
+            seen.add(atom.key)
+            total += WEIGHTS[atom.kind]
+    return min(total, _ATOM_CAP) * (0.6 if statement.speaker is Speaker.RESULT else 1.0)

@@ -1,0 +1,107 @@
+"""Takes a summary request apart: conversation, earlier summary, extra context, instructions (A22)."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+from explorer.models.offline.extractive.blocks import Block
+from explorer.models.offline.extractive.statement import Speaker
+from explorer.models.request import ChatMessage, ModelRequest
+
+_TAGGED = ("previous-summary", "additional-context")
+_FOCUS_LINE = re.compile(
+    r"^[ \t>*_#-]*(?:additional|extra|custom|user|special)?[ \t]*(?:focus|instructions?|guidance)"
+    r"(?:[ \t]+(?:on|from|by|for)[^:\n]{0,40})?[ \t*_]*[:：][ \t*_]*(?P<text>\S.*(?:\n(?!\s*\n|#).+)*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FOCUS_TAG = re.compile(
+    r"<(focus|custom-instructions|user-instructions|instructions)>(.*?)</\1>", re.DOTALL
+)
+_FOCUS_ON = re.compile(r"^[ \t]*(?:please\s+)?focus\s+on\s+(?P<text>.+)$", re.I | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The parts of a request. `spoken` holds a conversation given as messages, not as text."""
+
+    conversation: str
+    previous: str
+    context: str
+    instructions: str
+    focus: str
+    spoken: tuple[Block, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """All the text that the summary stands for."""
+        return "\n".join((self.conversation, self.previous, *(b.text for b in self.spoken)))
+
+
+def read_request(request: ModelRequest) -> Material:
+    """The material of a request; a request without tags is read message by message."""
+    texts = [m.text for m in request.messages if m.role == "user"]
+    whole = texts[-1] if texts else ""
+    tagged = next((t for t in texts if "<conversation>" in t), None)
+    if tagged is not None:
+        whole = "\n\n".join(texts)
+        conversation, rest = _cut(whole, "conversation")
+        spoken: tuple[Block, ...] = ()
+    else:
+        conversation, rest = "", whole
+        spoken = tuple(_spoken(request.messages))
+    parts = dict.fromkeys(_TAGGED, "")
+    for tag in _TAGGED:
+        parts[tag], rest = _cut(rest, tag)
+    return Material(
+        conversation,
+        parts["previous-summary"],
+        parts["additional-context"],
+        rest,
+        _focus(rest, parts["additional-context"]),
+        spoken,
+    )
+
+
+def _cut(text: str, tag: str) -> tuple[str, str]:
+    """The inside of the first `<tag>` element at the start of a line, and the text without it."""
+    opening = re.search(rf"^<{tag}>[ \t]*\n?", text, re.MULTILINE)
+    if opening is None:
+        return "", text
+    closing = re.search(rf"^</{tag}>", text[opening.end() :], re.MULTILINE)
+    if closing is None:
+        loose = text.find(f"</{tag}>", opening.end())
+        if loose < 0:
+            return text[opening.end() :], text[: opening.start()]
+        return text[opening.end() : loose], text[: opening.start()] + text[loose + len(tag) + 3 :]
+    end = opening.end() + closing.start()
+    inside = text[opening.end() : end]
+    return inside.strip("\n"), text[: opening.start()] + text[opening.end() + closing.end() :]
+
+
+def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:
+    speakers = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT, "tool": Speaker.RESULT}
+    last_user = max((i for i, m in enumerate(messages) if m.role == "user"), default=-1)
+    blocks: list[Block] = []
+    for index, message in enumerate(messages):
+        if index == last_user or message.role not in speakers:
+            continue
+        if message.text.strip():
+            blocks.append(Block(speakers[message.role], message.text))
+        for call in message.tool_calls:
+            arguments = ", ".join(f"{k}={_json(v)}" for k, v in call.arguments.items())
+            blocks.append(Block(Speaker.CALL, f"{call.name}({arguments})"))
+    return blocks
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _focus(instructions: str, context: str) -> str:
+    found = [context]
+    found += [match.group("text") for match in _FOCUS_LINE.finditer(instructions)]
+    found += [match.group(2) for match in _FOCUS_TAG.finditer(instructions)]
+    found += [match.group("text") for match in _FOCUS_ON.finditer(instructions)]
+    return "\n".join(part for part in found if part.strip())

@@ -1,0 +1,132 @@
+"""Writes the chosen statements under the headings that were asked for, each heading once (E20)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from explorer.models.offline.extractive.previous import (
+    ERROR_LABEL,
+    LATEST_LABEL,
+    list_line,
+)
+from explorer.models.offline.extractive.selecting import Choice
+from explorer.models.offline.extractive.statement import Kind, Statement
+from explorer.models.offline.extractive.template import Heading, Section, Template
+
+NONE = "- (none)"
+_RECENT = 0.15
+
+# Where a statement goes, and where it goes instead when that section was not asked for.
+_HOMES: dict[Section, tuple[Section, ...]] = {
+    Section.GOAL: (Section.GOAL, Section.NOTES, Section.FACTS, Section.PROGRESS),
+    Section.CONSTRAINTS: (
+        Section.CONSTRAINTS,
+        Section.FACTS,
+        Section.DECISIONS,
+        Section.NOTES,
+        Section.GOAL,
+    ),
+    Section.DONE: (Section.DONE, Section.PROGRESS, Section.FACTS, Section.NOTES),
+    Section.DOING: (Section.DOING, Section.PROGRESS, Section.NEXT, Section.DONE, Section.FACTS),
+    Section.BLOCKED: (Section.BLOCKED, Section.PROGRESS, Section.FACTS, Section.DOING),
+    Section.DECISIONS: (Section.DECISIONS, Section.FACTS, Section.CONSTRAINTS, Section.PROGRESS),
+    Section.NEXT: (Section.NEXT, Section.DOING, Section.FACTS, Section.PROGRESS),
+    Section.FACTS: (
+        Section.FACTS,
+        Section.NOTES,
+        Section.FILES,
+        Section.DONE,
+        Section.PROGRESS,
+        Section.DOING,
+    ),
+    Section.FILES: (Section.FILES, Section.FACTS, Section.NOTES, Section.DONE, Section.PROGRESS),
+}
+_PLACES: dict[Kind, Section] = {
+    Kind.GOAL: Section.GOAL,
+    Kind.REQUEST: Section.GOAL,
+    Kind.LATEST: Section.GOAL,
+    Kind.CONSTRAINT: Section.CONSTRAINTS,
+    Kind.PREFERENCE: Section.CONSTRAINTS,
+    Kind.DECISION: Section.DECISIONS,
+    Kind.DONE: Section.DONE,
+    Kind.DOING: Section.DOING,
+    Kind.BLOCKED: Section.BLOCKED,
+    Kind.ERROR: Section.FACTS,
+    Kind.NEXT: Section.NEXT,
+    Kind.FINDING: Section.FACTS,
+    Kind.FACT: Section.FACTS,
+    Kind.COMMAND: Section.FACTS,
+    Kind.FILE: Section.FILES,
+}
+_LABELS = {Kind.DOING: "In progress: ", Kind.BLOCKED: "Blocked: "}
+_BY_TIME = (Section.GOAL, Section.NEXT, Section.DOING)
+
+
+def skeleton_size(template: Template) -> int:
+    """UTF-16 units that the headings alone take, each with its empty mark."""
+    lines = [h.line for h in template.headings]
+    return sum(len(line) + 2 for line in lines) + len(lines) * (len(NONE) + 1)
+
+
+def render(template: Template, choices: list[Choice]) -> str:
+    """The summary as Markdown."""
+    homes = _assign(template, choices)
+    parts: list[str] = []
+    for heading in template.headings:
+        lines = _section_lines(heading.section, homes.get(heading.line, []))
+        if not lines and heading.section is not Section.TITLE:
+            lines = [NONE]
+        parts.append("\n".join([heading.line, *lines]))
+    text = "\n\n".join(parts)
+    return f"<summary>\n{text}\n</summary>" if template.wrapped else text
+
+
+def _assign(template: Template, choices: list[Choice]) -> dict[str, list[Choice]]:
+    first: dict[Section, Heading] = {}
+    for heading in template.headings:
+        first.setdefault(heading.section, heading)
+    fallback = next(
+        (h for h in template.headings if h.section is not Section.TITLE), template.headings[0]
+    )
+    homes: dict[str, list[Choice]] = defaultdict(list)
+    for choice in choices:
+        section = _place(choice.statement)
+        home = next((first[s] for s in _HOMES[section] if s in first), fallback)
+        homes[home.line].append(choice)
+    return homes
+
+
+def _place(statement: Statement) -> Section:
+    recent = statement.age <= _RECENT and not statement.inherited
+    if statement.kind is Kind.ERROR and recent:
+        return Section.BLOCKED
+    return _PLACES[statement.kind]
+
+
+def _section_lines(section: Section, choices: list[Choice]) -> list[str]:
+    def by_time(choice: Choice) -> tuple[float, float]:
+        late = 1.0 if choice.statement.kind is Kind.LATEST else 0.0
+        return late, choice.statement.order
+
+    def by_worth(choice: Choice) -> tuple[float, float]:
+        return -choice.worth, choice.statement.order
+
+    ordered = sorted(choices, key=by_time if section in _BY_TIME else by_worth)
+    lines: list[str] = []
+    lists: dict[str, list[str]] = defaultdict(list)
+    alone = sum(c.statement.kind in (Kind.GOAL, Kind.REQUEST) for c in choices) == 0
+    for choice in ordered:
+        kind = choice.statement.kind
+        if kind is Kind.FILE:
+            lists["Files"].append(choice.text)
+        elif kind is Kind.COMMAND:
+            lists["Commands"].append(choice.text)
+        elif kind is Kind.LATEST:
+            lines.append(f"- {choice.text}" if alone else f"- {LATEST_LABEL}: {choice.text}")
+        elif kind is Kind.ERROR:
+            lines.append(f"- {ERROR_LABEL}: {choice.text}")
+        else:
+            label = _LABELS.get(kind, "") if section is Section.PROGRESS else ""
+            lines.append(f"- {label}{choice.text}")
+    lines += [f"- {list_line(label, parts)}" for label, parts in lists.items()]
+    return lines

@@ -1,0 +1,146 @@
+"""Chooses what fits: coverage of exact things and rules first, full wording with what is left."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from explorer.models.offline.extractive.previous import list_part
+from explorer.models.offline.extractive.ranking import exact_worth
+from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
+from explorer.models.offline.extractive.wording import wordings
+from explorer.models.offline.pieces import utf16_units
+
+FLOOR = 1.5
+_BULLET = 3
+_SELF_STANDING = (
+    Kind.CONSTRAINT,
+    Kind.PREFERENCE,
+    Kind.DECISION,
+    Kind.GOAL,
+    Kind.NEXT,
+    Kind.DOING,
+    Kind.BLOCKED,
+    Kind.LATEST,
+)
+LISTED = (Kind.FILE, Kind.COMMAND)
+
+
+@dataclass(slots=True)
+class Choice:
+    """A statement that goes into the summary. `texts` are its wordings, longest first."""
+
+    statement: Statement
+    texts: list[str]
+    level: int
+    worth: float
+
+    @property
+    def text(self) -> str:
+        """The wording in use."""
+        return self.texts[self.level]
+
+    @property
+    def size(self) -> int:
+        """Its cost in UTF-16 units, with the bullet or comma that it needs."""
+        return size_of(self.statement.kind, self.text)
+
+
+def size_of(kind: Kind, text: str) -> int:
+    """UTF-16 units of an item as it is written."""
+    if kind in LISTED:
+        return utf16_units(list_part(text)) + 2
+    return utf16_units(text) + _BULLET + (7 if kind is Kind.ERROR else 0)
+
+
+class Selection:
+    """Fills a budget, given in UTF-16 units."""
+
+    def __init__(self, budget: int) -> None:
+        self.room = budget
+        self.chosen: list[Choice] = []
+        self._covered: set[str] = set()
+        self._by_term: dict[str, list[Statement]] = defaultdict(list)
+
+    def force(self, statement: Statement, texts: list[str]) -> None:
+        """Take a statement whatever it costs, in its shortest wording for now."""
+        self._accept(Choice(statement, texts, len(texts) - 1, 1000.0))
+
+    def fill(self, statements: list[Statement], cancelled: Callable[[], bool]) -> None:
+        """Greedy by worth per size, with shortest wordings; worth sinks as things get covered."""
+        heap: list[tuple[float, int, Statement, list[str]]] = []
+        for statement in statements:
+            worth = self._worth(statement)
+            if worth < FLOOR:
+                continue
+            texts = wordings(statement)
+            heap.append(
+                (-self._density(statement, texts[-1], worth), statement.order, statement, texts)
+            )
+        heapq.heapify(heap)
+        steps = 0
+        while heap:
+            steps += 1
+            if steps % 256 == 0 and cancelled():
+                return
+            density, order, statement, texts = heapq.heappop(heap)
+            worth = self._worth(statement)
+            if worth < FLOOR or self._said_already(statement):
+                continue
+            now = -self._density(statement, texts[-1], worth)
+            if now > density + 1e-9 and heap and now > heap[0][0]:
+                heapq.heappush(heap, (now, order, statement, texts))
+                continue
+            choice = Choice(statement, texts, len(texts) - 1, worth)
+            if choice.size <= self.room:
+                self._accept(choice)
+
+    def lengthen(self) -> None:
+        """Give the room that is left to fuller wordings, the worthiest first."""
+        for choice in sorted(self.chosen, key=lambda c: (-c.statement.worth, c.statement.order)):
+            for level in range(choice.level):
+                more = size_of(choice.statement.kind, choice.texts[level]) - choice.size
+                if more <= self.room:
+                    choice.level = level
+                    self.room -= more
+                    break
+
+    def _density(self, statement: Statement, text: str, worth: float) -> float:
+        return worth / math.pow(size_of(statement.kind, text) + 14, 0.85)
+
+    def _worth(self, statement: Statement) -> float:
+        exact = exact_worth(statement, self._covered)
+        if statement.kind in _SELF_STANDING:
+            return statement.worth + exact
+        if not exact and statement.atoms:
+            return statement.worth * 0.2
+        return statement.worth + exact
+
+    def _said_already(self, statement: Statement) -> bool:
+        """Whether something chosen holds (nearly) all the words and exact things of this."""
+        if statement.kind in LISTED:
+            return statement.keys <= self._covered
+        if not statement.terms:
+            return not statement.atoms
+        if not statement.keys <= self._covered:
+            return False
+        counts: dict[int, int] = defaultdict(int)
+        for term in statement.terms:
+            for chosen in self._by_term.get(term, ()):
+                counts[id(chosen)] += 1
+        most = max(counts.values(), default=0)
+        need = 0.99 if statement.speaker is Speaker.USER else 0.75
+        return most >= need * len(statement.terms)
+
+    def _accept(self, choice: Choice) -> None:
+        self.chosen.append(choice)
+        self.room -= choice.size
+        short = choice.texts[-1]
+        self._covered |= {atom.key for atom in choice.statement.atoms if atom.text in short} or (
+            choice.statement.keys if choice.statement.kind is Kind.LATEST else set()
+        )
+        for term in choice.statement.terms:
+            self._by_term[term].append(choice.statement)

@@ -1,0 +1,116 @@
+"""Cuts the text of a message into the smallest pieces that still say something."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_FENCE = re.compile(r"^\s*(```|~~~)")
+_BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,3}[.)])\s+")
+_BOX = re.compile(r"^\[([ xX~>-])\]\s+")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+")
+_TABLE_RULE = re.compile(r"^[\s|:+=_-]*$")
+_END = re.compile(r"(?<=[.!?])[\"'”’)\]*`]*\s+(?=[\"'“‘(\[`*_]*[A-Z0-9`/~.$])|(?<=[.!?])\s{2,}")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|approx|cf|no|dr|mr|mrs|ms|st|fig|eq|resp|incl|esp|al|[A-Za-z])\.)$",
+    re.IGNORECASE,
+)
+_LONG = 400
+_HARD = re.compile(r"(?<=[;:])\s+|\s+(?=(?:but|however|because|so that|which)\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A sentence, list item or line. `box` is the mark of a checklist item, if it had one."""
+
+    text: str
+    code: bool = False
+    item: bool = False
+    box: str = ""
+
+
+def pieces_of(text: str) -> list[Piece]:
+    """The pieces of a prose message, in order; code blocks line by line."""
+    pieces: list[Piece] = []
+    paragraph: list[str] = []
+    fenced = False
+
+    def flush() -> None:
+        if paragraph:
+            pieces.extend(Piece(s) for s in sentences_of(" ".join(paragraph)))
+            paragraph.clear()
+
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            flush()
+            fenced = not fenced
+            continue
+        if fenced:
+            if line.strip():
+                pieces.append(Piece(line.strip(), code=True))
+            continue
+        stripped = line.strip()
+        if not stripped or _TABLE_RULE.match(stripped):
+            flush()
+            continue
+        bullet = _BULLET.match(line)
+        if bullet or _HEADING.match(line):
+            flush()
+            pieces.extend(_item(line, bullet))
+            continue
+        if paragraph and not _continues(paragraph[-1], stripped):
+            flush()
+        paragraph.append(stripped.lstrip("> "))
+    flush()
+    return pieces
+
+
+def _item(line: str, bullet: re.Match[str] | None) -> list[Piece]:
+    if bullet is None:
+        return [Piece(_HEADING.sub("", line).strip(), item=True)]
+    content = line[bullet.end() :].strip()
+    box = _BOX.match(content)
+    if box:
+        content = content[box.end() :]
+    mark = box.group(1).lower() if box else ""
+    return [Piece(s, item=True, box=mark) for s in sentences_of(content)]
+
+
+def _continues(before: str, line: str) -> bool:
+    """Whether a line goes on from the one before, as in text wrapped at a column."""
+    if before[-1] in ".!?:;" and len(before) < 60:
+        return False
+    return line[0].islower() or len(before) >= 60
+
+
+def sentences_of(paragraph: str) -> list[str]:
+    """The sentences of one paragraph; a very long one is cut at its inner joints."""
+    if not paragraph:
+        return []
+    sentences: list[str] = []
+    start = 0
+    for match in _END.finditer(paragraph):
+        head = paragraph[start : match.start()]
+        if _ABBREVIATION.search(head[-8:]):
+            continue
+        # closing marks belong to the sentence before them
+        closing = match.group().rstrip()
+        sentences.append((head + closing).strip())
+        start = match.end()
+    sentences.append(paragraph[start:].strip())
+    result: list[str] = []
+    for sentence in sentences:
+        result.extend([sentence] if len(sentence) <= _LONG else _broken(sentence))
+    return [s for s in result if s]
+
+
+def _broken(sentence: str) -> list[str]:
+    parts: list[str] = []
+    for part in _HARD.split(sentence):
+        while len(part) > _LONG:
+            space = part.rfind(" ", 100, _LONG)
+            end = space if space > 0 else _LONG
+            parts.append(part[:end].strip())
+            part = part[end:].strip()
+        parts.append(part.strip())
+    return parts

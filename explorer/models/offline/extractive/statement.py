@@ -1,0 +1,68 @@
+"""One thing that was said, with what the ranking needs to know of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from explorer.models.offline.extractive.atoms import Atom
+
+
+class Kind(Enum):
+    """What a statement is for the one who goes on working."""
+
+    GOAL = "goal"
+    REQUEST = "request"
+    LATEST = "latest request"
+    CONSTRAINT = "constraint"
+    PREFERENCE = "preference"
+    DECISION = "decision"
+    DONE = "done"
+    DOING = "in progress"
+    BLOCKED = "blocked"
+    ERROR = "error"
+    NEXT = "next"
+    FINDING = "finding"
+    FACT = "fact"
+    COMMAND = "command"
+    FILE = "file"
+
+
+class Speaker(Enum):
+    """Whose words they are."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    THINKING = "thinking"
+    CALL = "call"
+    RESULT = "result"
+    SUMMARY = "summary"
+
+
+@dataclass(slots=True)
+class Statement:
+    """A sentence, line or list item. `order` rises with time over the whole session.
+
+    `turn` counts blocks of conversation from its end (0 is the last one); what comes from
+    an earlier summary lies before every block. `worth` is set by the ranking. `dropped`
+    says why it no longer counts, empty while it does.
+    """
+
+    text: str
+    kind: Kind
+    speaker: Speaker
+    order: int
+    age: float = 0.0
+    atoms: tuple[Atom, ...] = ()
+    terms: frozenset[str] = frozenset()
+    firm: bool = False
+    noted: bool = False
+    inherited: bool = False
+    worth: float = 0.0
+    dropped: str = ""
+    keys: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still holds."""
+        return not self.dropped

@@ -1,0 +1,133 @@
+"""From a summary request to its text: read, settle, rank, choose, write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from explorer.models.offline.extractive.blocks import blocks_of
+from explorer.models.offline.extractive.building import Builder, user_kind
+from explorer.models.offline.extractive.changes import settle
+from explorer.models.offline.extractive.progress import close_finished
+from explorer.models.offline.extractive.ranking import rank
+from explorer.models.offline.extractive.reading import Material, read_request
+from explorer.models.offline.extractive.rendering import render, skeleton_size
+from explorer.models.offline.extractive.selecting import Selection
+from explorer.models.offline.extractive.sentences import pieces_of
+from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
+from explorer.models.offline.extractive.template import Template, read_template
+from explorer.models.offline.extractive.wording import wordings
+from explorer.models.offline.extractive.words import lower_words, terms_of
+from explorer.models.offline.pieces import estimate_tokens
+from explorer.models.request import ModelRequest
+
+_SHARE = 0.2
+_CEILING = 0.5
+_SMALLEST = 160
+_LARGEST = 6000
+_LATEST_SHARE = 0.3
+_ASKING = (Kind.REQUEST, Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION)
+
+
+def summarize(request: ModelRequest, cancelled: Callable[[], bool]) -> str:
+    """The summary that a request asks for; empty when cancelled on the way."""
+    material = read_request(request)
+    template = read_template(material.instructions)
+    statements = gather(material, cancelled)
+    if cancelled():
+        return ""
+    if template.short:
+        return _short(statements)
+    budget = budget_tokens(request.max_output_tokens, estimate_tokens(material.source))
+    return compose(template, statements, budget, cancelled)
+
+
+def budget_tokens(asked: int | None, source: int) -> int:
+    """Tokens to spend: what was asked for, but never most of the source (E16)."""
+    if asked is None:
+        return min(_LARGEST, max(_SMALLEST, int(source * _SHARE)))
+    return min(asked, max(_SMALLEST, int(source * _CEILING)))
+
+
+def gather(material: Material, cancelled: Callable[[], bool]) -> list[Statement]:
+    """Every statement that still holds, ranked."""
+    builder = Builder()
+    if material.previous.strip():
+        builder.add_summary(material.previous, age=1.0)
+    blocks = list(material.spoken) or blocks_of(material.conversation, cancelled)
+    builder.add_blocks(blocks, cancelled)
+    statements = builder.statements
+    _name_goal(statements)
+    settle(statements, cancelled)
+    close_finished(statements)
+    rank(statements, terms_of(material.focus))
+    return [s for s in statements if s.alive]
+
+
+def _name_goal(statements: list[Statement]) -> None:
+    """Without an earlier goal, the first request is the goal."""
+    if any(s.kind is Kind.GOAL for s in statements):
+        return
+    for statement in statements:
+        if statement.kind is Kind.LATEST:
+            return
+        if statement.kind is Kind.REQUEST and statement.speaker is Speaker.USER:
+            statement.kind = Kind.GOAL
+            return
+
+
+def compose(
+    template: Template, statements: list[Statement], budget: int, cancelled: Callable[[], bool]
+) -> str:
+    """The summary within `budget` tokens."""
+    selection = Selection(budget * 4 - skeleton_size(template))
+    latest = next((s for s in reversed(statements) if s.kind is Kind.LATEST), None)
+    if latest is not None:
+        selection.force(latest, latest_wordings(latest, int(budget * 4 * _LATEST_SHARE)))
+    goal = next((s for s in statements if s.kind is Kind.GOAL), None)
+    if goal is not None:
+        selection.force(goal, wordings(goal))
+    rest = [s for s in statements if s.kind is not Kind.LATEST and s is not goal]
+    selection.fill(rest, cancelled)
+    selection.lengthen()
+    text = render(template, selection.chosen)
+    while estimate_tokens(text) > budget and len(selection.chosen) > 1:
+        worst = min(selection.chosen, key=lambda c: (c.worth, -c.statement.order))
+        selection.chosen.remove(worst)
+        text = render(template, selection.chosen)
+    return text
+
+
+def latest_wordings(latest: Statement, limit: int) -> list[str]:
+    """The latest request whole where the limit (UTF-16 units) allows, and only what it asks."""
+    pieces = [piece.text for piece in pieces_of(latest.text)]
+    asks = [p for p in pieces if user_kind(p, lower_words(p)) in _ASKING] or pieces
+    whole = _up_to(pieces, limit)
+    short = _up_to(asks, max(120, limit // 2))
+    return [whole, short] if len(short) < len(whole) else [whole]
+
+
+def _up_to(pieces: list[str], limit: int) -> str:
+    """As many sentences as fit; the last one, where people put what they want, comes first."""
+    kept = {len(pieces) - 1} if pieces else set()
+    size = len(pieces[-1]) if pieces else 0
+    for index, piece in enumerate(pieces[:-1]):
+        if size + len(piece) + 1 <= limit:
+            kept.add(index)
+            size += len(piece) + 1
+    return " ".join(pieces[index] for index in sorted(kept))[: max(limit, 400)]
+
+
+def _short(statements: list[Statement]) -> str:
+    """Two or three sentences in the first person (A25)."""
+
+    def last(*kinds: Kind) -> str:
+        found = [s.text for s in statements if s.kind in kinds]
+        return found[-1].rstrip(".!? ") if found else ""
+
+    asked, done, ahead = last(Kind.LATEST), last(Kind.DONE), last(Kind.NEXT, Kind.DOING)
+    sentences = [f'I was asked: "{asked[:240]}".' if asked else "I read the conversation so far."]
+    if done:
+        sentences.append(f"I report as done: {done[:200]}.")
+    if ahead:
+        sentences.append(f"What I have ahead: {ahead[:200]}.")
+    return " ".join(sentences)

@@ -1,0 +1,152 @@
+"""Which sections a prompt asks for, found by reading its template (A23, A24, A26)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+_HEADING = re.compile(r"^[ \t]{0,3}(#{1,4})[ \t]+([^\n#].*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_NUMBERED = re.compile(r"^[ \t]*(\d{1,2})\.[ \t]+\**([A-Z][^\n:*]{2,60}?)\**[ \t]*:", re.MULTILINE)
+_SHORT = re.compile(
+    r"\b(?:\d|one|two|three|a\s+few|couple)(?:\s*(?:-|–|to|or)\s*(?:\d|two|three|four))?\s+"
+    r"(?:short\s+|brief\s+|first-person\s+|plain\s+)*sentences?\b",
+    re.IGNORECASE,
+)
+
+
+class Section(Enum):
+    """What a heading asks for, whatever its words."""
+
+    GOAL = "goal"
+    CONSTRAINTS = "constraints"
+    PROGRESS = "progress"
+    DONE = "done"
+    DOING = "doing"
+    BLOCKED = "blocked"
+    DECISIONS = "decisions"
+    NEXT = "next"
+    FACTS = "facts"
+    FILES = "files"
+    NOTES = "notes"
+    TITLE = "title"
+
+
+# The first pattern that fits decides; special words stand before general ones.
+_MEANINGS: tuple[tuple[re.Pattern[str], Section], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), section)
+    for pattern, section in (
+        (
+            r"next|remaining|to-?do|pending|upcoming|continuation|follow|open\s+(?:task|item|work)",
+            Section.NEXT,
+        ),
+        (
+            r"in[- ]progress|ongoing|current(?:ly)?\s+(?:work|state|status|task|focus)|active\s+work|under\s*way",
+            Section.DOING,
+        ),
+        (r"early\s+progress|progress\s+so\s+far", Section.PROGRESS),
+        (
+            r"block|problem|issue|error|troubleshoot|obstacle|failure|open\s+question",
+            Section.BLOCKED,
+        ),
+        (
+            r"suffix|context\s+for|critical|essential|key\s+(?:context|fact|detail|information)",
+            Section.FACTS,
+        ),
+        (r"decision|choice|rationale|approach|why", Section.DECISIONS),
+        (r"constraint|preference|requirement|rule|guideline|instruction", Section.CONSTRAINTS),
+        (r"\bdone\b|complet|accomplish|finished|achiev|work\s+performed", Section.DONE),
+        (r"progress|status|recent\s+operations|history", Section.PROGRESS),
+        (r"goal|objective|intent|request|task|purpose|overview|asked|aim|prompt", Section.GOAL),
+        (r"file|code|artifact|artefact", Section.FILES),
+        (r"note|additional|misc|other|remark", Section.NOTES),
+        (
+            r"context|fact|detail|information|technical|knowledge|foundation|data|reference|learn|insight|discover",
+            Section.FACTS,
+        ),
+    )
+)
+DEFAULT = (
+    ("Goal", 2, Section.GOAL),
+    ("Constraints & Preferences", 2, Section.CONSTRAINTS),
+    ("Progress", 2, Section.TITLE),
+    ("Done", 3, Section.DONE),
+    ("In Progress", 3, Section.DOING),
+    ("Blocked", 3, Section.BLOCKED),
+    ("Key Decisions", 2, Section.DECISIONS),
+    ("Next Steps", 2, Section.NEXT),
+    ("Critical Context", 2, Section.FACTS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading to write: its words, its level, what belongs under it.
+
+    `number` is set for a numbered section; 0 is a Markdown heading.
+    """
+
+    words: str
+    level: int
+    section: Section
+    number: int = 0
+
+    @property
+    def line(self) -> str:
+        """The heading as it is written."""
+        if self.number:
+            return f"{self.number}. {self.words}:"
+        return f"{'#' * self.level} {self.words}"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The shape of the answer. `short` asks for a few sentences and no sections."""
+
+    headings: tuple[Heading, ...]
+    short: bool = False
+    wrapped: bool = False
+
+
+def read_template(instructions: str) -> Template:
+    """The sections that the instructions name, in their order, each once (E20)."""
+    found = [(len(m.group(1)), m.group(2)) for m in _HEADING.finditer(instructions)]
+    headings: list[Heading] = []
+    seen: set[str] = set()
+    for index, (level, words) in enumerate(found):
+        clean = words.strip(" :*_`")
+        if clean.lower() in seen or len(clean) > 80:
+            continue
+        seen.add(clean.lower())
+        parent = index + 1 < len(found) and found[index + 1][0] > level
+        headings.append(Heading(clean, level, meaning(clean, parent=parent)))
+    wrapped = "<summary>" in instructions
+    if not headings:
+        numbered = _numbered(instructions)
+        if len(numbered) >= 3:
+            return Template(numbered, wrapped=wrapped)
+        if _SHORT.search(instructions):
+            return Template((), short=True)
+    if len(headings) < 2:
+        headings = [Heading(words, level, section) for words, level, section in DEFAULT]
+    return Template(tuple(headings), wrapped=wrapped)
+
+
+def _numbered(instructions: str) -> tuple[Heading, ...]:
+    headings: dict[str, Heading] = {}
+    for match in _NUMBERED.finditer(instructions):
+        words = match.group(2).strip(" :*_[]")
+        number = len(headings) + 1
+        if words.lower() not in headings and int(match.group(1)) == number:
+            headings[words.lower()] = Heading(words, 2, meaning(words, parent=False), number)
+    return tuple(headings.values())
+
+
+def meaning(words: str, *, parent: bool) -> Section:
+    """What a heading asks for; one with headings of its own beneath it is only a title."""
+    if parent:
+        return Section.TITLE
+    for pattern, section in _MEANINGS:
+        if pattern.search(words):
+            return section
+    return Section.NOTES

@@ -1,0 +1,101 @@
+"""A statement in fewer words: always a piece of its own text, never a paraphrase."""
+
+from __future__ import annotations
+
+import re
+
+from explorer.models.offline.extractive.atoms import Atom
+from explorer.models.offline.extractive.claims import clause_spans
+from explorer.models.offline.extractive.statement import Kind, Statement
+from explorer.models.offline.extractive.words import word_set
+
+_LEAD = re.compile(
+    r"""^(?:(?:ok(?:ay)?|so|well|also|and|but|oh|alright|right|great|thanks|thank\s+you|hi|hey|hello|please|
+    now|then|just|btw|by\s+the\s+way|fyi|note\s+that|note|remember(?:\s+that)?|keep\s+in\s+mind(?:\s+that)?|
+    one\s+(?:more\s+)?thing|actually|i\s+think|i\s+guess|i\s+believe|as\s+i\s+(?:said|mentioned)|it\s+
+    (?:seems|looks\s+like)|for\s+the\s+record|just\s+so\s+you\s+know|heads[- ]up|important|done|got\s+it|
+    sure|understood|perfect|anyway|additionally|furthermore|moreover|finally|first|second|however|
+    in\s+addition|good|yes|yeah|for\s+reference|quick\s+note)(?:[,:;.!—–-]+\s*|\s+))+(?=\S{2,})""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PARENTHESIS = re.compile(r"\s*\([^()]{3,160}\)")
+_TAIL_STOP = word_set(
+    """
+    and but so because since which that when while if then to for as with before after
+    though although unless until where who
+    """
+)
+_WORD = re.compile(r"\S+")
+_WINDOW_KINDS = (
+    Kind.FACT,
+    Kind.FINDING,
+    Kind.DONE,
+    Kind.NEXT,
+    Kind.REQUEST,
+    Kind.BLOCKED,
+    Kind.DOING,
+)
+_ERROR_LIMIT = 240
+_BEFORE = 7
+_AFTER = 3
+
+
+def wordings(statement: Statement) -> list[str]:
+    """The text in full, then shorter, each a good deal shorter than the one before."""
+    full = " ".join(statement.text.split())
+    options = [full]
+    if statement.kind is Kind.ERROR:
+        return [full[:_ERROR_LIMIT]]
+    lead = _without_lead(full)
+    options.append(lead)
+    if statement.kind in _WINDOW_KINDS and statement.atoms:
+        options.append(_window(full, statement.atoms))
+    elif len(lead) > 120:
+        options.append(_without_asides(lead, statement.atoms))
+    result = [options[0]]
+    for option in options[1:]:
+        if option and len(option) <= len(result[-1]) - 6:
+            result.append(option)
+    return result
+
+
+def _without_lead(text: str) -> str:
+    cut = _LEAD.sub("", text, count=1)
+    if len(cut) < 12 or cut == text:
+        return text
+    return cut[:1].upper() + cut[1:] if cut[:1].islower() and cut.split()[0].isalpha() else cut
+
+
+def _without_asides(text: str, atoms: tuple[Atom, ...]) -> str:
+    """Parentheses that hold nothing exact go."""
+    keys = [atom.text for atom in atoms]
+    return _PARENTHESIS.sub(
+        lambda m: m.group() if any(key in m.group() for key in keys) else "", text
+    )
+
+
+def _window(text: str, atoms: tuple[Atom, ...]) -> str:
+    """From a few words before the first exact thing to a few after the last."""
+    spans = [
+        (start, end)
+        for start, end in clause_spans(text, atoms)
+        if any(start <= atom.start < end for atom in atoms)
+    ]
+    if not spans:
+        return text
+    start, end = spans[0][0], spans[-1][1]
+    first = min(atom.start for atom in atoms)
+    last = max(atom.end for atom in atoms if atom.end <= len(text))
+    before = list(_WORD.finditer(text, start, first))
+    if len(before) > _BEFORE:
+        start = before[-_BEFORE].start()
+    after = list(_WORD.finditer(text, last, end))
+    stop = last
+    for count, word in enumerate(after):
+        if count >= _AFTER or word.group().lower().strip(",.;") in _TAIL_STOP:
+            break
+        stop = word.end()
+    else:
+        stop = end
+    window = _without_lead(text[start:stop].strip(" ,;:"))
+    return window.rstrip(".")
