@@ -67,10 +67,8 @@ def cut_reason(cuts: Cuts, cut: Cut, settings: Settings, prefix: int, *, by_hand
     said = [_chosen(view, cut) if by_hand else _walked(cuts, cut, settings)]
     if cut.first_kept < cut.point:
         moved = cut.point - cut.first_kept
-        verb = "joins" if moved == 1 else "join"
-        said.append(
-            f"The {'entry' if moved == 1 else f'{moved} entries'} just before it {verb} the kept side."
-        )
+        what = "The entry just before it joins" if moved == 1 else f"{moved} entries before it join"
+        said.append(f"{what} the kept side.")
     if cut.is_split_turn and prefix:
         turn = view.turn(cut.turn_start)
         first = "first entry gets a summary of its own"
