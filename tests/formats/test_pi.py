@@ -66,7 +66,7 @@ def test_a4_version_2_spells_a_custom_role_hook_message(tmp_path: Path) -> None:
     assert b"hookMessage" in records[1].raw.encode()
 
 
-def _version_1() -> list[dict[str, object]]:
+def version_1() -> list[dict[str, object]]:
     def bare(value: dict[str, object]) -> dict[str, object]:
         return {key: field for key, field in value.items() if key not in ("id", "parentId")}
 
@@ -83,7 +83,7 @@ def _version_1() -> list[dict[str, object]]:
 
 
 def test_a3_version_1_gets_ids_by_position_and_an_index_becomes_an_id(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", _version_1())
+    path = write(tmp_path / "s.jsonl", version_1())
     source, records = read(path)
     assert source.header.version == 1
     ids = [record.entry_id for record in records]
@@ -97,14 +97,14 @@ def test_a3_version_1_gets_ids_by_position_and_an_index_becomes_an_id(tmp_path: 
 
 
 def test_a3_version_1_gets_the_same_ids_when_the_file_has_grown(tmp_path: Path) -> None:
-    lines = _version_1()
+    lines = version_1()
     _, before = read(write(tmp_path / "s.jsonl", lines[:4]))
     _, after = read(write(tmp_path / "s.jsonl", lines))
     assert [one.entry_id for one in after][: len(before)] == [one.entry_id for one in before]
 
 
 def test_a3_version_1_index_passes_over_lines_that_are_not_json(tmp_path: Path) -> None:
-    lines: list[dict[str, object] | bytes] = list(_version_1())
+    lines: list[dict[str, object] | bytes] = list(version_1())
     lines.insert(2, b"{broken")
     _, records = read(write(tmp_path / "s.jsonl", lines))
     compaction = records[3].facts.compaction
@@ -116,7 +116,7 @@ def test_a3_version_1_index_passes_over_lines_that_are_not_json(tmp_path: Path) 
 def test_a3_version_1_index_that_names_no_entry_keeps_nothing(
     tmp_path: Path, index: object
 ) -> None:
-    lines = _version_1()
+    lines = version_1()
     lines[4]["firstKeptEntryIndex"] = index
     _, records = read(write(tmp_path / "s.jsonl", lines))
     compaction = records[3].facts.compaction
