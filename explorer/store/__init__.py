@@ -6,6 +6,7 @@ first paint.
 
 from explorer.store.rows import (
     DamagedError,
+    DraftRow,
     ImportCancelled,
     ImportReport,
     LoadedSession,
@@ -13,14 +14,18 @@ from explorer.store.rows import (
     SessionRow,
     StoreError,
 )
+from explorer.store.searching import Hit, SearchState
 from explorer.store.store import Store
 
 __all__ = [
     "DamagedError",
+    "DraftRow",
+    "Hit",
     "ImportCancelled",
     "ImportReport",
     "LoadedSession",
     "NewerVersionError",
+    "SearchState",
     "SessionRow",
     "Store",
     "StoreError",

@@ -95,6 +95,20 @@ class Appender:
         self.insert(db, key, count, fresh, leaf)
         return list(range(count, count + len(fresh)))
 
+    def take_in(
+        self,
+        db: sqlite3.Connection,
+        key: int,
+        records: Sequence[tuple[EntryRecord, str | None]],
+    ) -> dict[str, int]:
+        """Add records of a file, each with its parent's id, but those whose id is here already;
+        returns the index of each of them, by id."""
+        ids, count = self.ids(db, key)
+        fresh = [pair for pair in records if pair[0].entry_id not in ids]
+        self.insert(db, key, count, self._placed(fresh, ids, count, key), None)
+        placed = {record.entry_id: count + at for at, (record, _) in enumerate(fresh)}
+        return placed | {r.entry_id: ids[r.entry_id] for r, _ in records if r.entry_id in ids}
+
     def insert(
         self,
         db: sqlite3.Connection,

@@ -17,6 +17,8 @@ from explorer.store.schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION
 
 BUSY_MS = 10_000
 """How long a write waits for another process's write."""
+_CHECKPOINT_PAGES = 4000
+"""64 MB of log before it is worked into the file; an import then writes less."""
 _MAGIC = b"SQLite format 3\0"
 
 
@@ -77,6 +79,7 @@ def create(path: Path) -> None:
                 SQLModel.metadata.create_all(connection, tables=tables())
                 connection.commit()
                 raw = driver(connection)
+                raw.execute("INSERT INTO library VALUES ('id', ?)", (secrets.token_hex(16),))
                 raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 raw.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         finally:
@@ -120,6 +123,8 @@ def _set_up(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
     connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+    connection.execute(f"PRAGMA journal_size_limit = {_CHECKPOINT_PAGES * PAGE_SIZE}")
 
 
 def _begin(connection: Connection) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections import deque
-from concurrent.futures import Future
-from dataclasses import dataclass
+from concurrent.futures import Future, wait
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -19,7 +18,7 @@ from explorer.store.codec import text_in, to_json
 from explorer.store.columns_blob import pack
 from explorer.store.database import driver
 from explorer.store.loading import store_columns
-from explorer.store.removing import remove_session
+from explorer.store.locate import FileStamp
 from explorer.store.rows import (
     ImportCancelled,
     ImportReport,
@@ -34,20 +33,6 @@ from explorer.store.writer import Writer
 _IN_FLIGHT = 2
 """Batches that may wait for the writer: enough to keep it busy, few enough to stay small."""
 _PROBLEMS_KEPT = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class FileStamp:
-    """What tells whether a file is as it was."""
-
-    size: int
-    mtime_ns: int
-
-    @classmethod
-    def of(cls, path: str) -> FileStamp:
-        """Raises OSError when the file cannot be asked."""
-        found = Path(path).stat()
-        return cls(found.st_size, found.st_mtime_ns)
 
 
 class NewImport:
@@ -81,7 +66,7 @@ class NewImport:
                     if progress is not None:
                         progress(self._source.report.bytes_done, self._source.report.bytes_total)
                 self._drain(0)
-                return self._finish()
+                return self._finish(claim.name)
             except BaseException:
                 self._give_up()
                 raise
@@ -103,21 +88,24 @@ class NewImport:
         while len(self._waiting) > allowed:
             self._waiting.popleft().result()
 
-    def _finish(self) -> ImportReport:
+    def _finish(self, claim: str) -> ImportReport:
         columns, key = self._builder.columns, self._key
         count, block = len(columns), pack(columns)
+        leaf = source_leaf(self._source, count)
 
         def job(connection: Connection) -> None:
             db = driver(connection)
-            found = db.execute("SELECT complete FROM sessions WHERE key = ?", (key,)).fetchone()
-            if found is None:
+            shown = db.execute(
+                "UPDATE sessions SET complete = 1, claim = '' WHERE key = ? AND claim = ?",
+                (key, claim),
+            )
+            if shown.rowcount != 1:
                 raise StoreError(self._path, "the unfinished import was removed by another window")
             store_columns(db, key, block, count)
             insert_labels(db, key, self._labels)
-            extend_session(db, key, count, self._summary, count - 1)
+            extend_session(db, key, count, self._summary, leaf)
             store_asides(db, key, self._source.report)
-            store_source(db, key, self._source, self._stamp, self._last_line, count - 1)
-            db.execute("UPDATE sessions SET complete = 1, claim = '' WHERE key = ?", (key,))
+            store_source(db, key, self._source, self._stamp, self._last_line, leaf)
 
         self._writer.submit(job).result()
         report = self._source.report
@@ -127,13 +115,17 @@ class NewImport:
         )
 
     def _give_up(self) -> None:
+        """Let what was handed to the writer end; what it wrote is not shown, and the background
+        removes it as soon as the claim is let go."""
         for future in self._waiting:
             future.cancel()
-        try:
-            remove_session(self._writer, self._key)
-        except StoreError:
-            # What is left is not shown, and is removed when the database is next opened.
-            return
+        wait(self._waiting)
+
+
+def source_leaf(source: SessionSource, entries: int) -> int:
+    """The entry at which the file's agent stands, -1 before the first."""
+    leaf = source.report.leaf
+    return entries - 1 if leaf is None else max(-1, min(leaf, entries - 1))
 
 
 def store_asides(db: sqlite3.Connection, key: int, report: ReadReport) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from explorer.session.records import FormatName, Problem, SessionHeader
 from explorer.session.tree import SessionTree
@@ -98,3 +98,29 @@ class ImportReport:
 OnProgress = Callable[[int, int], None]
 """Called with bytes done and bytes in all, on the importing thread."""
 IsCancelled = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRow:
+    """A draft of a summary as it was recorded."""
+
+    id: int
+    key: int
+    kind: str
+    """``compaction`` or ``branch``."""
+    status: str
+    leaf: int
+    model: str
+    instructions: str
+    settings: Any
+    requests: Any
+    """One per request: its purpose and the exact request."""
+    answers: Any
+    """One per request: purpose, text, stop reason, usage, time."""
+    facts: Any
+    summary: str
+    edited_text: str | None
+    problem: str
+    elapsed_ms: float
+    created_ms: float
+    changed_ms: float

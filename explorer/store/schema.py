@@ -141,22 +141,24 @@ class DraftTable(SQLModel, table=True):
     __table_args__ = {"sqlite_autoincrement": True}
     id: int | None = Field(default=None, primary_key=True)
     session: int = _session(primary=False, indexed=True)
-    leaf: int
-    kind: str
-    status: str
-    purpose: str = ""
+    kind: str = "compaction"
+    """``compaction`` or ``branch``."""
+    status: str = ""
+    leaf: int = -1
     model: str = ""
     instructions: str = ""
-    text: str = ""
-    edited: str | None = None
-    error: str = ""
-    entry: int = -1
-    created_ms: float = 0
-    elapsed_ms: float = 0
     settings: Any = Field(default=None, sa_column=Column(JSON))
-    request: Any = Field(default=None, sa_column=Column(JSON))
-    answer: Any = Field(default=None, sa_column=Column(JSON))
-    usage: Any = Field(default=None, sa_column=Column(JSON))
+    requests: Any = Field(default=None, sa_column=Column(JSON))
+    """A list, one per request: its purpose and the exact request."""
+    answers: Any = Field(default=None, sa_column=Column(JSON))
+    """A list, one per request: purpose, text, stop reason, usage, time."""
+    facts: Any = Field(default=None, sa_column=Column(JSON))
+    summary: str = ""
+    edited_text: str | None = None
+    problem: str = ""
+    elapsed_ms: float = 0
+    created_ms: float = 0
+    changed_ms: float = 0
 
 
 class SettingTable(SQLModel, table=True):
@@ -176,3 +178,11 @@ class CountTable(SQLModel, table=True):
     counter: str = Field(primary_key=True)
     chunk: int = Field(primary_key=True)
     tokens: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class LibraryTable(SQLModel, table=True):
+    """Facts about the database itself: ``id`` is a random name of its own. Since version 2."""
+
+    __tablename__ = "library"
+    name: str = Field(primary_key=True)
+    value: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -11,51 +12,61 @@ from typing import Any
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from explorer.session.records import EntryRecord, SessionSource
+from explorer.session.records import Aside, EntryRecord, SessionSource
 from explorer.session.tree import SessionTree
-from explorer.store import database
+from explorer.store import database, values
 from explorer.store.appending import Appender, NewEntry, move_leaf
+from explorer.store.background import Background
 from explorer.store.columns_blob import pack
 from explorer.store.database import driver
-from explorer.store.importing import FileStamp, NewImport
+from explorer.store.drafts import add_draft, read_drafts, update_draft
+from explorer.store.importing import NewImport
+from explorer.store.lines import asides, session_lines
 from explorer.store.loading import REPACK_ROWS, load_columns, records_from, store_columns
+from explorer.store.locate import FileStamp, find_known
+from explorer.store.migrations import migrate
 from explorer.store.payloads import StoredPayloads
 from explorer.store.readers import Readers
-from explorer.store.removing import remove_session
+from explorer.store.removing import hide_session
 from explorer.store.rows import (
+    DraftRow,
     ImportReport,
     IsCancelled,
     LoadedSession,
     OnProgress,
     SessionRow,
-    StoreError,
 )
+from explorer.store.searching import Hit, SearchState, search
 from explorer.store.sessions import session_row, session_rows
+from explorer.store.updating import Update
+from explorer.store.watching import Elsewhere, Watch
 from explorer.store.writer import Writer
 from explorer.tokens.estimate import estimate_entry
+
+Estimate = Callable[[dict[str, Any]], int]
 
 
 class Store:
     """An open database. All methods may be called from any thread; those that return a future
-    are done when the change is committed."""
+    are done when the change is committed, and the future has StoreError when it was refused."""
 
-    def __init__(
-        self, path: Path, engine: Engine, estimate: Callable[[dict[str, Any]], int]
-    ) -> None:
+    def __init__(self, path: Path, engine: Engine, library: str, estimate: Estimate) -> None:
         self.path = path
         self._engine = engine
-        self._writer = Writer(engine, path)
         self._readers = Readers(path)
+        self._writer = Writer(engine, path)
         self._appender = Appender(path, estimate)
+        self._elsewhere = Elsewhere(self._writer)
+        self._watches: list[Watch] = []
+        self._background = Background(path, library, self._writer, self._readers)
+        self._background.start()
 
     @classmethod
-    def open(
-        cls, path: Path | str, *, estimate: Callable[[dict[str, Any]], int] = estimate_entry
-    ) -> Store:
+    def open(cls, path: Path | str, *, estimate: Estimate = estimate_entry) -> Store:
         """Open the database, making it when there is none, and bring its layout up to date.
 
-        Raises StoreError (NewerVersionError, DamagedError) naming the file and the reason; the
-        file is as it was then.
+        Before that a copy is put beside it. Raises StoreError (NewerVersionError, DamagedError)
+        naming the file and the reason; the file is as it was then.
         """
         path = Path(path).absolute()
         if not path.exists():
@@ -66,17 +77,28 @@ class Store:
             with engine.connect() as connection:
                 raw = driver(connection)
                 raw.execute("PRAGMA journal_mode = WAL")
+                migrate(raw, path)
                 session_rows(raw)
+                found = raw.execute("SELECT value FROM library WHERE name = 'id'").fetchone()
         except (sqlite3.Error, SQLAlchemyError) as error:
             engine.dispose()
             raise database.translated(path, error) from error
-        return cls(path, engine, estimate)
+        return cls(path, engine, found[0] if found else "", estimate)
 
     def close(self) -> None:
-        """Finish what was handed in and close the file."""
+        """Finish what was handed in, end all threads and close the file."""
+        for watch in self._watches:
+            watch.stop()
+        self._background.stop()
         self._writer.close()
         self._readers.close()
         self._engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # sessions --------------------------------------------------------------------------------
 
@@ -96,13 +118,25 @@ class Store:
         progress: OnProgress | None = None,
         cancelled: IsCancelled | None = None,
     ) -> ImportReport:
-        """Import a session file."""
-        return NewImport(self._writer, self.path, source, FileStamp.of(source.path)).run(
-            progress, cancelled
-        )
+        """Import a session file, or bring the session that came from it up to date.
+
+        Runs on the calling thread. A new session is shown when all of it is there; after an
+        error or a cancel nothing of it is. Entries that are here already stay as they are, and
+        so do those made here. Raises StoreError, ImportCancelled, OSError, and what the source
+        raises.
+        """
+        stamp = FileStamp.of(source.path)
+        with self._background.paused():
+            with self._readers.read() as db:
+                known = find_known(db, source)
+            if known is None:
+                new = NewImport(self._writer, self.path, source, stamp)
+                return new.run(progress, cancelled)
+            update = Update(self._writer, self._readers, self._appender, source)
+            return update.run(known, stamp, progress, cancelled)
 
     def load(self, key: int) -> LoadedSession:
-        """Open a session. Raises StoreError."""
+        """Open a session. Raises StoreError, DamagedError when entries cannot be read."""
         with self._readers.snapshot() as db:
             row, header = session_row(db, key, self.path)
             columns, packed = load_columns(db, key, row.entries, self.path)
@@ -112,9 +146,26 @@ class Store:
         payloads = StoredPayloads(self._readers, key)
         return LoadedSession(key, SessionTree(columns), payloads, row.leaf, header, row)
 
-    def delete(self, key: int) -> bool:
-        """Delete a session and all that is kept about it; returns whether there was one."""
-        return remove_session(self._writer, key)
+    def delete(self, key: int) -> Future[bool]:
+        """Delete a session and all that is kept about it; whether there was one.
+
+        It is gone for every reader at once; the disk's space comes back in small steps.
+        """
+        hidden = self._writer.submit(lambda c: hide_session(driver(c), key))
+        hidden.add_done_callback(lambda _: self._background.wake())
+        return hidden
+
+    def lines(self, key: int) -> Iterator[tuple[int, str | bytes]]:
+        """The lines of a session in the order of its file, without the header: number and line.
+
+        A text is an entry, bytes are what was kept aside; entries made here have number 0 and
+        come last. Raises StoreError.
+        """
+        return session_lines(self._readers, key, self.session(key).entries)
+
+    def asides(self, key: int) -> list[Aside]:
+        """The lines of a session's file that are not entries, byte for byte."""
+        return list(asides(self._readers, key))
 
     # entries ---------------------------------------------------------------------------------
 
@@ -123,13 +174,15 @@ class Store:
     ) -> Future[list[int]]:
         """Append entries, each with the id of its parent (None: a root; may be one of these).
 
-        The future has their indices after the commit, or StoreError. ``leaf_id`` makes an entry,
-        new or old, the leaf in the same commit.
+        The future has their indices after the commit. ``leaf_id`` makes an entry, new or old,
+        the leaf in the same commit.
         """
         entries = list(records)
-        return self._writer.submit(
+        future = self._writer.submit(
             lambda c: self._appender.append(driver(c), key, entries, leaf_id)
         )
+        future.add_done_callback(lambda _: self._background.wake())
+        return future
 
     def tail(self, key: int, first_index: int) -> list[EntryRecord]:
         """The entries from an index on, whoever appended them."""
@@ -138,8 +191,88 @@ class Store:
             return records_from(db, key, first_index, row.entries - 1)
 
     def set_leaf(self, key: int, index: int) -> Future[None]:
-        """Store the leaf of a session, -1 for none; the future has StoreError out of range."""
+        """Store the leaf of a session, -1 for none; refused out of range."""
         return self._writer.submit(lambda c: move_leaf(driver(c), key, index, self.path))
 
+    def labels(self, key: int | None = None) -> list[tuple[int, str, str]]:
+        """Labels in force, of one session or of all: session key, target's id, label."""
+        with self._readers.read() as db:
+            return values.read_labels(db, key)
 
-__all__ = ["Store", "StoreError"]
+    # drafts, settings, counts ----------------------------------------------------------------
+
+    def add_draft(self, key: int, fields: Mapping[str, Any]) -> Future[int]:
+        """Write a draft down; the future has its id. Fields are those of ``DraftRow``."""
+        kept = dict(fields)
+        return self._writer.submit(lambda c: add_draft(c, key, kept, self.path))
+
+    def update_draft(self, draft_id: int, fields: Mapping[str, Any]) -> Future[None]:
+        """Change fields of a draft."""
+        kept = dict(fields)
+        return self._writer.submit(lambda c: update_draft(c, draft_id, kept, self.path))
+
+    def drafts(self, key: int) -> list[DraftRow]:
+        """The drafts of a session, the oldest first."""
+        with self._readers.read() as db:
+            return read_drafts(db, key)
+
+    def session_settings(self, key: int) -> dict[str, Any]:
+        """What a person chose for a session."""
+        with self._readers.read() as db:
+            return values.read_settings(db, key)
+
+    def set_session_setting(self, key: int, name: str, value: Any) -> Future[None]:
+        """Keep a choice (JSON); None forgets it."""
+        return self._writer.submit(lambda c: values.write_setting(driver(c), key, name, value))
+
+    def token_counts(self, key: int, counter: str) -> array[int]:
+        """Tokens per entry by a counter, -1 where it has not counted yet."""
+        with self._readers.snapshot() as db:
+            entries = session_row(db, key, self.path)[0].entries
+            return values.read_counts(db, key, counter, entries)
+
+    def set_token_counts(
+        self, key: int, counter: str, first: int, tokens: Sequence[int]
+    ) -> Future[None]:
+        """Keep the counts of the entries from the index ``first`` on."""
+        kept = array("i", tokens)
+        return self._writer.submit(
+            lambda c: values.write_counts(driver(c), key, counter, first, kept)
+        )
+
+    # finding, noticing -----------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        key: int | None = None,
+        limit: int = 200,
+        cancelled: IsCancelled | None = None,
+    ) -> list[Hit]:
+        """Entries that hold all words of the query, the newest session and entry first.
+
+        The last word of each part may be a beginning. What is quoted, and what has dots, dashes,
+        slashes or the like in it, must stand there as it was typed, case and accents aside. Any
+        text is a valid query. Entries that are not indexed yet are looked through one by one.
+        Raises StoreError.
+        """
+        return self._background.with_index(
+            lambda index: search(self._readers, index, query, key, limit, cancelled)
+        )
+
+    def search_state(self) -> SearchState:
+        """How far the full-text index is, in entries."""
+        return self._background.state()
+
+    def changed_elsewhere(self) -> bool:
+        """Whether another program has committed to the database since this was last asked."""
+        return self._elsewhere.changed()
+
+    def watch(self, callback: Callable[[], object], interval_s: float = 0.5) -> Callable[[], None]:
+        """Call back, on a thread of its own, after another program has committed.
+
+        Returns what ends it. Closing the store ends it too.
+        """
+        watch = Watch(self._writer, callback, interval_s)
+        self._watches.append(watch)
+        return watch.stop

@@ -55,6 +55,11 @@ class Writer:
             self._jobs.put(_Work(job, future, transaction))
         return future
 
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is taken any more."""
+        return self._closed
+
     def close(self) -> None:
         """Finish what was queued and end the thread."""
         with self._lock:

@@ -81,7 +81,7 @@ class FileSource:
                     self.report.asides.append(Aside(number, line, str(error)))
                     continue
                 parent = ids.get(entry["parentId"], -1) if entry.get("parentId") else -1
-                ids[entry["id"]] = len(ids)
+                self.report.leaf = ids[entry["id"]] = len(ids)
                 facts = describe(entry)
                 batch.append(
                     EntryRecord(entry["id"], parent, number, raw, facts, estimate_entry(entry))

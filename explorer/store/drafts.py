@@ -1,0 +1,74 @@
+"""Drafts of summaries: written down before they are sent, brought up to date as they come."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlmodel import Session
+
+from explorer.store.codec import from_json
+from explorer.store.rows import DraftRow, StoreError
+from explorer.store.schema import DraftTable
+
+_FIELDS = frozenset(DraftTable.model_fields) - {"id", "session", "created_ms", "changed_ms"}
+
+
+def add_draft(connection: Connection, key: int, changes: Mapping[str, Any], path: Path) -> int:
+    """Write a new draft down; returns its id. Raises StoreError for a field that is not known."""
+    now = time.time() * 1000
+    row = DraftTable(session=key, created_ms=now, changed_ms=now)
+    _assign(row, changes, path)
+    with _session(connection) as session:
+        session.add(row)
+        session.flush()
+        assert row.id is not None
+        draft_id = row.id
+        session.commit()
+    return draft_id
+
+
+def update_draft(
+    connection: Connection, draft_id: int, changes: Mapping[str, Any], path: Path
+) -> None:
+    """Change fields of a draft. Raises StoreError when there is no such draft or field."""
+    with _session(connection) as session:
+        row = session.get(DraftTable, draft_id)
+        if row is None:
+            raise StoreError(path, f"holds no draft {draft_id}")
+        _assign(row, changes, path)
+        row.changed_ms = time.time() * 1000
+        session.add(row)
+        session.commit()
+
+
+def read_drafts(db: sqlite3.Connection, key: int) -> list[DraftRow]:
+    """The drafts of a session, the oldest first."""
+    names = [field.name for field in fields(DraftRow)]
+    columns = ", ".join("session" if name == "key" else name for name in names)
+    found = db.execute(f"SELECT {columns} FROM drafts WHERE session = ? ORDER BY id", (key,))
+    return [_row(dict(zip(names, row, strict=True))) for row in found]
+
+
+def _session(connection: Connection) -> Session:
+    return Session(bind=connection, join_transaction_mode="create_savepoint")
+
+
+def _assign(row: DraftTable, changes: Mapping[str, Any], path: Path) -> None:
+    unknown = set(changes) - _FIELDS
+    if unknown:
+        raise StoreError(path, f"drafts have no field {', '.join(sorted(unknown))}")
+    for name, value in changes.items():
+        setattr(row, name, value)
+
+
+def _row(found: dict[str, Any]) -> DraftRow:
+    for name in ("settings", "requests", "answers", "facts"):
+        if found[name] is not None:
+            found[name] = from_json(found[name])
+    return DraftRow(**found)

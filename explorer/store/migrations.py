@@ -1,0 +1,112 @@
+"""Bringing an older database forward, one version at a time, with a copy made first.
+
+What each version brought:
+
+1. sessions, entries, payloads, packed columns, asides, sources, drafts, settings, token counts;
+2. labels findable across sessions, and a name of the database's own, to which the search index
+   is tied.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from explorer.store.codec import from_json, index_of, text_in
+from explorer.store.database import check_version, translated
+from explorer.store.rows import StoreError
+from explorer.store.schema import INDEX_BITS, SCHEMA_VERSION
+
+
+def new_library_id() -> str:
+    """A random name for a database."""
+    return secrets.token_hex(16)
+
+
+def _to_2(db: sqlite3.Connection) -> None:
+    db.execute(
+        "CREATE TABLE labels (session INTEGER NOT NULL, entry INTEGER NOT NULL,"
+        " target_id VARCHAR NOT NULL, label VARCHAR NOT NULL, PRIMARY KEY (session, entry),"
+        " FOREIGN KEY (session) REFERENCES sessions (key) ON DELETE CASCADE)"
+    )
+    db.execute(
+        "CREATE TABLE library (name VARCHAR NOT NULL, value VARCHAR NOT NULL, PRIMARY KEY (name))"
+    )
+    db.execute("INSERT INTO library VALUES ('id', ?)", (new_library_id(),))
+    rows = db.execute("SELECT id, rare FROM entries WHERE rare LIKE '%\"label\"%'").fetchall()
+    for identifier, rare in rows:
+        label = from_json(rare).get("label")
+        if label is not None:
+            values = (identifier >> INDEX_BITS, index_of(identifier), *map(text_in, label))
+            db.execute("INSERT INTO labels VALUES (?, ?, ?, ?)", values)
+
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2}
+"""By the version that they start from."""
+
+
+def migrate(db: sqlite3.Connection, path: Path) -> Path | None:
+    """Bring the database to the current version; returns the copy made before, None when there
+    was nothing to do.
+
+    Raises StoreError; the database is as it was then, and so is the copy.
+    """
+    version = _version(db)
+    check_version(path, version)
+    if version == SCHEMA_VERSION:
+        return None
+    if version not in MIGRATIONS:
+        raise StoreError(path, f"has the layout {version}, which no release ever wrote")
+    copy = _back_up(db, path, version)
+    try:
+        while (version := _version(db)) < SCHEMA_VERSION:
+            _step(db, version)
+        # The header of the file itself tells the version to older programs.
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        reason = translated(path, error).reason
+        raise StoreError(
+            path, f"could not be brought up to date: {reason}. A copy from before is {copy}"
+        ) from error
+    return copy
+
+
+def _step(db: sqlite3.Connection, version: int) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        # Another window may have done it while this one waited for the lock.
+        if _version(db) == version:
+            MIGRATIONS[version](db)
+            db.execute(f"PRAGMA user_version = {version + 1}")
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def _version(db: sqlite3.Connection) -> int:
+    version: int = db.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _back_up(db: sqlite3.Connection, path: Path, version: int) -> Path:
+    number = 0
+    copy = Path(f"{path}.version-{version}")
+    while copy.exists():
+        number += 1
+        copy = Path(f"{path}.version-{version}.{number}")
+    try:
+        target = sqlite3.connect(copy)
+        try:
+            db.backup(target)
+        finally:
+            target.close()
+        copy.chmod(0o600)
+    except (sqlite3.Error, OSError) as error:
+        copy.unlink(missing_ok=True)
+        raise StoreError(
+            path, f"was not brought up to date, because no copy could be made: {error}"
+        ) from error
+    return copy
