@@ -59,7 +59,7 @@ def serialize_message(message: Mapping[str, Any], profile: Profile) -> str:
     role = message.get("role")
     content = message.get("content")
     if role == "assistant":
-        parts = _reply(content)
+        parts = _reply(content, with_blank=profile.empty_input == "prepare")
     else:
         text = text_of(content, "")
         if role == "toolResult":
@@ -70,7 +70,8 @@ def serialize_message(message: Mapping[str, Any], profile: Profile) -> str:
     return escape_tags(joined) if profile.tags_in_text == "escaped" else joined
 
 
-def _reply(content: object) -> list[str]:
+def _reply(content: object, *, with_blank: bool) -> list[str]:
+    """A reply's parts; a part without text is only told by the rules that ask about nothing."""
     thinking: list[str] = []
     texts: list[str] = []
     calls: list[str] = []
@@ -83,9 +84,9 @@ def _reply(content: object) -> list[str]:
         elif block_type == "toolCall":
             calls.append(f"{block.get('name') or ''}({_arguments(block.get('arguments'))})")
     parts = []
-    if thinking:
+    if thinking and (with_blank or any(thinking)):
         parts.append("[Assistant thinking]: " + "\n".join(thinking))
-    if texts:
+    if texts and (with_blank or any(texts)):
         parts.append("[Assistant]: " + "\n".join(texts))
     if calls:
         parts.append("[Assistant tool calls]: " + "; ".join(calls))

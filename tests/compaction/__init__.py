@@ -1,0 +1,1 @@
+"""Tests of what a compaction would do and what it sends."""

@@ -1,0 +1,94 @@
+"""One verdict, weight and reason for every entry of the path."""
+
+from __future__ import annotations
+
+from explorer.compaction.partition import Verdict, partition
+from tests.compaction.sessions import PI, Session, with_verdict
+from tests.compaction.test_requests import prefix_only
+
+
+def session_of_all() -> Session:
+    session = Session()
+    session.user(10)
+    session.reply(10)
+    session.compaction(kept=1, summary="word" * 30)
+    session.metadata()
+    session.user(10)
+    session.bash(10, excluded=True)
+    session.user(10)
+    session.reply(10)
+    session.reply(10)
+    return session
+
+
+def test_every_kind_of_entry_gets_its_verdict() -> None:
+    parts = session_of_all().partition(10)
+    assert with_verdict(parts, Verdict.SUMMARIZED_EARLIER) == [0]
+    assert with_verdict(parts, Verdict.TO_SUMMARIZE) == [1, 2, 4]
+    assert with_verdict(parts, Verdict.NOT_SENT) == [3, 5]
+    assert with_verdict(parts, Verdict.TURN_PREFIX) == [6, 7]
+    assert with_verdict(parts, Verdict.KEPT) == [8]
+    assert (parts.cut, parts.boundary) == (8, 1)
+
+
+def test_tokens_per_verdict_add_up() -> None:
+    parts = session_of_all().partition(10)
+    assert parts.tokens[Verdict.TO_SUMMARIZE] == 10 + 30 + 10
+    assert parts.tokens[Verdict.TURN_PREFIX] == 20
+    assert parts.tokens[Verdict.KEPT] == parts.tokens_kept == 10
+    assert parts.tokens[Verdict.NOT_SENT] == 0
+    assert parts.weight(2) == 30
+    # The estimate of the context is what the partition divides.
+    sent = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT)
+    assert parts.tokens_before == sum(parts.tokens[verdict] for verdict in sent)
+
+
+def test_the_size_afterwards_is_guessed_as_what_is_kept_and_a_summary() -> None:
+    parts = session_of_all().partition(10)
+    # The update is not shorter than what it updates, the prefix a tenth of what it tells.
+    assert parts.tokens_after_estimate == 10 + 30 + 2
+    capped = session_of_all()
+    capped.user(500_000)
+    capped.user(10)
+    assert capped.partition(10).tokens_after_estimate == 10 + 16_384 * 4 // 5
+
+
+def test_reasons_tell_each_verdict_in_a_sentence() -> None:
+    parts = session_of_all().partition(10)
+    reasons = [parts.reason(position) for position in range(len(parts.path))]
+    assert reasons[0] == "The compaction #2 summarized it already."
+    assert reasons[1] == "Older than the cut at #8: told by the summary (10 tokens)."
+    assert "goes to the summarizer and is updated" in reasons[2]
+    assert "never sent" in reasons[3]
+    assert "kept out of the context" in reasons[5]
+    assert "split by the cut at #8" in reasons[6]
+    assert reasons[8] == "The first kept message: from here to the end are 10 tokens."
+    assert all(reason.endswith(".") for reason in reasons)
+
+
+def test_valid_cuts_are_where_a_cut_chosen_by_hand_is_taken() -> None:
+    session = session_of_all()
+    parts = session.partition(10)
+    assert parts.valid_cuts == [1, 4, 5, 6, 7, 8]
+    for cut in parts.valid_cuts[1:]:
+        assert session.prepared(10, cut=cut).cut_point == cut
+
+
+def test_b7_what_becomes_of_the_previous_summary_is_told() -> None:
+    session = prefix_only()
+    carried = session.partition(10)
+    assert Verdict(carried.verdicts[3]) is Verdict.TO_SUMMARIZE
+    assert "carried over word for word" in carried.reason(3)
+    dropped = session.partition(10, PI)
+    assert Verdict(dropped.verdicts[3]) is Verdict.LOST
+    assert "dropped" in dropped.reason(3)
+
+
+def test_a_refusal_divides_into_what_is_gone_and_what_stays() -> None:
+    session = session_of_all()
+    refusal = session.refused(100_000)
+    parts = partition(session.tree, refusal)
+    assert with_verdict(parts, Verdict.KEPT) == [1, 2, 4, 6, 7, 8]
+    assert parts.reason(2) == "The summary in force: the context starts with it."
+    assert parts.reason(4) == "Kept: nothing is compacted."
+    assert parts.tokens_after_estimate == parts.tokens_before == parts.tokens_kept
