@@ -1,0 +1,325 @@
+"""The second page of the panel: a summary being written, then its text beside its sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QElapsedTimer, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QLabel,
+    QPlainTextEdit,
+    QProgressBar,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QTabBar,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.compaction.partition import Partition
+from explorer.compaction.prepare import Preparation
+from explorer.tokens.estimate import estimate_text
+from ui.compaction.ports import CompactionDocument, ShownDraft
+from ui.compaction.request_window import PURPOSES
+from ui.compaction.sources_view import SourcesView
+from ui.theme import S4, S8, S12, S16, on_theme_changed, set_tone, ui_font
+from ui.widgets.figures import count, full, short
+from ui.widgets.labels import Caption, ElidedLabel
+from ui.widgets.panels import row
+from ui.widgets.plain_text import StreamView
+
+BESIDE = 760
+"""From this width on, sources and text stand side by side."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """A finished draft, what it was made from, and its text as it was edited."""
+
+    draft: ShownDraft
+    shown: Partition
+    text: str
+
+
+class StreamingView(QWidget):
+    """A summary while it is written, with progress and a way to stop it."""
+
+    cancel_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._clock = QElapsedTimer()
+        self._tick = QTimer(self)
+        self._tick.setInterval(100)
+        self._tick.timeout.connect(self._show_progress)
+        self._streams: dict[str, StreamView] = {}
+        self._model = ""
+        self.title = ElidedLabel(parent=self)
+        self.title.setFont(ui_font(0.5, bold=True))
+        self.progress = Caption(parent=self)
+        self.busy = QProgressBar(self)
+        self.busy.setRange(0, 0)
+        self.busy.setTextVisible(False)
+        self.busy.setFixedHeight(6)
+        self.busy.setAccessibleName("Writing the summary")
+        self.cancel = QPushButton("Ca&ncel", self)
+        self.cancel.setToolTip("Stop writing; nothing is stored")
+        self.cancel.clicked.connect(self._cancelled)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        line = row(self.title, self.cancel)
+        line.setStretchFactor(self.title, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S12, S16, S12)
+        column.setSpacing(S8)
+        column.addLayout(line)
+        column.addWidget(self.progress)
+        column.addWidget(self.busy)
+        column.addWidget(self.tabs, 1)
+
+    def begin(self, model: str, purposes: list[str]) -> None:
+        """Start showing the answers to one or two requests."""
+        self._model = model
+        while self.tabs.count():
+            page = self.tabs.widget(0)
+            self.tabs.removeTab(0)
+            page.deleteLater()
+        self._streams = {}
+        for purpose in purposes:
+            stream = StreamView(self)
+            stream.setAccessibleName(f"{PURPOSES.get(purpose, purpose)}, as it is written")
+            self._streams[purpose] = stream
+            self.tabs.addTab(stream, PURPOSES.get(purpose, purpose))
+        self.tabs.tabBar().setVisible(len(purposes) > 1)
+        self.title.setText(f"{model or 'The model'} is writing")
+        self.cancel.setEnabled(True)
+        self.cancel.setText("Ca&ncel")
+        self._clock.start()
+        self._tick.start()
+        self._show_progress()
+        self.cancel.setFocus()
+
+    def add(self, purpose: str, delta: str) -> None:
+        """A piece of an answer."""
+        stream = self._streams.get(purpose)
+        if stream is None and self._streams:
+            stream = next(iter(self._streams.values()))
+        if stream is not None:
+            stream.add(delta)
+
+    def end(self) -> None:
+        """The answers are over, one way or another."""
+        self._tick.stop()
+        for stream in self._streams.values():
+            stream.finish()
+
+    def written(self) -> str:
+        """What has come so far, for a failure's details."""
+        return "\n\n".join(s.text() for s in self._streams.values() if s.text())
+
+    def _show_progress(self) -> None:
+        characters = sum(stream.characters() for stream in self._streams.values())
+        seconds = self._clock.elapsed() / 1000
+        self.progress.setText(f"{count(characters, 'character')} in {seconds:.1f} s")
+
+    def _cancelled(self) -> None:
+        self.cancel.setEnabled(False)
+        self.cancel.setText("Stopping…")
+        self.cancel_asked.emit()
+
+
+class DraftPage(QWidget):
+    """Streaming first; then one or several drafts, each editable beside its sources."""
+
+    cancel_asked = Signal()
+    commit_asked = Signal(object, str)
+    """The draft and its text."""
+    discard_asked = Signal(object)
+    again_asked = Signal()
+    back_asked = Signal()
+    entry_requested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._held: list[_Held] = []
+        self._document: CompactionDocument | None = None
+        self.streaming = StreamingView(self)
+        self.streaming.cancel_asked.connect(self.cancel_asked)
+        self.tabs = QTabBar(self)
+        self.tabs.setAccessibleName("Drafts")
+        self.tabs.setDrawBase(False)
+        self.tabs.currentChanged.connect(self._switched)
+        self.sources = SourcesView(self)
+        self.sources.entry_requested.connect(self.entry_requested)
+        self.editor = QPlainTextEdit(self)
+        self.editor.setAccessibleName("Text of the summary; it can be edited")
+        self.editor.setTabChangesFocus(True)
+        self.editor.textChanged.connect(self._edited)
+        self.facts = Caption(parent=self)
+        self.facts.setWordWrap(True)
+        self.sizes = QLabel(self)
+        self.problem = QLabel(self)
+        self.problem.setWordWrap(True)
+        set_tone(self.problem, "lost")
+        self.commit = QPushButton("&Commit", self)
+        self.commit.setProperty("kind", "primary")
+        self.commit.setToolTip("Append the compaction with this text")
+        self.commit.clicked.connect(self._commit)
+        self.discard = QPushButton("&Discard", self)
+        self.discard.setToolTip("Give this draft up; nothing is stored in the session")
+        self.discard.clicked.connect(self._discard)
+        self.again = QPushButton("&Try another beside it", self)
+        self.again.setToolTip("Go back, change what you like, and make another draft")
+        self.again.clicked.connect(self.again_asked)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.streaming)
+        self._pages.addWidget(self._build())
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._pages)
+        on_theme_changed(self._restyle)
+        self._restyle()
+
+    def _build(self) -> QWidget:
+        page = QWidget(self)
+        right = QWidget(page)
+        inner = QVBoxLayout(right)
+        inner.setContentsMargins(S16, S8, S16, S8)
+        inner.setSpacing(S4)
+        inner.addWidget(Caption("The summary, yours to edit", page))
+        inner.addWidget(self.editor, 1)
+        self.split = QSplitter(Qt.Orientation.Vertical, page)
+        self.split.setChildrenCollapsible(False)
+        self.split.setHandleWidth(1)
+        self.split.addWidget(self.sources)
+        self.split.addWidget(right)
+        self.split.setStretchFactor(0, 2)
+        self.split.setStretchFactor(1, 3)
+        self.editor.setMinimumHeight(90)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(S16, S4, S16, S12)
+        foot.setSpacing(S4)
+        foot.addWidget(self.sizes)
+        foot.addWidget(self.facts)
+        foot.addWidget(self.problem)
+        foot.addSpacing(S4)
+        foot.addLayout(row(self.commit, self.again, self.discard, 1))
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.tabs)
+        column.addWidget(self.split, 1)
+        column.addLayout(foot)
+        return page
+
+    def _restyle(self) -> None:
+        self.sizes.setFont(ui_font(2))
+        self.editor.setFont(ui_font())
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        beside = self.width() >= BESIDE
+        self.split.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
+
+    # what happens ------------------------------------------------------------------------------
+
+    def begin(self, model: str, purposes: list[str]) -> None:
+        """A draft is being made."""
+        self._pages.setCurrentIndex(0)
+        self.streaming.begin(model, purposes)
+
+    def finish(self, document: CompactionDocument, draft: ShownDraft, shown: Partition) -> None:
+        """Show a finished draft, in front of those made before."""
+        self.streaming.end()
+        self._document = document
+        self._held.append(_Held(draft, shown, draft.summary))
+        self.tabs.blockSignals(True)
+        self.tabs.addTab(f"Draft {self.tabs.count() + 1}, {draft.model}")
+        self.tabs.setCurrentIndex(self.tabs.count() - 1)
+        self.tabs.blockSignals(False)
+        self.show_drafts()
+
+    def show_drafts(self) -> None:
+        """Show the drafts that there are."""
+        self.streaming.end()
+        self.tabs.setVisible(len(self._held) > 1)
+        self._pages.setCurrentIndex(1)
+        self._switched(self.tabs.currentIndex())
+        self.editor.setFocus()
+
+    def drafts(self) -> list[ShownDraft]:
+        """The drafts that can be committed, in the order in which they were made."""
+        return [held.draft for held in self._held]
+
+    def clear(self) -> None:
+        """Forget all drafts."""
+        self._held = []
+        self.tabs.blockSignals(True)
+        while self.tabs.count():
+            self.tabs.removeTab(0)
+        self.tabs.blockSignals(False)
+
+    def remove(self, draft: object) -> bool:
+        """Forget one draft; returns whether others are left."""
+        for at, held in enumerate(self._held):
+            if held.draft is draft:
+                del self._held[at]
+                self.tabs.removeTab(at)
+                break
+        if self._held:
+            self.show_drafts()
+        return bool(self._held)
+
+    def _current(self) -> _Held | None:
+        at = self.tabs.currentIndex()
+        return self._held[at] if 0 <= at < len(self._held) else None
+
+    def _switched(self, _at: int) -> None:
+        held = self._current()
+        if held is None or self._document is None:
+            return
+        prepared = held.shown.preparation
+        if isinstance(prepared, Preparation):
+            self.sources.show_sources(self._document, prepared.history, prepared.turn_prefix)
+        self.editor.blockSignals(True)
+        self.editor.setPlainText(held.text)
+        self.editor.blockSignals(False)
+        self._show_facts(held)
+
+    def _edited(self) -> None:
+        held = self._current()
+        if held is not None:
+            held.text = self.editor.toPlainText()
+            self._show_facts(held)
+
+    def _show_facts(self, held: _Held) -> None:
+        draft, tokens = held.draft, estimate_text(held.text)
+        after = held.shown.tokens_kept + tokens
+        before = held.shown.tokens_before
+        self.sizes.setText(f"{short(before)} → {short(after)}, frees {short(before - after)}")
+        parts = [f"summary {full(tokens)} tokens (estimate)", draft.model]
+        parts.append(f"{draft.elapsed_ms / 1000:.1f} s")
+        if draft.output_tokens:
+            parts.append(f"{full(draft.output_tokens)} tokens written")
+        if held.text != draft.summary:
+            parts.append("edited")
+        self.facts.setText(" · ".join(parts))
+        problem = draft.problem if held.text == draft.summary else ""
+        if not held.text.strip():
+            problem = "An empty summary would replace the history with nothing."
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
+        self.commit.setEnabled(not problem)
+
+    def _commit(self) -> None:
+        held = self._current()
+        if held is not None:
+            self.commit_asked.emit(held.draft, held.text)
+
+    def _discard(self) -> None:
+        held = self._current()
+        if held is not None:
+            self.discard_asked.emit(held.draft)

@@ -1,0 +1,322 @@
+"""The compaction panel: preview, draft, commit, undo.
+
+It computes partitions at once and everything else by asking: the signals say what the person
+wants, and the methods below tell the panel how it went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from explorer.compaction.partition import Partition
+from explorer.compaction.prepare import Preparation
+from explorer.compaction.profile import PROFILES, Profile, Settings
+from ui.compaction.draft_page import DraftPage
+from ui.compaction.ports import CompactionDocument, ModelChoice, ShownDraft
+from ui.compaction.request_window import RequestWindow, request_tokens
+from ui.compaction.rules_page import RulesPage
+from ui.compaction.setup_page import SetupPage
+from ui.compaction.words import is_possible
+from ui.inspector.gather import Loader
+from ui.widgets.figures import count, short
+from ui.widgets.notice import Notice, NoticeStrip
+from ui.widgets.panels import EmptyState
+
+MEASURED_ENTRIES = 20_000
+"""Requests of more entries are not built only to tell their size."""
+
+MEASURE_AFTER_MS = 400
+
+
+class CompactionPanel(QWidget):
+    """The inspector's tab for compactions."""
+
+    partition_changed = Signal(object)
+    """The partition shown (None: there is no document); for the map."""
+    entry_requested = Signal(int)
+    settings_changed = Signal(object)
+    """``Settings`` that the person chose."""
+    profile_chosen = Signal(str)
+    """The name of another profile."""
+    profile_changed = Signal(object)
+    """A ``Profile`` of which the person changed a rule."""
+    model_chosen = Signal(str)
+    summarize_requested = Signal(object, str, str)
+    """Partition, instructions, model."""
+    cancel_requested = Signal()
+    commit_requested = Signal(object, str)
+    """Draft and text."""
+    discard_requested = Signal(object)
+    undo_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document: CompactionDocument | None = None
+        self._at: int | None = None
+        self._cut: int | None = None
+        self._profile: Profile = PROFILES["explorer"]
+        self._settings = Settings.of(self._profile)
+        self._shown: Partition | None = None
+        self._drafted: Partition | None = None
+        self.notice = NoticeStrip(self)
+        self.setup = SetupPage(self)
+        self.rules = RulesPage(self)
+        self.draft = DraftPage(self)
+        self.empty = EmptyState(
+            "compaction", "No session is open", "Open a session to see what a compaction of it "
+            "would summarize and what it would keep.", parent=self,
+        )  # fmt: skip
+        self.requests = RequestWindow(self)
+        self._pages = QStackedWidget(self)
+        for page in (self.empty, self.setup, self.rules, self.draft):
+            self._pages.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.notice)
+        column.addWidget(self._pages, 1)
+        self.setMinimumWidth(320)
+        self._measure_timer = QTimer(self)
+        self._measure_timer.setSingleShot(True)
+        self._measure_timer.setInterval(MEASURE_AFTER_MS)
+        self._measure_timer.timeout.connect(self._measure)
+        self._measurer = Loader(self)
+        self._measurer.loaded.connect(self.setup.show_request_size)
+        self._builder = Loader(self)
+        self._builder.loaded.connect(self.requests.show_requests)
+        self._builder.failed.connect(self.requests.show_failure)
+        self._connect()
+        self.setup.show_settings(self._profile, self._settings)
+        self.rules.show_profile(self._profile)
+
+    def _connect(self) -> None:
+        setup, draft = self.setup, self.draft
+        setup.settings_changed.connect(self._settings_chosen)
+        setup.profile_chosen.connect(self._profile_named)
+        setup.rules_asked.connect(lambda: self._pages.setCurrentWidget(self.rules))
+        setup.entry_requested.connect(self.entry_requested)
+        setup.automatic_cut_asked.connect(lambda: self.set_cut(None))
+        setup.request_asked.connect(self.show_requests)
+        setup.summarize_asked.connect(self.summarize)
+        setup.model_chosen.connect(self.model_chosen)
+        setup.instructions_changed.connect(self._measure_timer.start)
+        self.rules.profile_changed.connect(self._rule_changed)
+        self.rules.closed.connect(lambda: self._pages.setCurrentWidget(self.setup))
+        self.requests.entry_requested.connect(self.entry_requested)
+        draft.cancel_asked.connect(self.cancel_requested)
+        draft.commit_asked.connect(self.commit_requested)
+        draft.discard_asked.connect(self._discard)
+        draft.again_asked.connect(lambda: self._pages.setCurrentWidget(self.setup))
+        draft.entry_requested.connect(self.entry_requested)
+
+    # what is previewed -------------------------------------------------------------------------
+
+    @property
+    def partition(self) -> Partition | None:
+        """What is shown."""
+        return self._shown
+
+    def set_document(self, document: CompactionDocument | None, at: int | None = None) -> None:
+        """Preview a compaction of a document at an entry, by default at its leaf."""
+        if document is not self._document:
+            self.draft.clear()
+            self.notice.dismiss()
+            self._cut = None
+            self.requests.close()
+        self._document, self._at = document, at
+        if document is None:
+            self._shown = None
+            self._pages.setCurrentWidget(self.empty)
+            self.partition_changed.emit(None)
+            return
+        if self._pages.currentWidget() is self.empty:
+            self._pages.setCurrentWidget(self.setup)
+        self.refresh()
+
+    def set_at(self, at: int | None) -> None:
+        """Preview at another entry; None is the leaf."""
+        if at != self._at:
+            self._at, self._cut = at, None
+            self.refresh()
+
+    def set_rules(self, profile: Profile, settings: Settings) -> None:
+        """Follow a profile and sizes that were chosen elsewhere."""
+        if (profile, settings) == (self._profile, self._settings):
+            return
+        self._profile, self._settings = profile, settings
+        self.setup.show_settings(profile, settings)
+        self.rules.show_profile(profile)
+        self.refresh()
+
+    def set_cut(self, position: int | None) -> None:
+        """Cut at a position of the path (None: where the settings put it)."""
+        self._cut = position
+        self.refresh()
+
+    def set_models(self, models: Sequence[ModelChoice], chosen: str = "") -> None:
+        """The models that can write the summary."""
+        self.setup.set_models(list(models), chosen)
+        if self._shown is not None:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Compute the partition anew and show it: after entries, counts or the leaf changed."""
+        document = self._document
+        if document is None:
+            return
+        shown = document.preview(self._at, self._profile, self._settings, self._cut)
+        if self._cut is not None and not isinstance(shown.preparation, Preparation):
+            # A cut that is no longer valid falls back to the one that the settings give.
+            self._cut = None
+            shown = document.preview(self._at, self._profile, self._settings, None)
+        self._shown = shown
+        at_leaf = self._at is None or self._at == document.leaf
+        self.setup.show_partition(document, shown, self._cut is not None, at_leaf)
+        self.partition_changed.emit(shown)
+        self._measure_timer.start()
+
+    def _settings_chosen(self, settings: Settings) -> None:
+        self._settings, self._cut = settings, None
+        self.refresh()
+        self.settings_changed.emit(settings)
+
+    def _profile_named(self, name: str) -> None:
+        self._profile = PROFILES[name]
+        self._settings, self._cut = Settings.of(self._profile), None
+        self.setup.show_settings(self._profile, self._settings)
+        self.rules.show_profile(self._profile)
+        self.refresh()
+        self.profile_chosen.emit(name)
+
+    def _rule_changed(self, profile: Profile) -> None:
+        self._profile = profile
+        self.setup.show_settings(profile, self._settings)
+        self.refresh()
+        self.profile_changed.emit(profile)
+
+    # the request -------------------------------------------------------------------------------
+
+    def instructions(self) -> str:
+        """What the person adds to the prompt."""
+        return self.setup.instructions.toPlainText().strip()
+
+    def _measure(self) -> None:
+        document, shown = self._document, self._shown
+        if document is None or shown is None or not isinstance(shown.preparation, Preparation):
+            return
+        prepared, instructions = shown.preparation, self.instructions()
+        if len(prepared.history) + len(prepared.turn_prefix) <= MEASURED_ENTRIES:
+            self._measurer.load(lambda: request_tokens(document.requests(shown, instructions)))
+
+    def show_requests(self) -> None:
+        """Open the exact requests."""
+        document, shown, instructions = self._document, self._shown, self.instructions()
+        if document is None or shown is None or not is_possible(shown):
+            return
+        self.requests.show()
+        self.requests.raise_()
+        self._builder.load(lambda: document.requests(shown, instructions))
+
+    # the draft ---------------------------------------------------------------------------------
+
+    def summarize(self) -> None:
+        """Ask for a draft of what is shown, as the button does."""
+        if self._shown is None or not is_possible(self._shown):
+            return
+        self.notice.dismiss()
+        self._drafted = self._shown
+        model = self.setup.chosen_model()
+        self.summarize_requested.emit(self._shown, self.instructions(), model)
+
+    def draft_started(self) -> None:
+        """The requests are on their way."""
+        shown = self._drafted = self._drafted or self._shown
+        purposes = ["history"]
+        if shown is not None and isinstance(shown.preparation, Preparation):
+            prepared = shown.preparation
+            purposes = ["history"] if prepared.history or not prepared.turn_prefix else []
+            purposes += ["turn_prefix"] if prepared.turn_prefix else []
+        self._pages.setCurrentWidget(self.draft)
+        self.draft.begin(self.setup.chosen_model(), purposes)
+
+    def draft_text(self, delta: str, purpose: str = "history") -> None:
+        """A piece of an answer."""
+        self.draft.streaming.add(purpose, delta)
+
+    def draft_finished(self, draft: ShownDraft) -> None:
+        """The draft is there, to be read, edited and committed."""
+        shown = self._drafted or self._shown
+        if self._document is not None and shown is not None:
+            self._pages.setCurrentWidget(self.draft)
+            self.draft.finish(self._document, draft, shown)
+
+    def draft_failed(self, message: str, details: str = "") -> None:
+        """The draft could not be made."""
+        self._end_draft()
+        self.notice.show_notice(
+            Notice(
+                "error",
+                message,
+                "The session is as it was, and your instructions are still here.",
+                "Try again, or choose another model.",
+                details or self.draft.streaming.written(),
+            )
+        )
+
+    def draft_cancelled(self) -> None:
+        """The person stopped the draft."""
+        self._end_draft()
+        self.notice.show_notice(
+            Notice("info", "Stopped.", "Nothing was stored; your instructions are still here.")
+        )
+
+    def _end_draft(self) -> None:
+        self.draft.streaming.end()
+        if self.draft.drafts():
+            self.draft.show_drafts()
+            return
+        self._pages.setCurrentWidget(self.setup)
+        self.setup.summarize.setFocus()
+
+    def _discard(self, draft: object) -> None:
+        if not self.draft.remove(draft):
+            self._pages.setCurrentWidget(self.setup)
+            self.setup.summarize.setFocus()
+        self.discard_requested.emit(draft)
+
+    def committed(self, entry: int, tokens_before: int = 0, tokens_after: int = 0) -> None:
+        """The compaction is in the session, as ``entry``."""
+        left = len(self.draft.drafts()) - 1
+        self.draft.clear()
+        self._drafted, self._cut, self._at = None, None, None
+        self._pages.setCurrentWidget(self.setup)
+        sizes = f": {short(tokens_before)} → {short(tokens_after)}" if tokens_before else ""
+        kept = "Everything that it tells of stays in the session."
+        if left > 0:
+            kept += f" {count(left, 'other draft')} put aside."
+        self.notice.show_notice(
+            Notice(
+                "done", f"Compacted as #{entry}{sizes}.", kept, "",
+                action="&Undo", on_action=self.undo_requested.emit,
+            )
+        )  # fmt: skip
+        self.refresh()
+
+    def commit_failed(self, message: str, details: str = "") -> None:
+        """The compaction could not be stored."""
+        self.notice.show_notice(
+            Notice("error", message, "The draft is still here.", "Try again.", details)
+        )
+
+    def undone(self, leaf: int) -> None:
+        """The compaction was taken back."""
+        self.notice.show_notice(
+            Notice(
+                "done", f"The compaction was taken back; the leaf is #{leaf} again.",
+                "Its entry stays in the session and can be gone to.",
+            )
+        )  # fmt: skip
+        self.refresh()

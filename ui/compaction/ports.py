@@ -1,0 +1,83 @@
+"""What the compaction panel needs of a document, a draft and a model; it knows no more of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from explorer.compaction.partition import Partition
+from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.requests import SummaryRequest
+from explorer.session.payloads import Payloads
+from explorer.session.tree import SessionTree
+
+
+class CompactionDocument(Protocol):
+    """An opened session that can be compacted."""
+
+    @property
+    def tree(self) -> SessionTree:
+        """The tree; it grows while the document is open."""
+
+    @property
+    def payloads(self) -> Payloads:
+        """The JSON of the entries; read from any thread."""
+
+    @property
+    def leaf(self) -> int:
+        """The entry at which the session goes on, or -1."""
+
+    @property
+    def weights(self) -> Sequence[int] | None:
+        """Tokens per entry by a tokenizer, or None before they are counted."""
+
+    def preview(
+        self, at: int | None, profile: Profile, settings: Settings, cut: int | None = None
+    ) -> Partition:
+        """What a compaction at an entry (None: the leaf) would do; pure and instant."""
+
+    def requests(self, shown: Partition, instructions: str = "") -> list[SummaryRequest]:
+        """The exact requests; reads payloads, and is called from a worker thread."""
+
+
+class ShownDraft(Protocol):
+    """A finished draft, as the panel shows it."""
+
+    @property
+    def summary(self) -> str:
+        """What would be stored."""
+
+    @property
+    def model(self) -> str:
+        """Which model wrote it."""
+
+    @property
+    def instructions(self) -> str:
+        """What the person added to the prompt."""
+
+    @property
+    def elapsed_ms(self) -> float:
+        """How long it took."""
+
+    @property
+    def output_tokens(self) -> int:
+        """Tokens written, as far as they were reported."""
+
+    @property
+    def tokens_before(self) -> int:
+        """Tokens of the context when it was prepared."""
+
+    @property
+    def problem(self) -> str:
+        """Why it cannot be committed; empty when it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """A model that can write the summary. Prices in dollars per token, None where unknown."""
+
+    id: str
+    label: str
+    input_price: float | None = None
+    output_price: float | None = None

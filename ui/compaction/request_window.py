@@ -1,0 +1,182 @@
+"""The exact requests, as they will be sent, with the entry behind every piece."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.compaction.requests import SummaryRequest
+from explorer.tokens.estimate import estimate_text
+from ui.theme import S8, S12, S16, set_tone
+from ui.widgets.figures import full
+from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.panels import CollapsibleSection, row
+from ui.widgets.plain_text import PlainTextView, split_lines
+
+PURPOSES = {
+    "history": "History",
+    "turn_prefix": "First part of the split turn",
+    "branch": "Branch",
+}
+
+
+def request_tokens(requests: Sequence[SummaryRequest]) -> int:
+    """Tokens of all requests, by the estimate that compaction itself uses."""
+    return sum(estimate_text(r.system) + estimate_text(r.prompt) for r in requests)
+
+
+class RequestPage(QWidget):
+    """One request: system text, prompt, and the source of the line at the caret."""
+
+    entry_requested = Signal(int)
+
+    def __init__(self, request: SummaryRequest, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.request = request
+        self._starts = [span.start for span in request.sources]
+        self._breaks = _break_positions(request.prompt)
+        self._is_plain = max(request.prompt, default="") <= "\uffff"
+        self._source = -1
+        tokens = estimate_text(request.system) + estimate_text(request.prompt)
+        self.facts = Caption(
+            f"{full(tokens)} tokens (estimate) · answer at most "
+            f"{full(request.max_output_tokens)} tokens · from {len(self._starts):,} pieces",
+            self,
+        )
+        self.system = PlainTextView(self, fit=160)
+        self.system.setAccessibleName("System text")
+        self.system.set_text(request.system)
+        self.prompt = PlainTextView(self)
+        self.prompt.setAccessibleName("Prompt; the source of the line at the caret is named below")
+        self.prompt.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.prompt.setCursorWidth(2)
+        self.source = QLabel(self)
+        self.source.setTextFormat(Qt.TextFormat.PlainText)
+        self.go = LinkButton("&Go to it on the map", self)
+        self.go.clicked.connect(lambda: self.entry_requested.emit(self._source))
+        copy = QPushButton("C&opy the prompt", self)
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(request.prompt))
+        copy_system = QPushButton("Cop&y the system text", self)
+        copy_system.clicked.connect(lambda: QGuiApplication.clipboard().setText(request.system))
+        for button in (copy, copy_system):
+            button.setAutoDefault(False)
+        fold = CollapsibleSection("System text", self.system, expanded=False, parent=self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, S12, 0, 0)
+        column.setSpacing(S8)
+        column.addWidget(self.facts)
+        column.addWidget(fold)
+        column.addWidget(self.prompt, 1)
+        column.addLayout(row(self.source, self.go, 1))
+        column.addLayout(row(copy, copy_system, 1))
+        self.prompt.set_text(request.prompt)
+        self.prompt.cursorPositionChanged.connect(self._caret_moved)
+        self._caret_moved()
+
+    def caret_offset(self) -> int:
+        """Where the caret is, in characters of the prompt.
+
+        The display breaks long lines, and counts characters beyond the basic plane twice.
+        """
+        characters = self.prompt.textCursor().position()
+        if not self._is_plain:
+            shown = self.prompt.toPlainText().encode("utf-16-le", "surrogatepass")
+            characters = len(shown[: 2 * characters].decode("utf-16-le", "surrogatepass"))
+        return characters - bisect_right(self._breaks, characters - 1)
+
+    def source_at(self, offset: int) -> int:
+        """The entry that a place of the prompt came from, or -1 for our own words."""
+        at = bisect_right(self._starts, offset) - 1
+        if at < 0 or offset >= self.request.sources[at].end:
+            return -1
+        return self.request.sources[at].entry
+
+    def _caret_moved(self) -> None:
+        self._source = self.source_at(self.caret_offset())
+        if self._source >= 0:
+            self.source.setText(f"This comes from #{self._source}.")
+        else:
+            self.source.setText("These are the prompt's own words.")
+        set_tone(self.source, "dim" if self._source < 0 else "")
+        self.go.setVisible(self._source >= 0)
+
+
+def _break_positions(text: str) -> list[int]:
+    """Positions in the displayed text of the line breaks that were put in for display."""
+    found: list[int] = []
+    at = 0
+    for line in text.split("\n"):
+        shown, _ = split_lines(line)
+        start = 0
+        while (here := shown.find("\n", start)) >= 0:
+            found.append(at + here)
+            start = here + 1
+        at += len(shown) + 1
+    return found
+
+
+class RequestWindow(QDialog):
+    """The requests of one compaction, side by side in tabs. Does not block the window."""
+
+    entry_requested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("What is sent to the summarizer")
+        self.setModal(False)
+        self.resize(820, 640)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.state = Caption("Building the requests…", self)
+        close = QPushButton("&Close", self)
+        close.clicked.connect(self.close)
+        close.setAutoDefault(False)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S12, S16, S12)
+        column.addWidget(self.state)
+        column.addWidget(self.tabs, 1)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(close)
+        column.addLayout(foot)
+
+    def show_requests(self, requests: Sequence[SummaryRequest]) -> None:
+        """Show these requests in place of the last ones."""
+        while self.tabs.count():
+            page = self.tabs.widget(0)
+            self.tabs.removeTab(0)
+            page.deleteLater()
+        for request in requests:
+            page = RequestPage(request, self)
+            page.entry_requested.connect(self.entry_requested)
+            self.tabs.addTab(page, PURPOSES.get(request.purpose, request.purpose))
+        self.state.setText(
+            "These texts are sent exactly as they stand here, each in a call of its own."
+            if requests
+            else "Nothing is sent: there is nothing to summarize."
+        )
+
+    def show_failure(self, message: str) -> None:
+        """Say that the requests could not be built."""
+        self.state.setText(f"The requests could not be built: {message}")
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+            return
+        super().keyPressEvent(event)

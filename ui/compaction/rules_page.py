@@ -1,0 +1,107 @@
+"""The rules of a profile in sentences, each of which can be changed to see what it does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from explorer.compaction.profile import PROFILES, SWITCHES, Profile, Switch
+from ui.theme import S4, S12, S16, set_tone, ui_font
+from ui.widgets.labels import Caption, Hairline, LinkButton
+from ui.widgets.panels import row
+
+
+class RulesPage(QWidget):
+    """One sentence and one choice per rule."""
+
+    profile_changed = Signal(object)
+    """A profile with one rule changed."""
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._profile = PROFILES["explorer"]
+        self.back = LinkButton("‹ &Back to the compaction", self)
+        self.back.clicked.connect(self.closed)
+        self.title = QLabel(self)
+        self.title.setFont(ui_font(0.5, bold=True))
+        self.title.setWordWrap(True)
+        self.reset = LinkButton("Restore the profile's own rules", self)
+        self.reset.clicked.connect(self._restore)
+        self.choices: dict[str, QComboBox] = {}
+        body = QWidget(self)
+        self._column = QVBoxLayout(body)
+        self._column.setContentsMargins(S16, S12, S16, S16)
+        self._column.setSpacing(S4)
+        self._column.addLayout(row(self.back, 1))
+        self._column.addWidget(self.title)
+        intro = Caption(
+            "Where agents differ, or have a known fault. Change a rule to see in the map and the "
+            "ledger what it does.", self,
+        )  # fmt: skip
+        intro.setWordWrap(True)
+        self._column.addWidget(intro)
+        self._column.addLayout(row(self.reset, 1))
+        for name, switch in SWITCHES.items():
+            self._add(name, switch)
+        self._column.addStretch(1)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(body)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(area)
+
+    def _add(self, name: str, switch: Switch) -> None:
+        self._column.addSpacing(S4)
+        self._column.addWidget(Hairline(parent=self))
+        self._column.addSpacing(S4)
+        title = QLabel(switch.title, self)
+        title.setFont(ui_font(bold=True))
+        title.setWordWrap(True)
+        source = Caption(switch.source, self)
+        source.setAccessibleName(f"documented as {switch.source}")
+        line = row(title, source)
+        line.setStretchFactor(title, 1)
+        self._column.addLayout(line)
+        words = QLabel(switch.explanation, self)
+        words.setWordWrap(True)
+        set_tone(words, "dim")
+        self._column.addWidget(words)
+        choice = QComboBox(self)
+        choice.setAccessibleName(switch.title)
+        choice.setAccessibleDescription(switch.explanation)
+        choice.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        for at, (value, meaning) in enumerate(switch.values.items()):
+            choice.addItem(meaning, value)
+            choice.setItemData(at, meaning, Qt.ItemDataRole.ToolTipRole)
+        choice.currentIndexChanged.connect(lambda _at, name=name: self._chosen(name))
+        choice.wheelEvent = lambda event: event.ignore()  # type: ignore[method-assign]
+        self.choices[name] = choice
+        self._column.addWidget(choice)
+
+    def show_profile(self, profile: Profile) -> None:
+        """Show the rules of a profile."""
+        self._profile = profile
+        own = PROFILES.get(profile.name)
+        changed = own is not None and profile != own
+        self.title.setText(profile.title + (" (changed)" if changed else ""))
+        self.reset.setVisible(changed)
+        for name, choice in self.choices.items():
+            choice.blockSignals(True)
+            choice.setCurrentIndex(choice.findData(getattr(profile, name)))
+            choice.blockSignals(False)
+            choice.setToolTip(choice.currentText())
+
+    def _chosen(self, name: str) -> None:
+        change: dict[str, Any] = {name: self.choices[name].currentData()}
+        self.show_profile(replace(self._profile, **change))
+        self.profile_changed.emit(self._profile)
+
+    def _restore(self) -> None:
+        self.show_profile(PROFILES[self._profile.name])
+        self.profile_changed.emit(self._profile)

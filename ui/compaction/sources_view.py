@@ -1,0 +1,175 @@
+"""The entries that a draft was made from, beside it: a list, and the text of the selected one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from explorer.session.describe import blocks_of
+from ui.compaction.ports import CompactionDocument
+from ui.theme import S4, role_name
+from ui.widgets.entry_table import ENTRY, FLAGS, KIND, VERDICT, EntryTable
+from ui.widgets.figures import count, full
+from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.panels import row
+from ui.widgets.plain_text import PlainTextView
+
+Index = QModelIndex | QPersistentModelIndex
+
+LONGEST = 200_000
+"""Characters of an entry's text that are shown beside a draft."""
+
+
+def entry_words(entry: Any) -> str:
+    """All words of an entry, whatever holds them, for reading beside a draft."""
+    message = entry.get("message")
+    holder = message if isinstance(message, dict) else entry
+    parts = [
+        str(holder[key])
+        for key in ("summary", "command", "code", "output")
+        if isinstance(holder.get(key), str)
+    ]
+    for block in blocks_of(holder.get("content")):
+        for key in ("text", "thinking"):
+            if isinstance(block.get(key), str):
+                parts.append(block[key])
+        if block.get("type") == "toolCall":
+            parts.append(f"{block.get('name')} {block.get('arguments')}")
+    return "\n\n".join(part for part in parts if part)
+
+
+class SourcesModel(QAbstractTableModel):
+    """Source entries with the verdict that each had."""
+
+    def __init__(self, parent: Any = None) -> None:
+        super().__init__(parent)
+        self._document: CompactionDocument | None = None
+        self._entries: list[tuple[int, int]] = []
+        self._previews: dict[int, str] = {}
+
+    def show_sources(self, document: CompactionDocument, entries: list[tuple[int, int]]) -> None:
+        """Show (entry, verdict) pairs."""
+        self.beginResetModel()
+        self._document, self._entries, self._previews = document, entries, {}
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self._entries)
+
+    def columnCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
+        return 0 if parent.isValid() else 2
+
+    def row_of(self, entry: int) -> int:
+        """The row of an entry, or -1."""
+        return next((at for at, (other, _) in enumerate(self._entries) if other == entry), -1)
+
+    def _preview(self, at: int) -> str:
+        entry = self._entries[at][0]
+        if entry not in self._previews and self._document is not None:
+            start = at - at % 256
+            wanted = [entry for entry, _ in self._entries[start : start + 256]]
+            found = self._document.payloads.previews(wanted)
+            self._previews.update(zip(wanted, found, strict=True))
+        return self._previews.get(entry, "")
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole, /
+    ) -> Any:
+        if orientation == Qt.Orientation.Horizontal:
+            if role == Qt.ItemDataRole.DisplayRole:
+                return ("Made from", "Tokens")[section]
+            if role == Qt.ItemDataRole.TextAlignmentRole:
+                side = Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft
+                return side | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole, /) -> Any:
+        document = self._document
+        if document is None or not index.isValid():
+            return None
+        entry, verdict = self._entries[index.row()]
+        columns = document.tree.columns
+        if role == Qt.ItemDataRole.DisplayRole:
+            if index.column():
+                return full(columns.estimate[entry])
+            return self._preview(index.row())
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            return right if index.column() else None
+        answers = {
+            ENTRY: entry,
+            KIND: columns.kind[entry],
+            FLAGS: columns.flags[entry],
+            VERDICT: verdict,
+        }
+        if role in answers:
+            return answers[role]
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            name = role_name(columns.kind[entry], columns.flags[entry])
+            return f"#{entry}, {name}: {self._preview(index.row())}"
+        return None
+
+
+class SourcesView(QWidget):
+    """List and text of the sources."""
+
+    entry_requested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document: CompactionDocument | None = None
+        self.model = SourcesModel(self)
+        self.table = EntryTable(0, (1,), {}, self)
+        self.table.setAccessibleName("Entries that the draft was made from")
+        self.table.setModel(self.model)
+        self.table.restyle()
+        self.table.selectionModel().currentChanged.connect(lambda now, _old: self._read(now))
+        self.caption = Caption(parent=self)
+        self.go = LinkButton("Go to it", self)
+        self.go.clicked.connect(self._go)
+        self.text = PlainTextView(self, mono=False)
+        self.text.setAccessibleName("Text of the selected source")
+        below = QWidget(self)
+        column = QVBoxLayout(below)
+        column.setContentsMargins(S4, S4, S4, 0)
+        column.setSpacing(S4)
+        column.addLayout(row(self.caption, 1, self.go))
+        column.addWidget(self.text, 1)
+        self.split = QSplitter(Qt.Orientation.Vertical, self)
+        self.split.setChildrenCollapsible(False)
+        self.split.setHandleWidth(1)
+        self.split.addWidget(self.table)
+        self.split.addWidget(below)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.split)
+        self.table.setMinimumHeight(70)
+        self.text.setMinimumHeight(40)
+
+    def show_sources(
+        self, document: CompactionDocument, history: Sequence[int], prefix: Sequence[int]
+    ) -> None:
+        """The entries of the history and of the split turn's first part."""
+        self._document = document
+        entries = [(entry, 1) for entry in history] + [(entry, 2) for entry in prefix]
+        self.model.show_sources(document, entries)
+        self.text.set_text("")
+        self.go.hide()
+        self.caption.setText(f"{count(len(entries), 'entry', 'entries')}; select one to read it")
+
+    def _read(self, index: QModelIndex) -> None:
+        if self._document is None or not index.isValid():
+            return
+        entry = index.data(ENTRY)
+        words = entry_words(self._document.payloads.entry(entry))
+        self.caption.setText(f"#{entry}" + (", its beginning" if len(words) > LONGEST else ""))
+        self.text.set_text(words[:LONGEST])
+        self.go.show()
+
+    def _go(self) -> None:
+        index = self.table.currentIndex()
+        if index.isValid():
+            self.entry_requested.emit(index.data(ENTRY))

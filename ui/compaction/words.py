@@ -1,0 +1,61 @@
+"""The panel's sentences, as rich text with links to entries."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from explorer.compaction.partition import Partition
+from explorer.compaction.prepare import Preparation, Refusal
+
+_ENTRY = re.compile(r"#(\d+)")
+_TURN = re.compile(r"inside turn (\d+)")
+
+_NEXT_STEPS = {
+    "empty": "Say something first, or select an entry further down.",
+    "just-compacted": "Go on with the session, or take the compaction back.",
+    "no-cut": "Go on until there is a message to cut before.",
+    "fits": "Lower “Keep recent” to compact all the same.",
+    "nothing-before": "Choose a cut further down.",
+    "not-a-cut": "Choose one of the marked places.",
+}
+
+
+def entry_links(text: str) -> str:
+    """Plain text as rich text, with every ``#871`` as a link ``entry:871``."""
+    escaped = html.escape(text, quote=False)
+    marked = _TURN.sub(r"<b>inside turn \1</b>", escaped)
+    return _ENTRY.sub(r'<a href="entry:\1">#\1</a>', marked)
+
+
+def plain_reason(shown: Partition, by_hand: bool) -> str:
+    """Why the cut falls here, or why there is none and what to do."""
+    prepared = shown.preparation
+    if isinstance(prepared, Refusal):
+        return f"{prepared.reason} {_NEXT_STEPS.get(prepared.code, '')}".strip()
+    return prepared.reason
+
+
+def reason_html(shown: Partition, by_hand: bool) -> str:
+    """``plain_reason`` with links, and the way back from a cut chosen by hand."""
+    text = entry_links(plain_reason(shown, by_hand))
+    if by_hand:
+        text += ' <a href="cut:auto">Back to the automatic cut</a>'
+    return text
+
+
+def is_possible(shown: Partition | None) -> bool:
+    """Whether there is something to summarize."""
+    return shown is not None and isinstance(shown.preparation, Preparation)
+
+
+def price_text(
+    tokens_in: int, tokens_out: int, price_in: float | None, price_out: float | None
+) -> str:
+    """What a call may cost: ``0 $``, ``about 0.27 $``; empty where no price is known."""
+    if price_in is None or price_out is None:
+        return ""
+    cost = tokens_in * price_in + tokens_out * price_out
+    if cost == 0:
+        return "0 $"
+    return f"about {cost:.2f} $" if cost >= 0.01 else "under 0.01 $"
