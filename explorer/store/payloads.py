@@ -58,16 +58,17 @@ class StoredPayloads:
     def raw_piece(self, index: int, offset: int, length: int) -> Piece:
         """At most ``length`` bytes (4 or more) of the line, from the byte ``offset``.
 
-        The piece ends at a character's end; give its ``end`` as the next offset.
+        The piece starts with the whole character that the offset is in and ends at a character's
+        end; give its ``end`` as the next offset.
         """
         with self._readers.read() as db, _open(db, self._key, index) as blob:
             total = len(blob)
             start = max(0, min(offset, total))
+            while 0 < start < total and blob[start] & 0xC0 == 0x80:
+                start -= 1
             blob.seek(start)
             data = blob.read(max(length, 4))
         at_end = start + len(data) >= total
-        while start < total and start > 0 and data and data[0] & 0xC0 == 0x80:
-            data, start = data[1:], start + 1
         if not at_end:
             data = data[: _whole(data)]
         text = data.decode("utf-8", "surrogatepass")

@@ -129,6 +129,18 @@ class SearchIndex:
 
     # asking ------------------------------------------------------------------------------------
 
+    def accepts(self, expression: str) -> bool:
+        """Whether the index understands an expression."""
+        try:
+            self._db.execute(
+                "SELECT rowid FROM words WHERE words MATCH ? LIMIT 1", (expression,)
+            ).fetchall()
+        except sqlite3.OperationalError as error:
+            if is_damage(error):
+                raise
+            return False
+        return True
+
     def matches(self, expression: str, low: int, high: int) -> Iterator[int]:
         """Row ids between two bounds that match, the newest first."""
         rows = self._db.execute(

@@ -59,11 +59,15 @@ def search(
     if key is not None:
         counts = {key: counts[key]} if key in counts else {}
     hits: list[Hit] = []
-    expression = match_expression(terms)
+    expression, exact = match_expression(terms), True
+    if expression and not index.accepts(expression):
+        # Python and SQLite differ on a few letters of rare scripts: look at the text for those.
+        plain = [term._replace(words=tuple(filter(str.isascii, term.words))) for term in terms]
+        expression, exact = match_expression(plain), False
     low, high = (0, (1 << 62)) if key is None else (row_id(key, 0), row_id(key + 1, 0) - 1)
     found = index.matches(expression, low, high) if expression else iter(())
     late = _not_indexed(counts, index.done() if expression else {})
-    for candidates, confirmed in ((late, False), (found, True)):
+    for candidates, confirmed in ((late, False), (found, exact)):
         for part in _parts(candidates):
             if cancelled is not None and cancelled():
                 return hits

@@ -1,0 +1,159 @@
+"""The packed columns say what the rows say, whatever happens to them."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.session.columns import SessionColumns
+from explorer.store import Store
+from explorer.store.columns_blob import pack, unpack
+from tests.store.sources import FileSource, message, write_file
+
+
+def varied() -> list[dict[str, Any]]:
+    """Entries of every kind that has facts of its own."""
+    call = {"type": "toolCall", "id": "c1", "name": "edit", "arguments": {"path": "a.py"}}
+    reply = message(1, "e0", "", "assistant")
+    reply["message"] |= {"content": [call], "provider": "p", "model": "m", "usage": {"input": 7}}
+    result = message(2, "e1", "no such file", "toolResult")
+    result["message"] |= {"toolCallId": "c1", "isError": True}
+    image = message(3, "e2", "")
+    image["message"]["content"] = [{"type": "image", "data": "", "mimeType": "image/png"}]
+    files = {"readFiles": ["r.py"], "modifiedFiles": ["m.py"]}
+    base = {"timestamp": "2026-01-02T03:04:06.000Z"}
+    return [
+        message(0, None, "hello"),
+        reply,
+        result,
+        image,
+        base | {"type": "compaction", "id": "e4", "parentId": "e3", "summary": "S",
+                "firstKeptEntryId": "e3", "tokensBefore": 9, "details": files},
+        base | {"type": "branch_summary", "id": "e5", "parentId": "e4", "summary": "B",
+                "fromId": "e2"},
+        base | {"type": "label", "id": "e6", "parentId": "e5", "targetId": "e0", "label": "L"},
+        base | {"type": "session_info", "id": "e7", "parentId": "e6", "name": "N"},
+        base | {"type": "thinking_level_change", "id": "e8", "parentId": "e7",
+                "thinkingLevel": "high"},
+        base | {"type": "something_new", "id": "e\n9", "parentId": "e8"},
+    ]  # fmt: skip
+
+
+def facts(columns: SessionColumns) -> list[Any]:
+    return [getattr(columns, name) for name in SessionColumns.__dataclass_fields__]
+
+
+def check_varied(columns: SessionColumns) -> None:
+    assert columns.ids[-1] == "e\n9"
+    assert columns.user_images == {3: 1} and columns.usage[1] == 7
+    assert columns.models[columns.model[1]] == "p/m"
+    assert columns.compactions[4].modified_files == ("m.py",)
+    assert columns.branches[5].from_id == "e2" and columns.thinking == {8: "high"}
+    assert columns.labels == {6: ("e0", "L")} and columns.names == {7: "N"}
+    assert columns.ops.paths == ["a.py"] and list(columns.ops.failed) == [1]
+
+
+def test_packed_and_unpacked_columns_are_equal() -> None:
+    columns = SessionColumns()
+    assert facts(unpack(pack(columns)) or SessionColumns()) == facts(columns)
+
+
+def test_columns_are_the_same_packed_from_rows_or_appended(store: Store, tmp_path: Path) -> None:
+    entries = varied()
+    whole = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", entries))).key
+    head = {"type": "session", "version": 3, "id": "s-2", "timestamp": "", "cwd": "/w"}
+    part = store.import_session(FileSource(write_file(tmp_path / "b.jsonl", entries[:2], head))).key
+    for entry in entries[2:]:
+        store.append(part, [(entry, entry["parentId"])]).result()
+    packed = store.load(whole).tree.columns
+    check_varied(packed)
+    assert facts(store.load(part).tree.columns) == facts(packed)
+
+
+@pytest.mark.parametrize("harm", ["gone", "flipped", "cut"])
+def test_damaged_packed_columns_are_made_again_from_the_rows(
+    database: Path, tmp_path: Path, harm: str
+) -> None:
+    with Store.open(database) as store:
+        file = write_file(tmp_path / "a.jsonl", varied())
+        key = store.import_session(FileSource(file)).key
+    with sqlite3.connect(database) as db:
+        (data,) = db.execute("SELECT data FROM columns").fetchone()
+        if harm == "gone":
+            db.execute("DELETE FROM columns")
+        else:
+            middle = len(data) // 2
+            flipped = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+            bad = flipped if harm == "flipped" else data[:middle]
+            db.execute("UPDATE columns SET data = ?", (bad,))
+    db.close()
+    with Store.open(database) as store:
+        check_varied(store.load(key).tree.columns)
+
+
+def test_the_library_shows_name_first_words_and_counts(store: Store, tmp_path: Path) -> None:
+    store.import_session(FileSource(write_file(tmp_path / "a.jsonl", varied())))
+    row = store.sessions()[0]
+    assert (row.title, row.entries, row.compactions, row.cwd) == ("N", 10, 1, "/w")
+    assert row.last_ms == 1767323046000 and row.path == str(tmp_path / "a.jsonl")
+    assert store.labels() == [(row.key, "e0", "L")]
+    cleared = {"type": "label", "id": "e10", "parentId": "e8", "targetId": "e0"}
+    store.append(row.key, [(cleared, "e8")]).result()
+    assert store.labels(row.key) == []
+
+
+def test_a_large_line_is_read_in_pieces_that_end_at_characters(
+    store: Store, tmp_path: Path
+) -> None:
+    text = "aé漢😀" * 30_000
+    key = store.import_session(
+        FileSource(write_file(tmp_path / "a.jsonl", [message(0, None, "s")]))
+    ).key
+    store.append(key, [(message(1, "e0", text), "e0")]).result()
+    payloads = store.load(key).payloads
+    whole = payloads.raw(1)
+    assert payloads.size(1) == len(whole.encode())
+    parts, offset = [], 0
+    while offset < payloads.size(1):
+        piece = payloads.raw_piece(1, offset, 4001)
+        assert piece.start == offset and 0 < piece.end - offset <= 4001
+        parts.append(piece.text)
+        offset = piece.end
+    assert "".join(parts) == whole and len(parts) > 40
+    inside = whole.encode().index("漢".encode()) + 1
+    assert payloads.raw_piece(1, inside, 4).text == "漢"
+    with pytest.raises(IndexError):
+        payloads.raw(2)
+    with pytest.raises(IndexError):
+        payloads.size(2)
+
+
+def test_previews_of_entries_appended_after_the_first_look_are_seen(
+    store: Store, tmp_path: Path
+) -> None:
+    key = store.import_session(
+        FileSource(write_file(tmp_path / "a.jsonl", [message(0, None, "zero")]))
+    ).key
+    payloads = store.load(key).payloads
+    assert payloads.previews([0, 1]) == ["zero", ""]
+    store.append(key, [(message(1, "e0", "one"), "e0")]).result()
+    assert payloads.previews([1, 0]) == ["one", "zero"]
+
+
+def test_many_appended_rows_are_packed_when_a_session_is_opened(
+    store: Store, database: Path, tmp_path: Path
+) -> None:
+    key = store.import_session(
+        FileSource(write_file(tmp_path / "a.jsonl", [message(0, None, "zero")]))
+    ).key
+    added = [(message(at, f"e{at - 1}", "x"), f"e{at - 1}") for at in range(1, 1501)]
+    assert store.append(key, added).result()[-1] == 1500
+    before = facts(store.load(key).tree.columns)
+    store.set_leaf(key, 1500).result()
+    with sqlite3.connect(database) as db:
+        assert db.execute("SELECT entries FROM columns").fetchone() == (1501,)
+    db.close()
+    assert facts(store.load(key).tree.columns) == before

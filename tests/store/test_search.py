@@ -1,0 +1,185 @@
+"""Full-text search: any text is a query, and what looks like code is found as it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from explorer.store import Hit, Store
+from explorer.store.search_index import index_path
+from explorer.store.text import entry_text, parse_query
+from tests.store.conftest import eventually
+from tests.store.sources import FileSource, message, write_file
+
+TEXTS = [
+    "The quick brown fox jumps over explorer/store/schema.py today",
+    "Never touch the explorer store; the schema is fine",
+    "run it with --dry-run and a first_kept_id",
+    "Ein Café in Zürich, naïve approach",
+    "値段は高い",
+    "C++ -> Rust, what about a->b?",
+]
+
+
+def filled(store: Store, tmp_path: Path, texts: list[str] = TEXTS) -> int:
+    entries = [message(at, f"e{at - 1}" if at else None, text) for at, text in enumerate(texts)]
+    return store.import_session(FileSource(write_file(tmp_path / "a.jsonl", entries))).key
+
+
+def found(hits: list[Hit]) -> list[int]:
+    return sorted(hit.index for hit in hits)
+
+
+QUERIES = [
+    ("fox", [0]),
+    ("qui bro", [0]),
+    ("explorer store", [0, 1]),
+    ("explorer/store", [0]),
+    ("store/sch", [0]),
+    ("schema.py", [0]),
+    ('"the schema"', [1]),
+    ('"schema the"', []),
+    ("--dry-run", [2]),
+    ("first_kept", [2]),
+    ("dry_run", []),
+    ("cafe zurich", [3]),
+    ("NAÏVE", [3]),
+    ("高い", [4]),
+    ("高値", []),
+    ("->", [5]),
+    ("c++", [5]),
+    ("a->b", [5]),
+    ("nothing-like-this", []),
+    ("", []),
+    ("   ", []),
+    ('"', []),
+    ("AND OR NOT", []),
+    ("fox NEAR(", []),
+    ("text:fox", []),
+    ("fox a\u19b0b", []),
+    (" ".join(f"w{at}" for at in range(3000)), []),
+]
+
+
+@pytest.mark.parametrize("when", ["indexed", "not indexed yet"])
+def test_queries_find_what_they_say(
+    store: Store, tmp_path: Path, indexed: Callable[[], None], when: str
+) -> None:
+    filled(store, tmp_path)
+    if when == "indexed":
+        indexed()
+    else:
+        store._background._stopping.set()
+        store._background.wake()
+        store._background._thread.join()
+        store._background._stopping.clear()
+    for query, wanted in QUERIES:
+        assert found(store.search(query)) == wanted, query
+
+
+def test_a_snippet_shows_the_match_and_where_it_is(
+    store: Store, tmp_path: Path, indexed: Callable[[], None]
+) -> None:
+    filled(store, tmp_path, ["word " * 400 + "the NEEDLE here\nand on" + " word" * 400])
+    indexed()
+    (hit,) = store.search("needle")
+    assert len(hit.snippet) < 200 and "NEEDLE here and on" in hit.snippet
+    assert [hit.snippet[start:end] for start, end in hit.marks] == ["NEEDLE"]
+    assert hit.snippet.startswith("…") and hit.snippet.endswith("…")
+
+
+def test_the_newest_come_first_and_the_limit_holds(
+    store: Store, tmp_path: Path, indexed: Callable[[], None]
+) -> None:
+    filled(store, tmp_path, [f"same words {at}" for at in range(300)])
+    indexed()
+    assert [hit.index for hit in store.search("same", limit=3)] == [299, 298, 297]
+    assert len(store.search("words same", limit=1000)) == 300
+
+
+def test_what_is_appended_is_found_at_once_and_indexed_soon(
+    store: Store, tmp_path: Path, indexed: Callable[[], None]
+) -> None:
+    key = filled(store, tmp_path)
+    indexed()
+    store.append(key, [(message(50, "e5", "a brand new zebra"), "e5")]).result()
+    assert found(store.search("zebra")) == [6]
+    indexed()
+    assert found(store.search("zebra", key)) == [6]
+    assert store.search("zebra", key + 1) == []
+    assert store.search_state().total == 7
+
+
+def test_tool_calls_results_and_summaries_are_searched_but_not_pictures() -> None:
+    entry = message(0, None, "", "assistant")
+    entry["message"]["content"] = [
+        {"type": "thinking", "thinking": "ponder", "thinkingSignature": "sig"},
+        {"type": "toolCall", "id": "c", "name": "bash", "arguments": {"command": "make all"}},
+        {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+    ]
+    assert entry_text(entry) == "ponder\nbash\nmake all"
+    assert entry_text({"type": "compaction", "id": "x", "summary": "what was"}) == "what was"
+    deep: dict[str, object] = {"text": "bottom"}
+    for _ in range(5000):
+        deep = {"in": [deep]}
+    assert entry_text(deep) == "bottom"
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(query=st.text(max_size=30))
+def test_no_query_is_an_error(store: Store, tmp_path: Path, query: str) -> None:
+    if not store.sessions():
+        filled(store, tmp_path)
+        eventually(lambda: store.search_state().complete, "the index is complete")
+    assert isinstance(store.search(query), list)
+    assert isinstance(parse_query(query), list)
+
+
+def test_a_deleted_session_is_neither_shown_nor_found_and_its_rows_go(
+    store: Store, database: Path, tmp_path: Path, indexed: Callable[[], None]
+) -> None:
+    key = filled(store, tmp_path, [f"secret number {at}" for at in range(450)])
+    indexed()
+    assert len(store.search("secret", limit=1000)) == 450
+    store.add_draft(key, {"summary": "s"}).result()
+    assert store.delete(key).result() is True
+    assert store.sessions() == [] and store.search("secret") == []
+    assert store.delete(key).result() is False
+
+    def rows() -> int:
+        with store._readers.read() as db:
+            tables = ("sessions", "entries", "payloads", "columns", "sources", "drafts")
+            return sum(db.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in tables)
+
+    eventually(lambda: rows() == 0, "all rows are gone")
+    words = store._background.with_index(lambda index: list(index.matches('"secret"', 0, 1 << 62)))
+    assert words == [], "nor does the index remember the words"
+
+
+@pytest.mark.parametrize("harm", ["rubbish", "gone", "flipped"])
+def test_a_damaged_index_is_made_anew(database: Path, tmp_path: Path, harm: str) -> None:
+    with Store.open(database) as store:
+        filled(store, tmp_path, [f"many words {at} {at * 7}" for at in range(400)])
+        eventually(lambda: store.search_state().complete, "the index is complete")
+    place = index_path(database)
+    data = bytearray(place.read_bytes())
+    if harm == "gone":
+        place.unlink()
+    elif harm == "rubbish":
+        place.write_bytes(b"rubbish" * 1000)
+    else:
+        for at in range(5000, len(data), 97):
+            data[at] ^= 0xFF
+        place.write_bytes(data)
+    with Store.open(database) as store:
+        for word in ("many", "words", "399", "7"):
+            store.search(word)
+        eventually(lambda: store.search_state().complete, "the index is complete again")
+        if harm != "flipped":
+            assert found(store.search("399")) == [57, 399]
