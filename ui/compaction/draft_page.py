@@ -84,9 +84,10 @@ class StreamingView(QWidget):
         """Start showing the answers to one or two requests."""
         self._model = model
         while self.tabs.count():
-            page = self.tabs.widget(0)
+            old = self.tabs.widget(0)
             self.tabs.removeTab(0)
-            page.deleteLater()
+            if old is not None:
+                old.deleteLater()
         self._streams = {}
         for purpose in purposes:
             stream = StreamView(self)
@@ -151,6 +152,7 @@ class DraftPage(QWidget):
         self.tabs = QTabBar(self)
         self.tabs.setAccessibleName("Drafts")
         self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
         self.tabs.currentChanged.connect(self._switched)
         self.sources = SourcesView(self)
         self.sources.entry_requested.connect(self.entry_requested)
@@ -171,7 +173,7 @@ class DraftPage(QWidget):
         self.discard = QPushButton("&Discard", self)
         self.discard.setToolTip("Give this draft up; nothing is stored in the session")
         self.discard.clicked.connect(self._discard)
-        self.again = QPushButton("&Try another beside it", self)
+        self.again = QPushButton("&Try another", self)
         self.again.setToolTip("Go back, change what you like, and make another draft")
         self.again.clicked.connect(self.again_asked)
         self._pages = QStackedWidget(self)

@@ -32,7 +32,7 @@ class Column(IntEnum):
     RUNNING = 3
 
 
-_TITLES = ("Entry", "Why", "Tokens", "To the end")
+_TITLES = ("Entry", "Why", "Tokens", "To end")
 
 
 class LedgerModel(QAbstractTableModel):

@@ -158,9 +158,10 @@ class RequestWindow(QDialog):
     def show_requests(self, requests: Sequence[SummaryRequest]) -> None:
         """Show these requests in place of the last ones."""
         while self.tabs.count():
-            page = self.tabs.widget(0)
+            old = self.tabs.widget(0)
             self.tabs.removeTab(0)
-            page.deleteLater()
+            if old is not None:
+                old.deleteLater()
         for request in requests:
             page = RequestPage(request, self)
             page.entry_requested.connect(self.entry_requested)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
@@ -20,7 +20,7 @@ from explorer.compaction.profile import PROFILES, Profile, Settings
 from ui.compaction.ledger_model import Column, LedgerModel
 from ui.compaction.ports import CompactionDocument, ModelChoice
 from ui.compaction.words import is_possible, plain_reason, price_text, reason_html
-from ui.theme import S4, S8, S12, S16, on_theme_changed, small_font, ui_font
+from ui.theme import S4, S8, S12, S16, on_theme_changed, set_tone, small_font, ui_font
 from ui.widgets.budget_bar import BudgetBar
 from ui.widgets.entry_table import EntryTable
 from ui.widgets.figures import full, round_short, short
@@ -115,6 +115,7 @@ class SetupPage(QWidget):
         part, column = section(self)
         column.setSpacing(S4)
         self.heading = ElidedLabel(parent=self)
+        set_tone(self.heading, "dim")
         self.reserve_caption = Caption(parent=self)
         self.bar = BudgetBar(self)
         self.legend = Legend(self)
@@ -176,14 +177,29 @@ class SetupPage(QWidget):
         self.instructions = _Instructions(self)
         self.instructions.submitted.connect(self._summarize)
         self.instructions.textChanged.connect(self.instructions_changed)
-        caption = Caption("&Instructions added to the prompt", self)
-        caption.setTextFormat(Qt.TextFormat.AutoText)
-        caption.setBuddy(self.instructions)
+        caption = ElidedLabel("Instructions added to the prompt", self)
+        caption.setFont(small_font())
+        set_tone(caption, "dim")
         self.request = LinkButton(parent=self)
         self.request.setFont(small_font())
         self.request.clicked.connect(self.request_asked)
-        column.addLayout(row(caption, 1, self.request))
+        line = row(caption, self.request)
+        line.setStretchFactor(caption, 1)
+        column.addLayout(line)
         column.addWidget(self.instructions)
+        self._add(part)
+
+    def _build_outcome(self) -> QWidget:
+        part = QWidget(self)
+        column = QVBoxLayout(part)
+        column.setContentsMargins(S16, S8, S16, S12)
+        column.setSpacing(2)
+        self.outcome_caption = Caption("If you compact now", self)
+        self.outcome = QLabel(self)
+        self.outcome.setTextFormat(Qt.TextFormat.RichText)
+        column.addWidget(self.outcome_caption)
+        column.addWidget(self.outcome)
+        column.addSpacing(S4)
         self.summarize = QPushButton("&Summarize", self)
         self.summarize.setProperty("kind", "primary")
         self.summarize.setToolTip("Make a draft; nothing is stored before it is committed")
@@ -197,28 +213,27 @@ class SetupPage(QWidget):
         line = row(self.summarize, self.model, self.price)
         line.setStretchFactor(self.model, 1)
         column.addLayout(line)
-        self._add(part)
-
-    def _build_outcome(self) -> QWidget:
-        part = QWidget(self)
-        column = QVBoxLayout(part)
-        column.setContentsMargins(S16, S8, S16, S12)
-        column.setSpacing(2)
-        self.outcome_caption = Caption("If you compact now", self)
-        self.outcome = QLabel(self)
-        self.outcome.setTextFormat(Qt.TextFormat.RichText)
-        column.addWidget(self.outcome_caption)
-        column.addWidget(self.outcome)
         return part
 
     def _restyle(self) -> None:
-        width = max(part.sizeHint().width() for part in (self.keep.label, self._profile_label)) + S8
-        for slider in (self.keep, self.reserve, self.window_size):
+        sliders = (self.keep, self.reserve, self.window_size)
+        width = max(slider.label_width() for slider in sliders) + S8
+        for slider in sliders:
             slider.set_label_width(width)
         self._profile_label.setFixedWidth(width)
         self.outcome.setFont(ui_font(4))
+        self.heading.setFont(small_font())
         if self.shown is not None:
             self._show_outcome(self.shown)
+
+    def showEvent(self, event: QShowEvent, /) -> None:
+        super().showEvent(event)
+        # The table has its height only now.
+        QTimer.singleShot(0, self, self._reveal)
+
+    def _reveal(self) -> None:
+        if self.shown is not None:
+            self._reveal_cut(self.shown)
 
     # what is shown -----------------------------------------------------------------------------
 
@@ -267,6 +282,12 @@ class SetupPage(QWidget):
             if shown.tokens[verdict]
         ]
         inside = [share for share in shares if share.verdict not in _OUTSIDE]
+        rest = shown.tokens_before - sum(share.tokens for share in inside)
+        if rest > 0:
+            # What the provider counted beyond the entries, the estimate's error with it.
+            system = Share("system", "system, tools", rest, token="dim", filterable=False)
+            inside.insert(0, system)
+            shares.insert(0, system)
         self.bar.set_budget(inside, settings.context_window, settings.reserve_tokens)
         self.legend.set_shares(shares)
         words = plain_reason(shown, by_hand)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.session.describe import blocks_of
 from ui.compaction.ports import CompactionDocument
-from ui.theme import S4, role_name
+from ui.theme import S4, S12, role_name
 from ui.widgets.entry_table import ENTRY, FLAGS, KIND, VERDICT, EntryTable
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, LinkButton
@@ -134,7 +134,7 @@ class SourcesView(QWidget):
         self.text.setAccessibleName("Text of the selected source")
         below = QWidget(self)
         column = QVBoxLayout(below)
-        column.setContentsMargins(S4, S4, S4, 0)
+        column.setContentsMargins(S12, S4, S4, 0)
         column.setSpacing(S4)
         column.addLayout(row(self.caption, 1, self.go))
         column.addWidget(self.text, 1)

@@ -8,6 +8,7 @@ from string import Template
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
 
+from ui.theme.fonts import small_font
 from ui.theme.tokens import COLOUR_TOKENS, RADIUS, Theme, blend
 
 ICON_DIR = Path(__file__).resolve().parents[2] / "resources" / "icons"
@@ -115,6 +116,9 @@ QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox, QComboBox {
 QLineEdit { padding: 4px 9px; min-height: 18px; }
 QPlainTextEdit, QTextEdit { padding: 3px 5px; }
 QAbstractSpinBox { padding: 3px 20px 3px 7px; min-height: 18px; }
+QAbstractSpinBox QLineEdit, QAbstractSpinBox QLineEdit:focus {
+  border: none; padding: 0; min-height: 0; background: transparent;
+}
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {
   subcontrol-origin: border; width: 18px; border: none; background: transparent;
 }
@@ -125,6 +129,12 @@ QAbstractSpinBox::down-arrow { image: url("$icons/chevron-down.svg"); width: 10p
 QAbstractSpinBox[plain="true"] {
   padding: 1px 5px; min-height: 15px; border-color: transparent; background: transparent;
   border-radius: 4px;
+}
+QAbstractSpinBox[plain="true"]::up-button, QAbstractSpinBox[plain="true"]::down-button {
+  width: 0; image: none;
+}
+QAbstractSpinBox[plain="true"]::up-arrow, QAbstractSpinBox[plain="true"]::down-arrow {
+  image: none; width: 0; height: 0;
 }
 QAbstractSpinBox[plain="true"]:hover { border-color: $line; background: $card; }
 QAbstractSpinBox[plain="true"]:focus { border-color: $accent; background: $card; }
@@ -209,7 +219,9 @@ QListView, QTreeView, QTableView { border: 1px solid transparent; }
 QHeaderView { background: $paper; border: none; }
 QHeaderView::section {
   color: $dim; background: $paper; border: none; border-bottom: 1px solid $line; padding: 3px 4px;
+  font-size: ${small_pt}pt;
 }
+QHeaderView::section:first { padding-left: 12px; }
 
 QMenuBar { background: $panel; color: $ink; border-bottom: 1px solid $line; }
 QMenuBar::item { padding: 4px 9px; background: transparent; }
@@ -256,6 +268,7 @@ def build_style_sheet(now: Theme) -> str:
         values,
         name=now.name,
         radius=RADIUS,
+        small_pt=round(small_font().pointSizeF(), 2),
         icons=ICON_DIR.as_posix(),
         quiet=_css(blend(now.dim, now.paper, 0.75)),
         hover=_css(blend(now.ink, now.paper, 0.06)),

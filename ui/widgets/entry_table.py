@@ -92,7 +92,7 @@ class EntryDelegate(QStyledItemDelegate):
 
     def _words(self, painter: QPainter, rect: QRectF, index: Index) -> None:
         now, fonts = theme(), self._fonts
-        x, middle = rect.left() + S4, rect.center().y()
+        x, middle = rect.left() + S12, rect.center().y()
         verdict = index.data(VERDICT)
         if verdict is not None:
             top = middle - SWATCH_HEIGHT / 2
@@ -105,7 +105,9 @@ class EntryDelegate(QStyledItemDelegate):
         x += 20
         number = f"#{index.data(ENTRY)}"
         x = self._piece(painter, x, rect, number, fonts.mono, fonts.mono_metrics, now.dim)
-        x = max(x + S8, rect.left() + S4 + (0 if verdict is None else 21) + 20 + fonts.number_width)
+        x = max(
+            x + S8, rect.left() + S12 + (0 if verdict is None else 21) + 20 + fonts.number_width
+        )
         lead = index.data(LEAD)
         if lead:
             x = self._piece(painter, x, rect, lead, fonts.body, fonts.body_metrics, now.dim)

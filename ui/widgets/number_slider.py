@@ -7,7 +7,6 @@ import math
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QHBoxLayout,
     QLabel,
     QSizePolicy,
@@ -98,7 +97,6 @@ class NumberSlider(QWidget):
         self.box.setRange(minimum, maximum)
         self.box.setGroupSeparatorShown(True)
         self.box.setKeyboardTracking(False)
-        self.box.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
         self.box.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.box.setProperty("plain", True)
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -124,6 +122,10 @@ class NumberSlider(QWidget):
         self.box.setFont(mono_font())
         width = self.box.fontMetrics().horizontalAdvance("0,000,000")
         self.box.setFixedWidth(width + 16)
+
+    def label_width(self) -> int:
+        """Pixels that the label needs in its present font."""
+        return self.label.fontMetrics().horizontalAdvance(self.label.text().replace("&", ""))
 
     def set_label_width(self, width: int) -> None:
         """Align several sliders below each other."""
