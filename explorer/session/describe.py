@@ -20,6 +20,8 @@ OpKind = Literal["read", "write", "edit"]
 PREVIEW_UNITS = 200
 """Characters of the first line kept for the map and the lists."""
 
+_NAME_UNITS = 80
+"""Characters of a tool's name in a title."""
 _MAX_COUNT = 2**31 - 1
 """Token counts are kept in 32 bits; a larger one is damage and is shown as this."""
 _MAX_TIME = 8.64e15
@@ -156,6 +158,8 @@ def _first_text(content: object) -> str:
 
 def call_title(name: str, arguments: object) -> str:
     """A tool call in one line: its name and the argument that says most."""
+    if len(name) > _NAME_UNITS or not name.isprintable():
+        name = first_line(name)[:_NAME_UNITS]
     if isinstance(arguments, dict):
         for key in _TITLE_KEYS:
             value = arguments.get(key)
@@ -338,7 +342,7 @@ def _assistant(moment: float, message: Json) -> Facts:
         flags |= _HAS_TEXT
     preview = text or calls[:PREVIEW_UNITS] or first_line(thinking)
     if not preview:
-        preview = first_line(_string(message, "errorMessage")) or _string(message, "stopReason")
+        preview = first_line(_string(message, "errorMessage") or _string(message, "stopReason"))
     model = message.get("model")
     return Facts(
         _ASSISTANT,
@@ -381,21 +385,27 @@ def _other(kind: Kind, moment: float, entry: Mapping[str, Any]) -> Facts:
 
 
 def _metadata(kind: Kind, flags: Flag, moment: float, entry: Mapping[str, Any]) -> Facts:
+    model = level = ""
+    label: tuple[str, str] | None = None
+    name: str | None = None
     if kind is Kind.MODEL_CHANGE:
         model = _model_of_change(entry)
-        return Facts(kind, flags, moment, -1, model, f"model {model}", 0)
-    if kind is Kind.THINKING_LEVEL_CHANGE:
+        text = f"model {first_line(model)}"
+    elif kind is Kind.THINKING_LEVEL_CHANGE:
         level = _text(entry, "thinkingLevel", "level")
-        return Facts(kind, flags, moment, -1, "", f"thinking {level}", 0, thinking_level=level)
-    if kind is Kind.LABEL:
-        label, target = _text(entry, "label"), _text(entry, "targetId", "target_id")
-        text = f"label “{label}”" if label else "label removed"
-        return Facts(kind, flags, moment, -1, "", text, 0, label=(target, label))
-    if kind is Kind.SESSION_INFO:
+        text = f"thinking {first_line(level)}"
+    elif kind is Kind.LABEL:
+        label = (_text(entry, "targetId", "target_id"), _text(entry, "label"))
+        text = f"label “{first_line(label[1])}”" if label[1] else "label removed"
+    elif kind is Kind.SESSION_INFO:
         name = _text(entry, "name")
-        return Facts(kind, flags, moment, -1, "", f"name “{name}”", 0, name=name)
-    title = _text(entry, "customType") or _text(entry, "type") or "entry without a type"
-    return Facts(kind, flags, moment, -1, "", title, 0)
+        text = f"name “{first_line(name)}”"
+    else:
+        title = _text(entry, "customType") or _text(entry, "type")
+        text = first_line(title) or "entry without a type"
+    return Facts(
+        kind, flags, moment, -1, model, text, 0, thinking_level=level, label=label, name=name
+    )
 
 
 def _model_of_change(entry: Mapping[str, Any]) -> str:

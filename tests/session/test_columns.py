@@ -1,0 +1,114 @@
+"""Columns: what is kept of every entry, and nothing twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from explorer.session.columns import OP_KINDS, ColumnBuilder
+from explorer.session.describe import describe
+from explorer.session.kinds import Kind
+
+Json = dict[str, Any]
+
+
+def _add(builder: ColumnBuilder, entry: Json, estimate: int = 0) -> int:
+    index = len(builder.columns)
+    return builder.append(f"e{index}", index - 1, describe(entry), estimate)
+
+
+def _reply(*calls: tuple[str, str, str], model: str = "m") -> Json:
+    blocks = [
+        {"type": "toolCall", "id": call, "name": name, "arguments": {"path": path}}
+        for call, name, path in calls
+    ]
+    message = {"role": "assistant", "provider": "p", "model": model, "content": blocks}
+    return {"type": "message", "timestamp": "2026-01-05T09:00:00.000Z", "message": message}
+
+
+def _result(call: str, failed: bool) -> Json:
+    message = {"role": "toolResult", "toolCallId": call, "content": [], "isError": failed}
+    return {"type": "message", "message": message}
+
+
+def test_values_lie_in_their_columns() -> None:
+    builder = ColumnBuilder()
+    _add(builder, _reply(), 7)
+    usage = {"role": "assistant", "content": [], "usage": {"totalTokens": 40}}
+    _add(builder, {"type": "message", "message": usage})
+    columns = builder.columns
+    assert columns.ids == ["e0", "e1"] and list(columns.parent) == [-1, 0]
+    assert list(columns.kind) == [Kind.ASSISTANT, Kind.ASSISTANT]
+    assert list(columns.time) == [1767603600000.0, 0.0]
+    assert list(columns.estimate) == [7, 0] and list(columns.usage) == [-1, 40]
+    assert len(columns) == 2
+
+
+def test_models_and_paths_are_kept_once() -> None:
+    builder = ColumnBuilder()
+    for model in ("a", "b", "a"):
+        _add(builder, _reply(("", "read", "x.py"), ("", "edit", "y.py"), model=model))
+    columns = builder.columns
+    assert columns.models == ["", "p/a", "p/b"] and list(columns.model) == [1, 2, 1]
+    assert columns.ops.paths == ["x.py", "y.py"] and list(columns.ops.path) == [0, 1] * 3
+    assert [OP_KINDS[kind] for kind in columns.ops.kind] == ["read", "edit"] * 3
+    assert list(columns.ops.entry) == [0, 0, 1, 1, 2, 2]
+
+
+def test_b17_a_failed_call_is_marked_by_its_result() -> None:
+    builder = ColumnBuilder()
+    _add(builder, _reply(("c1", "read", "a"), ("c2", "write", "b"), ("c3", "bash", "c")))
+    _add(builder, _result("c2", failed=True))
+    _add(builder, _result("c1", failed=False))
+    _add(builder, _result("c3", failed=True))
+    _add(builder, _result("unknown", failed=True))
+    assert list(builder.columns.ops.failed) == [0, 1]
+
+
+def test_b17_a_call_id_used_again_is_the_later_call() -> None:
+    builder = ColumnBuilder()
+    _add(builder, _reply(("c", "read", "a")))
+    _add(builder, _result("c", failed=False))
+    _add(builder, _reply(("c", "read", "b")))
+    _add(builder, _result("c", failed=True))
+    assert list(builder.columns.ops.failed) == [0, 1]
+
+
+def test_b17_a_call_and_its_result_may_come_in_two_readings() -> None:
+    first = ColumnBuilder()
+    _add(first, _reply(("c", "edit", "a")))
+    again = ColumnBuilder(first.columns)
+    _add(again, _reply(("d", "edit", "a"), model="m"))
+    _add(again, _result("d", failed=True))
+    assert again.columns.models == ["", "p/m"] and again.columns.ops.paths == ["a"]
+    assert list(again.columns.ops.failed) == [0, 1]
+
+
+def test_rare_facts_are_kept_by_entry() -> None:
+    builder = ColumnBuilder()
+    image = {"role": "user", "content": [{"type": "image"}, {"type": "image"}]}
+    _add(builder, {"type": "message", "message": image})
+    _add(builder, {"type": "compaction", "summary": "s", "firstKeptEntryId": "e0"})
+    _add(builder, {"type": "branch_summary", "summary": "s", "fromId": "e1"})
+    _add(builder, {"type": "thinking_level_change", "thinkingLevel": "low"})
+    _add(builder, {"type": "label", "targetId": "e0", "label": "here"})
+    _add(builder, {"type": "session_info", "name": "work"})
+    columns = builder.columns
+    assert columns.user_images == {0: 2}
+    assert list(columns.compactions) == [1] and columns.compactions[1].first_kept_id == "e0"
+    assert list(columns.branches) == [2] and columns.branches[2].from_id == "e1"
+    assert columns.thinking == {3: "low"}
+    assert columns.labels == {4: ("e0", "here")} and columns.names == {5: "work"}
+
+
+@pytest.mark.parametrize("number", [10**30, 1e300, float("inf"), float("nan"), -5, True, "9"])
+def test_a_number_that_no_column_holds_does_not_break_it(number: object) -> None:
+    builder = ColumnBuilder()
+    usage = {"totalTokens": number, "input": number}
+    message = {"role": "assistant", "content": [], "usage": usage, "timestamp": number}
+    _add(builder, {"type": "message", "message": message, "timestamp": number})
+    _add(builder, {"type": "compaction", "tokensBefore": number})
+    assert -1 <= builder.columns.usage[0] < 2**31
+    assert abs(builder.columns.time[0]) <= 8.64e15
+    assert 0 <= builder.columns.compactions[1].tokens_before < 2**31

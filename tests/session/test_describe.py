@@ -1,0 +1,269 @@
+"""From JSON to facts: every spelling, every oddity (A1 to A4, A28, B9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from explorer.session.columns import ColumnBuilder
+from explorer.session.describe import (
+    PREVIEW_UNITS,
+    FileOp,
+    call_title,
+    describe,
+    first_line,
+    time_ms,
+    usage_tokens,
+)
+from explorer.session.kinds import Flag, Kind
+from tests.formats.test_fuzz import ENTRY
+
+Json = dict[str, Any]
+
+
+def _message(role: str, content: Any = "", **fields: Any) -> Json:
+    message = {"role": role, "content": content} | fields
+    return {"type": "message", "timestamp": "2026-01-05T09:00:00.497Z", "message": message}
+
+
+def _text(*texts: str) -> list[Json]:
+    return [{"type": "text", "text": text} for text in texts]
+
+
+@pytest.mark.parametrize("key", ["firstKeptEntryId", "first_kept_entry_id", "retained_from_id"])
+def test_a1_a3_a_compaction_in_any_spelling(key: str) -> None:
+    snake = key != "firstKeptEntryId"
+    details = (
+        {"read_files": ["a", 7], "modified_files": ["b"]}
+        if snake
+        else {"readFiles": ["a", 7], "modifiedFiles": ["b"]}
+    )
+    entry = {
+        "type": "compaction",
+        "timestamp": "2026-01-05T09:00:00.000Z",
+        "summary": "\n  ## Goal\nwin",
+        key: "k",
+        "tokens_before" if snake else "tokensBefore": 123.0,
+        "details": details,
+    }
+    facts = describe(entry)
+    assert facts.kind is Kind.COMPACTION and facts.preview == "## Goal"
+    assert facts.compaction == ("k", 123, ("a",), ("b",), False)
+
+
+@pytest.mark.parametrize("key", ["fromHook", "fromExtension"])
+@pytest.mark.parametrize("value", [True, False, None, "yes"])
+def test_a3_made_by_an_extension_in_either_spelling(key: str, value: object) -> None:
+    for kind in ("compaction", "branch_summary"):
+        facts = describe({"type": kind, "summary": "s", key: value})
+        summary = facts.compaction or facts.branch
+        assert summary is not None and summary.from_extension is (value is True)
+        assert bool(facts.flags & Flag.FROM_EXTENSION) is (value is True)
+
+
+def test_a1_the_short_summary_is_what_lists_show() -> None:
+    entry = {"type": "compaction", "summary": "long", "shortSummary": "I did it."}
+    assert describe(entry).preview == "I did it."
+
+
+@pytest.mark.parametrize("key", ["fromId", "from_id"])
+def test_a2_a_branch_summary(key: str) -> None:
+    entry = {"type": "branch_summary", key: "x", "summary": "", "details": {"readFiles": ["r"]}}
+    facts = describe(entry)
+    assert facts.branch == ("x", ("r",), (), False)
+    assert facts.flags & Flag.EMPTY_SUMMARY
+    assert not describe(entry | {"summary": "s"}).flags & Flag.EMPTY_SUMMARY
+
+
+def test_a4_model_changes_of_both_agents() -> None:
+    pi = {"type": "model_change", "provider": "anthropic", "modelId": "claude"}
+    omp = {"type": "model_change", "model": "anthropic/claude", "role": "default"}
+    assert describe(pi).model == describe(omp).model == "anthropic/claude"
+    assert describe(pi).preview == "model anthropic/claude"
+
+
+def test_a4_metadata() -> None:
+    level = describe({"type": "thinking_level_change", "thinkingLevel": "high"})
+    assert (level.thinking_level, level.preview) == ("high", "thinking high")
+    label = describe({"type": "label", "targetId": "t", "label": "here"})
+    assert label.label == ("t", "here") and "here" in label.preview
+    cleared = describe({"type": "label", "targetId": "t"})
+    assert cleared.label == ("t", "") and cleared.preview == "label removed"
+    name = describe({"type": "session_info", "name": "work"})
+    assert name.name == "work" and "work" in name.preview
+    assert describe({"type": "custom", "customType": "todo"}).preview == "todo"
+    assert describe({"type": "of the future"}).preview == "of the future"
+    assert describe({}).preview == "entry without a type"
+
+
+def test_a4_a_custom_message_may_be_hidden() -> None:
+    entry = {"type": "custom_message", "content": _text("note"), "display": False}
+    facts = describe(entry)
+    assert facts.kind is Kind.CUSTOM_MESSAGE and facts.preview == "note"
+    assert facts.flags & Flag.HIDDEN
+    assert not describe(entry | {"display": True}).flags & Flag.HIDDEN
+    assert describe(entry | {"content": [{"type": "image"}]}).flags & Flag.HAS_IMAGE
+
+
+def test_a28_a_reply_tells_its_file_operations() -> None:
+    content = [
+        {"type": "thinking", "thinking": "hm"},
+        {"type": "toolCall", "id": "1", "name": "read", "arguments": {"path": "a.py"}},
+        {"type": "toolCall", "id": "2", "name": "write", "arguments": {"path": "b.py"}},
+        {"type": "toolCall", "id": "3", "name": "edit", "arguments": {"path": ""}},
+        {"type": "toolCall", "id": "4", "name": "bash", "arguments": {"path": "c", "command": "x"}},
+        {"type": "toolCall", "id": "5", "name": "edit", "arguments": "a.py"},
+        {"type": "toolCall", "id": "6", "name": "edit", "arguments": {"path": 7}},
+    ]
+    facts = describe(_message("assistant", content))
+    assert facts.ops == (FileOp("read", "a.py", "1"), FileOp("write", "b.py", "2"))
+    assert facts.preview.startswith("read a.py · write b.py · edit")
+    assert facts.flags == Flag.HAS_THINKING | Flag.HAS_TOOL_CALL
+
+
+def test_a_reply_shows_its_text_else_its_calls_else_its_thinking_else_its_error() -> None:
+    thinking = {"type": "thinking", "thinking": "\n think\n"}
+    call = {"type": "toolCall", "name": "bash", "arguments": {"command": "ls"}}
+    blocks = [thinking, call, *_text("  ", "said")]
+    assert describe(_message("assistant", blocks)).preview == "said"
+    assert describe(_message("assistant", blocks[:2])).preview == "bash ls"
+    assert describe(_message("assistant", blocks[:1])).preview == "think"
+    failed = _message("assistant", [], stopReason="error", errorMessage="overloaded")
+    assert describe(failed).preview == "overloaded"
+    assert describe(_message("assistant", [], stopReason="aborted")).preview == "aborted"
+    assert describe(_message("assistant", "plain")).preview == "plain"
+
+
+@pytest.mark.parametrize(
+    ("stop", "flag"),
+    [
+        ("error", Flag.ERROR),
+        ("aborted", Flag.ABORTED),
+        ("length", Flag.LENGTH_STOP),
+        ("stop", Flag.NONE),
+        (["error"], Flag.NONE),
+    ],
+)
+def test_how_a_reply_stopped(stop: object, flag: Flag) -> None:
+    assert describe(_message("assistant", [], stopReason=stop)).flags == flag
+
+
+def test_a_tool_result_names_its_call_and_its_error() -> None:
+    facts = describe(_message("toolResult", _text("", "out"), toolCallId="c", isError=True))
+    assert facts.kind is Kind.TOOL_RESULT
+    assert (facts.call_id, facts.preview) == ("c", "out")
+    assert facts.flags & Flag.ERROR and not facts.flags & Flag.HAS_IMAGE
+    assert describe(_message("toolResult", [{"type": "image"}])).flags & Flag.HAS_IMAGE
+
+
+def test_b6_images_of_a_person_are_counted_apart() -> None:
+    facts = describe(_message("user", [{"type": "image"}, {"type": "image"}]))
+    assert facts.user_images == 2 and facts.preview == "image"
+    assert describe(_message("custom", [{"type": "image"}])).user_images == 0
+
+
+def test_bash_and_python_runs() -> None:
+    bash = _message("bashExecution", command="make\nall", exitCode=2, excludeFromContext=True)
+    facts = describe(bash)
+    assert facts.preview == "make"
+    assert facts.flags & Flag.EXCLUDED and facts.flags & Flag.ERROR
+    python = describe(_message("pythonExecution", code="1 + 1", exitCode=0, cancelled=True))
+    assert python.preview == "1 + 1"
+    assert python.flags & Flag.ABORTED and not python.flags & Flag.ERROR
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        ({"totalTokens": 7, "input": 1}, 7),
+        ({"totalTokens": 0, "input": 1, "output": 2, "cacheRead": 3, "cacheWrite": 4}, 10),
+        ({"input": 5}, 5),
+        ({"input": 0, "output": 0}, 0),
+        ({}, -1),
+        (None, -1),
+        ([1], -1),
+        ({"input": "5"}, -1),
+        ({"totalTokens": 1e300}, 2**31 - 1),
+        ({"totalTokens": float("nan"), "input": 3}, 0),
+        ({"totalTokens": -3}, 0),
+    ],
+)
+def test_b9_usage_is_the_total_or_the_sum_of_its_parts(usage: object, tokens: int) -> None:
+    assert usage_tokens(usage) == tokens
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2026-01-05T09:00:00.497Z", 1767603600497.0),
+        ("2026-01-05T10:00:00.497+01:00", 1767603600497.0),
+        ("2026-01-05T09:00:00.497", 1767603600497.0),
+        (1767603600497, 1767603600497.0),
+        ("yesterday", 0.0),
+        ("", 0.0),
+        (None, 0.0),
+        (True, 0.0),
+        (float("nan"), 0.0),
+        (float("inf"), 0.0),
+        (10**400, 0.0),
+        ([], 0.0),
+        ("0001-01-01T00:00:00+23:59", -62135683140000.0),
+        ("9999-12-31T23:59:59.999-23:59", 253402387139999.0),
+    ],
+)
+def test_times(value: object, expected: float) -> None:
+    assert time_ms(value) == pytest.approx(expected, abs=0.01)
+
+
+def test_a_message_without_an_entry_time_has_its_own() -> None:
+    entry = {"type": "message", "message": {"role": "user", "content": "", "timestamp": 5}}
+    assert describe(entry).time_ms == 5
+
+
+@given(st.text(st.sampled_from(" \n\t\r\xa0\u2003ab\x1f\u2028😀"), max_size=900))
+def test_the_first_line_is_the_first_that_holds_anything(text: str) -> None:
+    head = text[: PREVIEW_UNITS * 4].lstrip()
+    line = head.split("\n", 1)[0][: PREVIEW_UNITS + 1]
+    found = first_line(text)
+    assert found == " ".join(line.split())[:PREVIEW_UNITS]
+    assert "\n" not in found and len(found) <= PREVIEW_UNITS
+
+
+@given(st.lists(st.text(st.sampled_from(" \nab"), max_size=5), max_size=4))
+def test_the_first_line_of_blocks_is_that_of_their_text_together(texts: list[str]) -> None:
+    facts = describe(_message("toolResult", _text(*texts)))
+    assert facts.preview == first_line("\n".join(texts))
+
+
+def test_a_call_says_its_most_telling_argument() -> None:
+    assert call_title("bash", {"timeout": 5, "command": "ls\n-l"}) == "bash ls"
+    assert call_title("read", {"command": "x", "path": "a.py"}) == "read a.py"
+    assert call_title("odd", {"count": 1}) == 'odd {"count": 1}'
+    assert call_title("none", {}) == call_title("none", None) == "none"
+    deep: Any = 1
+    for _ in range(5000):
+        deep = {"x": deep}
+    assert call_title("deep", deep) == "deep {…}"
+
+
+@pytest.mark.parametrize("kind", ["custom", "label", "session_info", "model_change"])
+def test_previews_are_one_short_line(kind: str) -> None:
+    text = "two\nlines" + "x" * 1000
+    keys = ("customType", "label", "name", "modelId", "thinkingLevel")
+    assert len(describe({"type": kind} | dict.fromkeys(keys, text)).preview) < 20
+    call = {"type": "toolCall", "name": text, "arguments": {"path": text}}
+    preview = describe(_message("assistant", [call])).preview
+    assert preview == "two two"
+    assert describe(_message("assistant", [], stopReason=text)).preview == "two"
+
+
+@settings(max_examples=300)
+@given(ENTRY)
+def test_nothing_is_too_odd_to_describe(entry: Json) -> None:
+    facts = describe(entry)
+    assert isinstance(facts.kind, Kind)
+    assert len(facts.preview) <= 4 * PREVIEW_UNITS and "\n" not in facts.preview
+    ColumnBuilder().append("e", -1, facts, 0)

@@ -1,0 +1,91 @@
+"""Kinds and their groups (A4, A5, A16, A18)."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.session.describe import kind_of
+from explorer.session.kinds import (
+    CONTEXT_KINDS,
+    MESSAGE_KINDS,
+    METADATA_KINDS,
+    TURN_START_KINDS,
+    Flag,
+    Kind,
+    selector,
+)
+
+
+def test_a5_every_kind_is_a_message_a_compaction_or_metadata() -> None:
+    assert CONTEXT_KINDS | METADATA_KINDS | {Kind.COMPACTION} == set(Kind)
+    assert not CONTEXT_KINDS & METADATA_KINDS
+    assert {Kind.CUSTOM_MESSAGE, Kind.BRANCH_SUMMARY} == CONTEXT_KINDS - MESSAGE_KINDS
+    assert TURN_START_KINDS <= CONTEXT_KINDS
+
+
+def test_a18_turns_start_at_what_a_person_or_an_extension_says() -> None:
+    assert {
+        Kind.USER,
+        Kind.BASH_EXECUTION,
+        Kind.CUSTOM_MESSAGE,
+        Kind.BRANCH_SUMMARY,
+    } == TURN_START_KINDS
+
+
+def test_kinds_fit_a_byte_and_flags_their_column() -> None:
+    assert max(Kind) < 256
+    assert sum(Flag) < 1 << 16
+    assert len({int(flag) for flag in Flag}) == len(list(Flag))
+
+
+def test_a_selector_marks_its_kinds_only() -> None:
+    table = selector({Kind.USER, Kind.COMPACTION})
+    marked = bytes(range(256)).translate(table)
+    assert {at for at, one in enumerate(marked) if one} == {Kind.USER, Kind.COMPACTION}
+
+
+@pytest.mark.parametrize(
+    ("role", "kind"),
+    [
+        ("user", Kind.USER),
+        ("assistant", Kind.ASSISTANT),
+        ("toolResult", Kind.TOOL_RESULT),
+        ("bashExecution", Kind.BASH_EXECUTION),
+        ("hookMessage", Kind.CUSTOM_ROLE),
+        ("custom", Kind.CUSTOM_ROLE),
+        ("system", Kind.SYSTEM),
+        ("developer", Kind.SYSTEM),
+        ("pythonExecution", Kind.PYTHON_EXECUTION),
+        ("fileMention", Kind.FILE_MENTION),
+        ("compactionSummary", Kind.COMPACTION_SUMMARY_ROLE),
+        ("branchSummary", Kind.BRANCH_SUMMARY_ROLE),
+        ("oracle", Kind.OTHER_ROLE),
+        (None, Kind.OTHER_ROLE),
+        (["user"], Kind.OTHER_ROLE),
+    ],
+)
+def test_a4_the_kind_of_a_message_is_its_role(role: object, kind: Kind) -> None:
+    assert kind_of({"type": "message", "message": {"role": role}}) is kind
+
+
+@pytest.mark.parametrize(
+    ("entry_type", "kind"),
+    [
+        ("compaction", Kind.COMPACTION),
+        ("branch_summary", Kind.BRANCH_SUMMARY),
+        ("custom_message", Kind.CUSTOM_MESSAGE),
+        ("custom", Kind.CUSTOM),
+        ("label", Kind.LABEL),
+        ("session_info", Kind.SESSION_INFO),
+        ("model_change", Kind.MODEL_CHANGE),
+        ("thinking_level_change", Kind.THINKING_LEVEL_CHANGE),
+        ("reset_boundary", Kind.RESET_BOUNDARY),
+        ("context_edit", Kind.CONTEXT_EDIT),
+        ("message", Kind.OTHER_ROLE),
+        ("of the future", Kind.UNKNOWN),
+        (None, Kind.UNKNOWN),
+        ({}, Kind.UNKNOWN),
+    ],
+)
+def test_a4_the_kind_of_an_entry_is_its_type(entry_type: object, kind: Kind) -> None:
+    assert kind_of({"type": entry_type}) is kind
