@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -160,6 +160,12 @@ class MapBar(QWidget):
         self.zoom.setAccessibleName(f"Zoom {number}, showing {LEVEL_TITLES[level]}. Actual size")
         widest = f"0000 % · {LEVEL_TITLES[Level.SPANS]}"
         self.zoom.setFixedWidth(self.zoom.fontMetrics().horizontalAdvance(widest) + 12)
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for the narrow form: the list of filters instead of the buttons."""
+        hint = super().minimumSizeHint()
+        buttons = sum(b.sizeHint().width() + S4 for b in self._segments if b.isVisibleTo(self))
+        return QSize(max(200, hint.width() - buttons), hint.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
-from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
+from ui.map.ids import find_on_path, latest_above, stretch
 from ui.map.layout import Lanes
 
 
@@ -28,18 +28,20 @@ def fold_of(tree: SessionTree, compaction: int) -> Fold:
     """
     columns = tree.columns
     facts = columns.compactions[compaction]
-    path = tree.path(columns.parent[compaction])
-    kept = path.position(tree.index_of(facts.first_kept_id))
-    kept = len(path) if kept < 0 else kept
-    start = 0
-    earlier = latest_on_path(tree, path, Kind.COMPACTION)
+    above = columns.parent[compaction]
+    kept = find_on_path(tree, above, facts.first_kept_id)
+    kept = compaction if kept < 0 else kept
+    first = 0
+    earlier = latest_above(tree, above, Kind.COMPACTION)
     if earlier >= 0:
-        start = path.position(tree.index_of(columns.compactions[path[earlier]].first_kept_id))
-        start = earlier + 1 if start < 0 else start
+        first = find_on_path(tree, earlier, columns.compactions[earlier].first_kept_id)
+        first = earlier + 1 if first < 0 else first
     after = columns.estimate[compaction] + sum(
-        sum(columns.estimate[part.start : part.stop]) for part in path[kept:].ranges
+        sum(columns.estimate[part.start : part.stop])
+        for part in stretch(tree, above, kept, compaction).ranges
     )
-    return Fold(compaction, path[min(start, kept) : kept], facts.tokens_before, after)
+    folded = stretch(tree, above, min(first, kept), kept)
+    return Fold(compaction, folded, facts.tokens_before, after)
 
 
 def hidden_by(tree: SessionTree, lanes: Lanes, folded: set[int]) -> bytearray | None:

@@ -133,11 +133,11 @@ class Geometry:
 
     @property
     def has_bars(self) -> bool:
-        return self.width >= self.text_left + self.px(270)
+        return self.width >= self.text_left + self.px(340)
 
     @property
     def has_numbers(self) -> bool:
-        return self.width >= self.text_left + self.px(150)
+        return self.width >= self.text_left + self.px(204)
 
     @property
     def number_right(self) -> float:

@@ -70,6 +70,7 @@ class Inks:
     faded: list[QColor]
     _icons: dict[tuple[str, str, bool], QPixmap] = field(default_factory=dict)
     _elided: dict[tuple[str, int], str] = field(default_factory=dict)
+    _fitted: dict[tuple[str, int], tuple[str, float]] = field(default_factory=dict)
     _pens: dict[tuple[str, float, bool], QPen] = field(default_factory=dict)
 
     @classmethod
@@ -112,6 +113,17 @@ class Inks:
             colour = self.token(key[1], faded=faded)
             size = round(15 * self.scale)
             found = self._icons[key] = icon_pixmap(key[0], colour, size, self.dpr)
+        return found
+
+    def fit_small(self, text: str, width: float) -> tuple[str, float]:
+        """The text cut to a width in the small font, and the width that it takes."""
+        key = (text, int(width))
+        found = self._fitted.get(key)
+        if found is None:
+            if len(self._fitted) > 1_024:
+                self._fitted.clear()
+            shown = self.small_metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+            found = self._fitted[key] = shown, self.small_metrics.horizontalAdvance(shown)
         return found
 
     def elide(self, text: str, width: float) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from ui.map.geometry import Geometry
 from ui.map.model import MapModel
-from ui.map.painting_bands import cut_y, floor_position
+from ui.map.painting_bands import cut_y
 
 EDGE = 24
 """Pixels from the edge of the view at which a dragged cut scrolls it."""
@@ -112,7 +112,7 @@ def nearest_cut(model: MapModel, geometry: Geometry, y: float) -> int:
         return -1
     cuts = partition.valid_cuts
     row = geometry.row_at(y)
-    at = floor_position(partition.path, model.rows.entry(row)) if row >= 0 else 0
+    at = model.places.floor(model.rows.entry(row)) if row >= 0 else 0
     place = bisect_left(cuts, at)
     near = cuts[max(0, place - 1) : place + 3]
     return int(min(near, key=lambda cut: abs(cut_y(geometry, model, cut) - y)))

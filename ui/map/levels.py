@@ -30,6 +30,11 @@ _STACK = (
     Category.NOTE,
 )
 
+_BY_FREQUENCY = tuple(map(int, (
+    Category.RESULT, Category.CALL, Category.ASSISTANT, Category.THINKING, Category.USER,
+    Category.SHELL, Category.NOTE, Category.BRANCH,
+)))  # fmt: skip
+
 
 class LaneLevels:
     """The octaves of all lanes of one layout, each made from the next finer one."""
@@ -41,6 +46,11 @@ class LaneLevels:
         """Make every octave now, for instance on a worker thread."""
         for lane in range(len(self._levels)):
             self.lane(lane, 1 << 30)
+
+    def prolong(self, lane: int, end: int) -> None:
+        """The last stretch of a lane has grown."""
+        for made in self._levels[lane]:
+            made.ends[-1] = max(made.ends[-1], end)
 
     def lane(self, lane: int, entries_per_pixel: float) -> Lane:
         """The stretches of a lane, none nearer to the next than a pixel where there are many."""
@@ -59,38 +69,92 @@ class Sample(NamedTuple):
     row: int
     stop: int
     category: int
-    """The category that most of its rows have, a compaction or branch summary before all."""
+    """The category that most of its rows have, a compaction before all."""
     tokens: int
+    """Of its rows on average."""
+    aside: bool
+    """Whether its first row lies on an abandoned branch."""
 
 
-def sample(rows: Rows, low: int, high: int, rows_per_bucket: float) -> list[Sample]:
-    """One sample per bucket of rows from ``low`` to ``high``.
+BLOCK = 256
+"""Buckets that are worked out and kept together."""
 
-    Buckets start at multiples of their size, so that the picture does not flicker when panned.
-    Counting is one C call per category and bucket, so the cost is that of the pixels.
+_KEPT_BLOCKS = 512
+
+
+def bucket_rows(rows_per_pixel: float) -> int:
+    """Rows of one bucket: the next step of a series that grows by about 1.4, so that pictures
+    of neighbouring zooms share their samples."""
+    step = 1.0
+    while round(step) < rows_per_pixel:
+        step *= 2**0.5
+    return round(step)
+
+
+class Samples:
+    """Samples of the rows by bucket size, worked out in blocks when they are first looked at.
+
+    Counting is one C call per category and bucket, so a block costs the same at any zoom.
     """
-    step = max(1, round(rows_per_bucket))
-    groups, sums = rows.categories, rows.sums
-    found = []
-    for row in range(low - low % step, min(high, rows.count), step):
-        stop = min(row + step, rows.count)
-        if step == 1:
-            strongest: int = groups[row]
-        else:
-            strongest = _strongest(groups, row, stop)
-        found.append(Sample(row, stop, strongest, sums[stop] - sums[row]))
-    return found
+
+    def __init__(self, rows: Rows, lanes: Lanes) -> None:
+        self._rows, self._lanes = rows, lanes
+        self._blocks: dict[tuple[int, int], list[Sample]] = {}
+
+    def between(self, low: int, high: int, step: int) -> list[Sample]:
+        """The samples of the rows from ``low`` to before ``high`` in buckets of ``step`` rows.
+
+        Buckets start at multiples of their size, so that the picture does not flicker when it
+        is moved.
+        """
+        size = BLOCK * step
+        found: list[Sample] = []
+        for number in range(low // size, (max(high, 1) - 1) // size + 1):
+            found += self._block(number, step)
+        first = max(0, low // step - low // size * BLOCK)
+        return found[first : first + (high - 1) // step - low // step + 1]
+
+    def grow(self) -> None:
+        """Rows were appended: the last block of every size is not complete any more."""
+        newest: dict[int, int] = {}
+        for step, number in self._blocks:
+            newest[step] = max(newest.get(step, 0), number)
+        for key in newest.items():
+            del self._blocks[key]
+
+    def _block(self, number: int, step: int) -> list[Sample]:
+        found = self._blocks.get((step, number))
+        if found is None:
+            if len(self._blocks) >= _KEPT_BLOCKS:
+                self._blocks.clear()
+            found = self._blocks[step, number] = self._work_out(number, step)
+        return found
+
+    def _work_out(self, number: int, step: int) -> list[Sample]:
+        rows, is_active = self._rows, self._lanes.is_active
+        groups, sums = rows.categories, rows.sums
+        begin = number * BLOCK * step
+        found = []
+        for row in range(begin, min(begin + BLOCK * step, rows.count), step):
+            stop = min(row + step, rows.count)
+            strongest = groups[row] if step == 1 else _strongest(groups, row, stop)
+            mean = (sums[stop] - sums[row]) // (stop - row)
+            found.append(Sample(row, stop, strongest, mean, not is_active(rows.entry(row))))
+        return found
 
 
 def _strongest(groups: bytearray, row: int, stop: int) -> int:
     if groups.find(Category.COMPACTION, row, stop) >= 0:
         return Category.COMPACTION
     part = groups[row:stop]
-    best, most = int(Category.METADATA), 0
-    for value in _STACK:
+    best, most, left = int(Category.METADATA), 0, len(part)
+    for value in _BY_FREQUENCY:
         number = part.count(value)
+        left -= number
         if number > most:
             best, most = value, number
+        if most >= left:
+            break
     return best
 
 

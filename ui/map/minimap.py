@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPix
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ui.map.inks import Inks, bar_share, mix
-from ui.map.levels import sample
+from ui.map.levels import bucket_rows
 from ui.map.model import MapModel
 from ui.theme import theme
 
@@ -84,20 +84,19 @@ class MiniMap(QWidget):
         picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
         picture.setDevicePixelRatio(ratio)
         picture.fill(theme().panel)
-        rows, lanes = self._model.rows, self._model.lanes
+        rows = self._model.rows
         if not rows.count or not self._model.is_complete:
             return picture
         painter = QPainter(picture)
         painter.setPen(Qt.PenStyle.NoPen)
         scale, inks = self._inks.scale, self._inks
         bars: dict[tuple[int, bool], list[QRectF]] = {}
-        for part in sample(rows, 0, rows.count, _PITCH / self._pitch()):
-            beside = not lanes.is_active(rows.entry(part.row))
-            mean = part.tokens // max(1, part.stop - part.row)
+        step = bucket_rows(0.95 * _PITCH / self._pitch())
+        for row, _stop, group, tokens, beside in self._model.samples.between(0, rows.count, step):
             left = (_EDGE + (10 if beside else 0)) * scale
-            width = (3 + 30 * bar_share(mean) ** 2) * scale
-            rect = QRectF(left, self._y(part.row), min(width, self.width() - left - 3), 1.35)
-            bars.setdefault((part.category, beside), []).append(rect)
+            width = (3 + 30 * bar_share(tokens) ** 2) * scale
+            rect = QRectF(left, self._y(row), min(width, self.width() - left - 3), 1.35)
+            bars.setdefault((group, beside), []).append(rect)
         for (group, beside), rects in bars.items():
             painter.setBrush((inks.faded if beside else inks.categories)[group])
             painter.drawRects(rects)

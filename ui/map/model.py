@@ -7,21 +7,24 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 from ui.map.folds import Fold, fold_of, hidden_by
+from ui.map.ids import PathPlaces, branch_links, find_above
 from ui.map.layout import Lanes, Skeleton, arrange
-from ui.map.levels import LaneLevels
+from ui.map.levels import LaneLevels, Samples
 from ui.map.rows import KIND_CATEGORY, RowFilter, Rows, categories, filter_mask
 from ui.map.texts import TextCache
-from ui.map.worker import Laid, LayoutWorker, Order, branch_links, first_layout, snapshot
+from ui.map.worker import Laid, LayoutWorker, Order, first_layout, snapshot
 
 Previews = Callable[[Sequence[int]], list[str]]
 
 AT_ONCE = 8_000
 """Entries up to which a layout is made on the window's thread (under 10 ms)."""
+
+_FIRST_PAINT_MS = 10
 
 FIRST_ROWS = 400
 """Entries at the end of a large session that are laid out before the first paint."""
@@ -57,12 +60,14 @@ class MapModel(QObject):
         self.hits: list[int] = []
         self.current_hit = -1
         self.partition: Any = None
+        self.places = PathPlaces(tree.path(-1))
         self.weights: Sequence[int] = tree.columns.estimate
         self.groups = bytearray()
         self.skeleton = Skeleton(tree.columns.parent, len(tree))
-        self.lanes: Lanes = arrange(self.skeleton, -1)
-        self.levels = LaneLevels(self.lanes)
+        self.links: list[tuple[int, int]] = []
         self.rows = Rows(self.groups, self.weights)
+        self._is_stale = False
+        self._use(arrange(self.skeleton, -1))
         self.texts = TextCache(self, previews)
         self.is_complete = True
         self.is_open = False
@@ -89,11 +94,12 @@ class MapModel(QObject):
             self._arrange_now()
         else:
             self.is_complete = False
-            self.skeleton, self.lanes = first_layout(tree, leaf, FIRST_ROWS)
-            self.levels = LaneLevels(self.lanes)
+            self.skeleton, lanes = first_layout(tree, leaf, FIRST_ROWS)
+            self._use(lanes)
             # What the replies hold is looked at by the layout; until then the kind must do.
             self.groups = bytearray(tree.columns.kind.translate(KIND_CATEGORY))
-            self._order(with_rows=True)
+            # After the first paint, which it would slow down.
+            QTimer.singleShot(_FIRST_PAINT_MS, self, self._order_rest)
         self._build_rows()
         self.session_changed.emit()
 
@@ -111,45 +117,75 @@ class MapModel(QObject):
     def is_laying_out(self) -> bool:
         return self._worker.is_busy or not self.is_complete
 
-    def _order(self, *, with_rows: bool) -> None:
-        columns = self.tree.columns
-        links = branch_links(self.tree)
-        self._worker.start(Order(snapshot(columns), self.leaf, links, with_rows))
+    def _order(self) -> None:
+        self._worker.start(Order(snapshot(self.tree.columns), self.leaf))
+
+    def _order_rest(self) -> None:
+        if not self.is_complete:
+            self._order()
+
+    @property
+    def lanes(self) -> Lanes:
+        """The lanes of every entry, laid out anew if the tree has branched since."""
+        if self._is_stale:
+            self._is_stale = False
+            self._rearrange()
+        return self._lanes
+
+    @property
+    def lane_count(self) -> int:
+        """How many lanes are in use, without laying out anew for it."""
+        return self._lanes.width()
+
+    def _use(self, lanes: Lanes, levels: LaneLevels | None = None) -> None:
+        self._lanes = lanes
+        self.levels = LaneLevels(lanes) if levels is None else levels
+        self.samples = Samples(self.rows, lanes)
+        self._is_stale = False
 
     def _laid(self, laid: Laid) -> None:
-        self.skeleton, self.lanes, self.levels = laid.skeleton, laid.lanes, laid.levels
-        sums = None
-        if laid.groups:
-            self.groups, sums = laid.groups, laid.sums
+        self.skeleton, self.links = laid.skeleton, laid.links
+        self._use(laid.lanes, laid.levels)
+        self.groups = laid.groups
         self.is_complete = True
         late = len(self.tree) > len(self.groups)
         self._take_in(len(self.groups))
-        if self.lanes.leaf != self.leaf or self.lanes.count != len(self.tree):
-            self._rearrange()
+        if (late or laid.lanes.leaf != self.leaf) and not self._prolong():
+            self._is_stale = True
         own_weights = self.weights is not self.tree.columns.estimate
-        self._build_rows(None if late or own_weights else sums)
+        self._build_rows(None if late or own_weights else laid.sums)
         self.layout_changed.emit()
 
     def _take_in(self, first: int) -> None:
         """Categories and segments of entries that came after the layout."""
+        columns = self.tree.columns
         if len(self.tree) > first:
-            self.groups += categories(self.tree.columns, first)
-        self.skeleton.extend(self.tree.columns.parent)
+            self.groups += categories(columns, first)
+        self.skeleton.extend(columns.parent)
+        at = columns.kind.find(Kind.BRANCH_SUMMARY, first)
+        while at >= 0:
+            origin = find_above(columns.ids, columns.branches[at].from_id, 0, at)
+            if origin >= 0:
+                self.links.append((at, origin))
+            at = columns.kind.find(Kind.BRANCH_SUMMARY, at + 1)
 
     def _arrange_now(self) -> None:
         self.skeleton = Skeleton(self.tree.columns.parent)
-        self.lanes = arrange(self.skeleton, self.leaf, branch_links(self.tree))
-        self.levels = LaneLevels(self.lanes)
+        self.links = branch_links(self.tree.columns)
+        self._use(arrange(self.skeleton, self.leaf, self.links))
 
     def _rearrange(self) -> None:
         """New lanes after a move of the leaf or a new branch."""
-        if not self.is_complete:
-            return
         if len(self.skeleton.starts) > AT_ONCE:
-            self._order(with_rows=False)
-            return
-        self.lanes = arrange(self.skeleton, self.leaf, branch_links(self.tree))
-        self.levels = LaneLevels(self.lanes)
+            self._order()
+        elif self.is_complete:
+            self._use(arrange(self.skeleton, self.leaf, self.links))
+
+    def origin_of(self, summary: int) -> int:
+        """Where the branch was abandoned that a branch summary tells of, -1 when unknown."""
+        at = bisect_left(self.links, (summary, -1))
+        known = at < len(self.links) and self.links[at][0] == summary
+        return self.links[at][1] if known else -1
 
     def _build_rows(self, sums: array[int] | None = None) -> None:
         mask = filter_mask(self.filter, self.groups, self.labels)
@@ -164,6 +200,7 @@ class MapModel(QObject):
         if sums is None and mask is None and self.rows.entries is None and self.rows.is_summed:
             sums = self.rows.sums if self.rows.count == len(self.groups) else None
         self.rows = Rows(self.groups, self.weights, mask, sums if mask is None else None)
+        self.samples = Samples(self.rows, self._lanes)
 
     # changes ---------------------------------------------------------------------------------
 
@@ -183,8 +220,10 @@ class MapModel(QObject):
             elif self._passes(entry):
                 self.rows.categories.append(self.groups[entry])
                 self.rows.append(entry)
+        self.samples.grow()
         if not self._prolong():
-            self._rearrange()
+            # The leaf is about to follow; if it does not, the next paint lays out anew.
+            self._is_stale = True
         self.appended.emit(first, count)
 
     def _passes(self, entry: int) -> bool:
@@ -194,9 +233,15 @@ class MapModel(QObject):
         return mask is None or bool(mask[0])
 
     def _prolong(self) -> bool:
-        kinds = self.tree.columns.kind
-        bridged = kinds.find(Kind.BRANCH_SUMMARY, self.lanes.count) >= 0
-        return self.lanes.extend(self.leaf, bridged=bridged)
+        """Whether the new entries only go on from the last one, the leaf with them."""
+        kinds, lanes = self.tree.columns.kind, self._lanes
+        bridged = kinds.find(Kind.BRANCH_SUMMARY, lanes.count) >= 0
+        if not lanes.extend(self.leaf, bridged=bridged):
+            return False
+        chain = lanes.chain_at(lanes.count - 1)
+        self.levels.prolong(lanes.chains.lane[chain], lanes.count - 1)
+        self._is_stale = False
+        return True
 
     def set_leaf(self, leaf: int) -> None:
         """Move the leaf; the lanes follow."""
@@ -204,18 +249,13 @@ class MapModel(QObject):
             return
         old, self.leaf = self.leaf, leaf
         if not self.is_complete:
-            self._order(with_rows=True)
-        elif not self._prolong_to(old):
-            self._rearrange()
+            self._order()
+        elif not self._prolong():
+            self._is_stale = True
             if self.folded:
                 self._build_rows()
             self.layout_changed.emit()
         self.leaf_changed.emit(old, leaf)
-
-    def _prolong_to(self, old: int) -> bool:
-        """When the leaf moved on to the newest entry, which lies right below it already."""
-        follows = self.tree.columns.parent[self.leaf] == old if self.leaf > 0 else False
-        return follows and self.lanes.count < len(self.tree) and self._prolong()
 
     def set_filter(self, choice: RowFilter) -> None:
         if choice is not self.filter:
@@ -299,4 +339,5 @@ class MapModel(QObject):
 
     def set_partition(self, partition: Any) -> None:
         self.partition = partition
+        self.places = PathPlaces(self.tree.path(-1) if partition is None else partition.path)
         self.marks_changed.emit()

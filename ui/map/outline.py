@@ -12,7 +12,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QShowEvent
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from ui.map import keys
@@ -102,7 +102,7 @@ class OutlineModel(QAbstractTableModel):
             return _RIGHT if column in (NUMBER, TOKENS) else None
         if role == Role.FontRole:
             return self._mono if column in (NUMBER, TOKENS) else None
-        if role == Role.DecorationRole and column == ROLE:
+        if role == Role.DecorationRole and column == TEXT:
             return icon(role_icon(kind, flags), role_token(kind, flags))
         if role == Role.ForegroundRole:
             quiet = column != TEXT or not self._model.lanes.is_active(entry)
@@ -146,6 +146,7 @@ class OutlineView(QTableView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionsClickable(False)
@@ -156,8 +157,15 @@ class OutlineView(QTableView):
         metrics = QFontMetrics(mono_font())
         self.verticalHeader().setDefaultSectionSize(round(self.fontMetrics().height() * 1.7))
         self.setColumnWidth(NUMBER, metrics.horizontalAdvance("0000000") + 16)
-        self.setColumnWidth(ROLE, self.fontMetrics().horizontalAdvance("branch summary") + 36)
+        self.setColumnWidth(ROLE, self.fontMetrics().horizontalAdvance("branch summary") + 16)
         self.setColumnWidth(TOKENS, metrics.horizontalAdvance("00,000,00") + 16)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrow list keeps what cannot be seen elsewhere: the glyph tells the role."""
+        super().resizeEvent(event)
+        unit = self.fontMetrics().height()
+        self.setColumnHidden(ROLE, self.width() < 30 * unit)
+        self.setColumnHidden(TOKENS, self.width() < 18 * unit)
 
     def _look_changed(self) -> None:
         self._measure()

@@ -12,7 +12,8 @@ from ui.map.model import MapModel
 from ui.map.painting_bands import paint_bands, paint_cut
 from ui.map.painting_branches import paint_branches
 from ui.map.painting_entries import paint_entries, paint_rows_below
-from ui.map.painting_turns import paint_landmarks, paint_samples, paint_turns
+from ui.map.painting_spans import paint_landmarks, paint_samples, paint_stretches
+from ui.map.painting_turns import paint_turns
 from ui.map.rows import FILTER_TITLES
 
 
@@ -32,8 +33,9 @@ def paint_map(canvas: Canvas) -> None:
         _far_marks(canvas)
     else:
         paint_samples(canvas)
-        paint_bands(canvas)
+        paint_stretches(canvas)
         paint_branches(canvas)
+        paint_bands(canvas)
         _far_marks(canvas)
         paint_landmarks(canvas)
     paint_cut(canvas)

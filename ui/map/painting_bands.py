@@ -13,21 +13,12 @@ from PySide6.QtGui import QPainter, QPen
 from explorer.session.tree import Path
 from ui.map.canvas import Canvas
 from ui.map.folds import short_tokens
-from ui.map.geometry import Geometry, Level
+from ui.map.geometry import TOP, Geometry, Level
 from ui.map.model import MapModel
 from ui.theme import paint_verdict, verdict_brush
 
 _RUNS = re.compile(rb"(.)\1*", re.DOTALL)
 _NOT_SENT = 4
-
-
-def floor_position(path: Path, entry: int) -> int:
-    """The position of the last entry of the path at or before ``entry``, -1 for none."""
-    at = bisect_right(path.ranges, entry, key=lambda part: part.start) - 1
-    if at < 0:
-        return -1
-    part = path.ranges[at]
-    return path.position(min(entry, part.stop - 1))
 
 
 def paint_bands(canvas: Canvas) -> None:
@@ -79,14 +70,15 @@ def _parts(path: Path, low: int, high: int) -> Iterator[range]:
 
 def _bands_by_pixel(canvas: Canvas, partition: Any) -> list[tuple[int, float, float]]:
     """The same where many rows share a pixel: one look per pixel."""
-    geometry, rows, path = canvas.geometry, canvas.model.rows, partition.path
+    geometry, rows, floor = canvas.geometry, canvas.model.rows, canvas.model.places.floor
     top, bottom = max(0, int(geometry.y(0))), min(geometry.height, geometry.y(geometry.rows))
-    verdicts = partition.verdicts
-    last = path[-1]
+    verdicts, last = partition.verdicts, partition.path[-1]
+    shift, tall, most = geometry.offset - TOP, geometry.row_height, geometry.rows - 1
     seen = bytearray()
     for y in range(top, int(bottom)):
-        entry = rows.entry(geometry.row_at(y))
-        at = floor_position(path, entry) if entry <= last else -1
+        row = min(most, int((y + shift) / tall))
+        entry = row if rows.entries is None else rows.entries[row]
+        at = floor(entry) if entry <= last else -1
         seen.append(verdicts[at] if at >= 0 else _NOT_SENT)
     return [(seen[run.start()], top + run.start(), top + run.end()) for run in _RUNS.finditer(seen)]
 
@@ -133,9 +125,9 @@ def paint_cut(canvas: Canvas) -> None:
 def _valid_cuts(canvas: Canvas) -> None:
     """While dragging: a notch beside the bands wherever the cut may go."""
     geometry, model, rows = canvas.geometry, canvas.model, canvas.model.rows
-    path, cuts = model.partition.path, model.partition.valid_cuts
-    low = bisect_left(cuts, floor_position(path, rows.entry(geometry.first)))
-    high = bisect_right(cuts, floor_position(path, rows.entry(geometry.stop - 1)))
+    cuts = model.partition.valid_cuts
+    low = bisect_left(cuts, model.places.floor(rows.entry(geometry.first)))
+    high = bisect_right(cuts, model.places.floor(rows.entry(geometry.stop - 1)))
     left, width = geometry.band
     x = left + width + geometry.px(2)
     lines = []

@@ -16,12 +16,14 @@ _BEYOND = 60
 
 
 def paint_branches(canvas: Canvas) -> None:
-    """Everything that the lanes show under the nodes."""
+    """Everything that the lanes show under the nodes; from afar the forks alone."""
     painter, inks = canvas.painter, canvas.inks
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    if canvas.geometry.level is Level.SPANS:
+        _forks(canvas)
+        return
     faded, active = _stretches(canvas)
-    far = canvas.geometry.level is Level.SPANS
-    painter.setPen(inks.pen("faint", 1.5 if far else 2))
+    painter.setPen(inks.pen("faint", 2))
     painter.drawLines(faded)
     _forks(canvas)
     _bridges(canvas)
@@ -36,12 +38,11 @@ def _stretches(canvas: Canvas) -> tuple[list[QLineF], list[QLineF]]:
     if geometry.stop <= geometry.first:
         return [], []
     low, high = rows.entry(geometry.first), rows.entry(geometry.stop - 1)
-    per_pixel = (high - low + 1) / max(1.0, geometry.height) if geometry.row_height < 1 else 0
     faded: list[QLineF] = []
     active: list[QLineF] = []
     tails = lanes.chains.tail
     for number in range(lanes.width()):
-        lane = model.levels.lane(number, per_pixel)
+        lane = model.levels.lane(number, 0)
         x = geometry.lane_x(number)
         out = active if number == 0 and lanes.active >= 0 else faded
         for at in lane.between(low, high):
@@ -57,7 +58,7 @@ def _upright(canvas: Canvas, x: float, first: int, last: int) -> QLineF:
     geometry = canvas.geometry
     top, bottom = geometry.middle(first), geometry.middle(last)
     if geometry.row_height < 4:
-        bottom = max(geometry.y(last + 1), top + 1)
+        bottom = geometry.y(last + 1)
     low, high = -_BEYOND, geometry.height + _BEYOND
     return QLineF(x, min(max(top, low), high), x, min(max(bottom, low), high))
 
@@ -69,7 +70,8 @@ def _forks(canvas: Canvas) -> None:
         return
     low, high = rows.entry(geometry.first), rows.entry(geometry.stop - 1)
     forks = lanes.forks_between(low - 1, high + 1)
-    if not forks or len(forks) > FORKS_AT_MOST:
+    most = FORKS_AT_MOST // 4 if geometry.level is Level.SPANS else FORKS_AT_MOST
+    if not forks or len(forks) > most:
         return
     chains = lanes.chains
     path, stubs = QPainterPath(), QPainterPath()

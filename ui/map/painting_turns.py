@@ -1,4 +1,4 @@
-"""Farther away: one box per turn, and at last one sample per row of pixels."""
+"""Farther away than entries: one box per turn."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ from bisect import bisect_right
 from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QPainter, QPen
 
 from ui.map.canvas import Canvas
 from ui.map.inks import bar_share, mix
-from ui.map.levels import composition, sample
+from ui.map.levels import composition
 from ui.map.rows import TURN_START, Category
 
 _SEARCHED = 4_000
 """Rows above and below the view in which the first turn's start and the last one's end are
 looked for."""
-
-
-_LANDMARKS = 2_000
-"""Landmarks of one sort that are looked at for one frame, the newest."""
 
 
 def turn_boxes(canvas: Canvas) -> list[tuple[int, int]]:
@@ -154,65 +150,3 @@ def _marks(canvas: Canvas, boxes: list[tuple[int, int]]) -> None:
         painter.drawEllipse(
             QPointF(geometry.lane_x(lanes.lane_at(entry)), geometry.middle(first)), radius, radius
         )
-
-
-def paint_samples(canvas: Canvas) -> None:
-    """One bar per row of pixels: as long as its tokens, in the colour of what it mostly is."""
-    painter, geometry, inks, model = canvas.painter, canvas.geometry, canvas.inks, canvas.model
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    left, right = geometry.glyph_left, geometry.width - geometry.px(8)
-    per_bucket = 1 / geometry.row_height
-    bars: dict[tuple[int, bool], list[QRectF]] = {}
-    room = right - left
-    for found in sample(model.rows, geometry.first, geometry.stop, per_bucket):
-        entry = model.rows.entry(found.row)
-        faded = not model.lanes.is_active(entry)
-        y = geometry.y(found.row)
-        height = max(1.0, geometry.y(found.stop) - y)
-        mean = found.tokens // max(1, found.stop - found.row)
-        width = max(2.0, room * bar_share(mean) ** 2 * 1.3)
-        bars.setdefault((found.category, faded), []).append(QRectF(left, y, width, height))
-    painter.setPen(Qt.PenStyle.NoPen)
-    for (group, faded), rects in bars.items():
-        painter.setBrush((inks.faded if faded else inks.categories)[group])
-        painter.drawRects(rects)
-
-
-def paint_landmarks(canvas: Canvas) -> None:
-    """Labels, compactions and branch summaries by name, as many as find room without touching."""
-    geometry, model, inks = canvas.geometry, canvas.model, canvas.inks
-    columns, rows = model.tree.columns, model.rows
-    height = geometry.px(19)
-    taken: set[int] = set()
-    chosen: list[tuple[float, int, str, str]] = []
-    for entries, token in (
-        (model.labels, "accent"), (columns.compactions, "comp"), (columns.branches, "branch")
-    ):  # fmt: skip
-        for entry in list(entries)[-_LANDMARKS:]:
-            row = rows.row(entry)
-            if not geometry.first <= row < geometry.stop:
-                continue
-            y = geometry.y(row)
-            slot = int(y // height)
-            if taken.isdisjoint((slot - 1, slot, slot + 1)):
-                taken.add(slot)
-                chosen.append((y, entry, token, model.labels.get(entry, "")))
-    for y, entry, token, label in chosen:
-        _landmark(canvas, y, label or model.texts.line(entry), inks.token(token))
-
-
-def _landmark(canvas: Canvas, y: float, text: str, colour: QColor) -> None:
-    painter, geometry, inks = canvas.painter, canvas.geometry, canvas.inks
-    room = min(geometry.px(360), geometry.width - geometry.text_left - geometry.px(32))
-    shown = inks.small_metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
-    width = inks.small_metrics.horizontalAdvance(shown) + geometry.px(14)
-    box = QRectF(
-        geometry.width - geometry.px(16) - width, y - geometry.px(9), width, geometry.px(18)
-    )
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(colour, 1))
-    painter.setBrush(inks.theme.card)
-    painter.drawRoundedRect(box, geometry.px(4), geometry.px(4))
-    painter.setFont(inks.small)
-    painter.setPen(colour)
-    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)

@@ -51,8 +51,18 @@ class TextCache:
             self.fetch([entry])
         text = self._lines[entry]
         if kind == Kind.BRANCH_SUMMARY:
-            return f"Branch summary: {text}" if text else "Branch left without a summary"
+            return self._branch(entry, text)
         return text
+
+    def _branch(self, entry: int, text: str) -> str:
+        """The first line of a branch summary; a bare heading says nothing, so what it tells of."""
+        if not text:
+            return "Branch left without a summary"
+        if not text.startswith("#"):
+            return f"Branch summary: {text}"
+        origin = self._model.origin_of(entry)
+        told = f"what ended at #{origin}" if origin >= 0 else text.lstrip("# ")
+        return f"Branch summary: {told}"
 
     def fold(self, entry: int, make: Callable[[SessionTree, int], Fold]) -> Fold:
         """What a compaction summarized, worked out once."""
@@ -73,6 +83,13 @@ class TextCache:
             word = "folded" if entry in self._model.folded else "summarized"
             parts.append(f"{number:,} {'entry' if number == 1 else 'entries'} {word}")
         return " · ".join(parts)
+
+    def short(self, entry: int) -> str:
+        """The line without what must be worked out, for views of everything."""
+        if self._model.tree.columns.kind[entry] != Kind.COMPACTION:
+            return self.line(entry)
+        moment = clock(self._model.tree.columns.time[entry])
+        return self.titles.get(entry) or f"Compaction {moment}".strip()
 
     def describe(self, entry: int) -> str:
         """One sentence that tells what a row shows, for screen readers."""

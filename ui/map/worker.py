@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from array import array
-from bisect import bisect_left
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
 from explorer.session.columns import SessionColumns
 from explorer.session.tree import SessionTree
+from ui.map.ids import branch_links
 from ui.map.layout import Lanes, Skeleton, arrange
 from ui.map.levels import LaneLevels
 from ui.map.rows import categories, running_sums
@@ -22,30 +22,18 @@ class Order:
 
     columns: SessionColumns
     leaf: int
-    links: list[tuple[int, int]]
-    with_rows: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """A finished layout. ``groups`` and ``sums`` are empty when only lanes were asked for."""
+    """A finished layout, and what the rows of the whole session are made of."""
 
     skeleton: Skeleton
     lanes: Lanes
     levels: LaneLevels
     groups: bytearray
     sums: array[int]
-
-
-def branch_links(tree: SessionTree, first: int = 0) -> list[tuple[int, int]]:
-    """(branch summary, entry where the branch was abandoned) from an entry on (A35)."""
-    found = []
-    for summary, facts in tree.columns.branches.items():
-        if summary >= first:
-            origin = tree.index_of(facts.from_id)
-            if 0 <= origin < summary:
-                found.append((summary, origin))
-    return found
+    links: list[tuple[int, int]]
 
 
 def snapshot(columns: SessionColumns) -> SessionColumns:
@@ -55,28 +43,28 @@ def snapshot(columns: SessionColumns) -> SessionColumns:
         kind=bytearray(columns.kind),
         flags=array("H", columns.flags),
         estimate=array("i", columns.estimate),
+        ids=list(columns.ids),
+        branches=dict(columns.branches),
     )
 
 
 def lay_out(order: Order) -> Laid:
     """Make a whole layout, with the levels for far zoom."""
     skeleton = Skeleton(order.columns.parent)
-    lanes = arrange(skeleton, order.leaf, order.links)
+    links = branch_links(order.columns)
+    lanes = arrange(skeleton, order.leaf, links)
     levels = LaneLevels(lanes)
     levels.prepare()
-    if not order.with_rows:
-        return Laid(skeleton, lanes, levels, bytearray(), array("q"))
     groups = categories(order.columns)
-    return Laid(skeleton, lanes, levels, groups, running_sums(order.columns.estimate))
+    sums = running_sums(order.columns.estimate)
+    return Laid(skeleton, lanes, levels, groups, sums, links)
 
 
 def first_layout(tree: SessionTree, leaf: int, last: int) -> tuple[Skeleton, Lanes]:
     """The layout of the last entries alone, at once."""
     first = max(0, len(tree) - last)
     skeleton = Skeleton(tree.columns.parent, first)
-    links = branch_links(tree, first) if len(tree.columns.branches) <= last else []
-    place = bisect_left(links, (first, -1))
-    return skeleton, arrange(skeleton, leaf, links[place:])
+    return skeleton, arrange(skeleton, leaf, branch_links(tree.columns, first))
 
 
 class LayoutWorker(QObject):

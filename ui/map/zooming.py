@@ -40,7 +40,7 @@ class ZoomedArea(QAbstractScrollArea):
         scale = self.inks.scale
         geometry = Geometry(
             size.width(), size.height(), 1.0, self.verticalScrollBar().value(),
-            self.model.rows.count, scale, self.model.lanes.width(),
+            self.model.rows.count, scale, self.model.lane_count,
         )  # fmt: skip
         row_height = max(1e-5, self._zoom * geometry.actual_row)
         return Geometry(
