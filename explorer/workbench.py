@@ -16,7 +16,6 @@ from explorer.formats import (
     LeafMark,
     discover,
     export_session,
-    in_file_order,
     new_id,
     open_source,
 )
@@ -147,7 +146,7 @@ class Workbench:
         ids = document.tree.columns.ids
         leaf_id = ids[document.leaf] if document.leaf >= 0 else ""
         mark = LeafMark(leaf_id, new_id(document.tree, self._random), self._clock_ms())
-        lines = in_file_order(self.store.lines(document.key), self.store.asides(document.key))
+        lines = self.store.lines(document.key)
         return export_session(lines, document.header, path, as_format, leaf=mark, progress=progress)
 
     # what others do ------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ class ActionSpec:
 class Bound:
     spec: ActionSpec
     action: QAction
-    run: Callable[[], None] = field(repr=False)
+    run: Callable[[], object] = field(repr=False)
 
 
 class ActionRegistry(QObject):
@@ -46,7 +46,7 @@ class ActionRegistry(QObject):
         self._window = window
         self._bound: dict[str, Bound] = {}
 
-    def add(self, spec: ActionSpec, run: Callable[[], None]) -> QAction:
+    def add(self, spec: ActionSpec, run: Callable[[], object]) -> QAction:
         """Register an action; raises ValueError when its id or a key is taken already."""
         if spec.id in self._bound:
             raise ValueError(f"action {spec.id!r} is registered twice")

@@ -49,8 +49,9 @@ class WindowSession(QObject):
         self.search = SearchControl(self.desk, self.sessions)
         self.navigation = NavigationControl(self.desk)
         self.agent = AgentControl(self.desk)
-        self.compaction = CompactionControl(self.desk)
+        # The map shows a session before the panel tells it how that one would be divided.
         self.refresh = RefreshControl(self.desk, self.sessions, self.navigation)
+        self.compaction = CompactionControl(self.desk)
         self.actions = WindowActions(self)
         window.on_close = self._close_asked
         window.welcome.pressed.connect(self.open_sample)

@@ -126,8 +126,7 @@ class AgentTurn:
             await self._append(self._reply_message(reply, _STOP_NAMES[reply.stop_reason]))
             if not reply.calls:
                 return TurnResult("done", "", tuple(self._entries))
-            await self._run_tools(reply.calls, cancel, on_event)
-            if cancel.cancelled:
+            if not await self._run_tools(reply.calls, cancel, on_event):
                 return TurnResult("stopped", "", tuple(self._entries))
         return TurnResult(
             "too_many_rounds",
@@ -192,7 +191,8 @@ class AgentTurn:
         calls: Sequence[ToolCall],
         cancel: CancelToken,
         on_event: Callable[[TurnEvent], None],
-    ) -> None:
+    ) -> bool:
+        """Run the calls one after the other; False when the turn was stopped meanwhile."""
         for call in calls:
             on_event(ToolStarted(call))
             if self._workspace is None:
@@ -213,6 +213,7 @@ class AgentTurn:
                     "isError": outcome.is_error,
                 }
             )
+        return not cancel.cancelled
 
 
 _STOP_NAMES = {"stop": "stop", "length": "length", "tool_calls": "toolUse"}

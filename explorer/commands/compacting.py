@@ -16,7 +16,7 @@ from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.summary import footer
 from explorer.models.door import Cancelled, CancelToken
 from explorer.session.kinds import Kind
-from explorer.work.drafting import Draft, DraftFailed
+from explorer.work.drafting import Draft, DraftFailed, Order
 
 VERDICT_NAMES = {verdict: verdict.name.lower() for verdict in Verdict}
 
@@ -141,6 +141,10 @@ def _say(arguments: argparse.Namespace, text: str) -> None:
         print(text)
 
 
+def _order(arguments: argparse.Namespace, model: str) -> Order:
+    return Order(arguments.instructions, model, lambda purpose, text: None, CancelToken())
+
+
 async def _compact(
     arguments: argparse.Namespace, chosen: Target, profile: Profile, settings: Settings
 ) -> None:
@@ -151,9 +155,7 @@ async def _compact(
     if not isinstance(shown.preparation, Preparation):
         raise CommandFailed(f"{shown.preparation.reason} Nothing was changed.")
     model = arguments.model or document.door.default_model()
-    draft = await document.summarize(
-        shown, arguments.instructions, model, lambda purpose, text: None, CancelToken()
-    )
+    draft = await document.summarize(shown, _order(arguments, model))
     before = document.context().messages
     index = None if arguments.dry_run else await document.commit(draft)
     await _finish(arguments, chosen, draft, index)
@@ -175,9 +177,7 @@ async def _branch(
     if plan.leaves_branch and not arguments.no_summary:
         prepared = document.branch_preparation(plan, profile, settings)
         model = arguments.model or document.door.default_model()
-        draft = await document.summarize_branch(
-            plan, prepared, arguments.instructions, model, lambda purpose, text: None, CancelToken()
-        )
+        draft = await document.summarize_branch(plan, prepared, _order(arguments, model))
     index = None if arguments.dry_run else await document.navigate(plan, draft)
     if draft is None:
         where = document.tree.columns.ids[plan.new_leaf] if plan.new_leaf >= 0 else None
@@ -186,12 +186,12 @@ async def _branch(
         else:
             print(f"leaf is now {where or 'before the first entry'}")
         if arguments.output:
-            await document_export(arguments, chosen)
+            await _export_result(arguments, chosen)
         return
     await _finish(arguments, chosen, draft, index)
 
 
-async def document_export(arguments: argparse.Namespace, chosen: Target) -> None:
+async def _export_result(arguments: argparse.Namespace, chosen: Target) -> None:
     """Write the session where --output says."""
     await chosen.bench.export(chosen.document.key, arguments.output)
 
@@ -201,7 +201,7 @@ async def _finish(
 ) -> None:
     """Print a draft and what was done with it, and write the output file if one was named."""
     if arguments.output and index is not None:
-        await document_export(arguments, chosen)
+        await _export_result(arguments, chosen)
     kept = chosen.stored or bool(arguments.output)
     columns = chosen.document.tree.columns
     if arguments.json:

@@ -49,9 +49,8 @@ def _import(arguments: argparse.Namespace) -> None:
     else:
         for item in done:
             word = "updated" if item["updated"] else "imported"
-            print(
-                f"{word} session {item['session']}: {item['added']:,} new of {item['entries']:,} entries from {item['file']}"
-            )
+            what = f"{item['added']:,} new of {item['entries']:,} entries from {item['file']}"
+            print(f"{word} session {item['session']}: {what}")
             for note in item["problems"]:
                 print(f"  line {note['line']}: {note['reason']}", file=sys.stderr)
     if failures:
@@ -108,7 +107,6 @@ def _search(arguments: argparse.Namespace) -> None:
     with workbench(arguments.database) as bench:
         rows = bench.sessions()
         key = find_session(rows, arguments.session).key if arguments.session else None
-        bench.store.finish_indexing()
         hits = bench.store.search(arguments.query, key, arguments.limit)
         found = []
         for hit in hits:

@@ -45,6 +45,8 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         yield Workbench(store, door)
     except (StoreError, FormatError) as error:
         raise CommandFailed(str(error)) from error
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise CommandFailed(f"{error.filename or path}: {error.strerror or error}") from error
     finally:

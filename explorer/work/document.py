@@ -14,16 +14,16 @@ from explorer.compaction.prepare import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.compaction.wording import Templates
-from explorer.models.door import CancelToken, ModelDoor
+from explorer.models.door import ModelDoor
 from explorer.session.context import Context, context_at
 from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
 from explorer.work.appending import SessionWriter
 from explorer.work.changes import ChangeHub
-from explorer.work.drafting import Draft, OnText
+from explorer.work.drafting import Draft, Order
 from explorer.work.navigation import NavigationPlan, plan_navigation
-from explorer.work.summaries import DraftMaker
+from explorer.work.summaries import CompactionPlan, DraftMaker
 
 if TYPE_CHECKING:  # see explorer.work.appending
     from explorer.store import LoadedSession, Store
@@ -158,25 +158,23 @@ class Document:
             self.templates,
         )
 
-    async def summarize(
-        self, shown: Partition, instructions: str, model: str, on_text: OnText, cancel: CancelToken
-    ) -> Draft:
-        """Make a draft. Raises DraftFailed or Cancelled; the session is not changed."""
+    async def summarize(self, shown: Partition, order: Order) -> Draft:
+        """Make a draft. Raises DraftFailed or Cancelled; the session is not changed.
+
+        Raises ValueError when the compaction is refused.
+        """
         prepared = shown.preparation
         if not isinstance(prepared, Preparation):
             raise ValueError(prepared.reason)
-        requests = self.requests(shown, instructions)
-        return await self.drafts.compaction(
+        plan = CompactionPlan(
             prepared,
             self.tree.columns.ids[prepared.first_kept],
             self.previous_summary(prepared),
             _replaced(self.tree, shown),
-            requests,
-            instructions,
-            model,
-            on_text,
-            cancel,
+            prepared.leaf == self.leaf,
         )
+        requests = self.requests(shown, order.instructions)
+        return await self.drafts.compaction(plan, requests, order)
 
     async def commit(self, draft: Draft, text: str | None = None) -> int:
         """Append the compaction entry of a draft (A30), with ``text`` where it was edited.
@@ -185,11 +183,11 @@ class Document:
         """
         summary = draft.summary if text is None else text
         self.drafts.check(draft, summary)
-        if draft.kind != "compaction" or draft.leaf != self.leaf:
+        if draft.kind != "compaction" or (draft.at_leaf and draft.leaf != self.leaf):
             raise ValueError("The session has moved on since this draft was made; make a new one.")
         index = await self.writer.append(
             "compaction",
-            self.leaf,
+            draft.leaf,
             summary=summary,
             first_kept_id=draft.first_kept_id,
             tokens_before=draft.tokens_before,
@@ -235,25 +233,17 @@ class Document:
         return [] if request is None else [request]
 
     async def summarize_branch(
-        self,
-        plan: NavigationPlan,
-        prepared: BranchPreparation,
-        instructions: str,
-        model: str,
-        on_text: OnText,
-        cancel: CancelToken,
+        self, plan: NavigationPlan, prepared: BranchPreparation, order: Order
     ) -> Draft:
         """Make the summary of the branch that ``plan`` leaves; the leaf does not move (A37).
 
         Raises DraftFailed, Cancelled, or ValueError when there is nothing to tell.
         """
-        requests = self.branch_requests(prepared, instructions)
+        requests = self.branch_requests(prepared, order.instructions)
         if not requests:
             raise ValueError("There is nothing on this branch that a summary could tell.")
         from_id = self.tree.columns.ids[plan.old_leaf]
-        return await self.drafts.branch(
-            prepared, from_id, plan.old_leaf, requests, instructions, model, on_text, cancel
-        )
+        return await self.drafts.branch(prepared, from_id, requests, order)
 
     async def navigate(
         self, plan: NavigationPlan, draft: Draft | None = None, text: str | None = None

@@ -7,9 +7,9 @@ or cancelled answer can be looked at too.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from explorer.compaction.requests import SummaryRequest
 from explorer.models.door import (
@@ -28,6 +28,16 @@ DraftKind = Literal["compaction", "branch"]
 DraftStatus = Literal["streaming", "done", "failed", "cancelled", "committed", "discarded"]
 OnText = Callable[[str, str], None]
 """Called with a request's purpose and the next piece of its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a person asks for with a summary: the words, the model, and how to be told."""
+
+    instructions: str
+    model: str
+    on_text: OnText
+    cancel: CancelToken
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,10 @@ class Draft:
     modified_files: tuple[str, ...] = ()
     problem: str = ""
     """Why it cannot be committed, as a sentence; empty when it can."""
+    at_leaf: bool = True
+    """Prepared at the leaf; elsewhere a commit starts a branch at ``leaf``."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Profile and sizes that it was prepared with, as recorded."""
     from_id: str = ""
     """Branch summaries: the entry at which the branch was left (A35)."""
 
@@ -92,24 +106,20 @@ class DraftFailed(Exception):
 
 
 async def run_requests(
-    door: ModelDoor,
-    requests: Sequence[SummaryRequest],
-    model: str,
-    cancel: CancelToken,
-    on_text: OnText,
+    door: ModelDoor, requests: Sequence[SummaryRequest], order: Order
 ) -> tuple[DraftPart, ...]:
     """Send all requests together (A20) and return their answers in the same order.
 
-    The first failure stops the others. Raises DraftFailed, or Cancelled when ``cancel`` was used.
+    The first failure stops the others. Raises DraftFailed, or Cancelled.
     """
     inner = CancelToken()
-    cancel.add_callback(inner.cancel)
+    order.cancel.add_callback(inner.cancel)
 
     async def one(request: SummaryRequest) -> DraftPart:
-        call = model_request(request, model)
+        call = model_request(request, order.model)
         try:
             answer: Completion = await complete(
-                door, call, inner, on_text=lambda piece: on_text(request.purpose, piece)
+                door, call, inner, on_text=lambda piece: order.on_text(request.purpose, piece)
             )
         except (ModelError, Cancelled):
             inner.cancel()
@@ -119,7 +129,7 @@ async def run_requests(
         )
 
     results = await asyncio.gather(*(one(request) for request in requests), return_exceptions=True)
-    if cancel.cancelled:
+    if order.cancel.cancelled:
         raise Cancelled
     parts = tuple(result for result in results if isinstance(result, DraftPart))
     errors = [result for result in results if isinstance(result, BaseException)]

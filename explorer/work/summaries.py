@@ -4,29 +4,41 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from explorer.compaction.branches import BranchPreparation, finish_branch
 from explorer.compaction.prepare import Preparation
-from explorer.compaction.profile import Profile
+from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.summary import check_answer, finish
 from explorer.compaction.wording import Templates
-from explorer.models.door import Cancelled, CancelToken, ModelDoor
+from explorer.models.door import Cancelled, ModelDoor
 from explorer.work.changes import ChangeHub, DraftChanged
 from explorer.work.drafting import (
     Draft,
     DraftFailed,
     DraftPart,
     DraftStatus,
-    OnText,
+    Order,
     model_request,
     run_requests,
 )
 
 if TYPE_CHECKING:  # see explorer.work.appending
     from explorer.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPlan:
+    """A preparation, and what the document knows of it besides."""
+
+    prepared: Preparation
+    first_kept_id: str
+    previous_summary: str | None
+    replaced_tokens: int
+    """What the summary takes the place of (E16)."""
+    at_leaf: bool
 
 
 class DraftMaker:
@@ -42,31 +54,22 @@ class DraftMaker:
         self._hub = hub
 
     async def compaction(
-        self,
-        prepared: Preparation,
-        first_kept_id: str,
-        previous_summary: str | None,
-        replaced_tokens: int,
-        requests: Sequence[SummaryRequest],
-        instructions: str,
-        model: str,
-        on_text: OnText,
-        cancel: CancelToken,
+        self, plan: CompactionPlan, requests: Sequence[SummaryRequest], order: Order
     ) -> Draft:
+        """Make the draft of a compaction. Raises DraftFailed or Cancelled."""
+        prepared = plan.prepared
         draft = Draft(
-            0, "compaction", "streaming", prepared.leaf, (), "", model, instructions,
-            first_kept_id=first_kept_id, tokens_before=prepared.tokens_before,
+            0, "compaction", "streaming", prepared.leaf, (), "", order.model, order.instructions,
+            first_kept_id=plan.first_kept_id, tokens_before=prepared.tokens_before,
             read_files=prepared.read_files, modified_files=prepared.modified_files,
+            at_leaf=plan.at_leaf, settings=_settings(prepared.profile, prepared.settings),
         )  # fmt: skip
-        draft = await self._record(draft, requests)
-        draft = await self._run(draft, requests, prepared.profile, on_text, cancel)
+        draft = await self._run(draft, requests, prepared.profile, order)
         texts = {part.purpose: part.text for part in draft.parts}
-        summary = finish(
-            prepared, texts.get("history", ""), texts.get("turn_prefix", ""), previous_summary
-        )
-        draft = replace(draft, summary=summary)
+        history, prefix = texts.get("history", ""), texts.get("turn_prefix", "")
+        draft = replace(draft, summary=finish(prepared, history, prefix, plan.previous_summary))
         problem = check_answer(
-            summary, "stop", profile=prepared.profile, input_tokens=replaced_tokens
+            draft.summary, "stop", profile=prepared.profile, input_tokens=plan.replaced_tokens
         )
         if problem is not None:
             await self._fail(draft, problem.message)
@@ -77,19 +80,16 @@ class DraftMaker:
         self,
         prepared: BranchPreparation,
         from_id: str,
-        leaf: int,
         requests: Sequence[SummaryRequest],
-        instructions: str,
-        model: str,
-        on_text: OnText,
-        cancel: CancelToken,
+        order: Order,
     ) -> Draft:
+        """Make the draft of a branch summary. Raises DraftFailed or Cancelled."""
         draft = Draft(
-            0, "branch", "streaming", leaf, (), "", model, instructions, from_id=from_id,
+            0, "branch", "streaming", prepared.old_leaf, (), "", order.model, order.instructions,
             read_files=prepared.read_files, modified_files=prepared.modified_files,
+            from_id=from_id, settings=_settings(prepared.profile, prepared.settings),
         )  # fmt: skip
-        draft = await self._record(draft, requests)
-        draft = await self._run(draft, requests, prepared.profile, on_text, cancel)
+        draft = await self._run(draft, requests, prepared.profile, order)
         summary = finish_branch(prepared, draft.parts[0].text, self._templates)
         return await self._close(replace(draft, summary=summary, status="done"))
 
@@ -98,13 +98,14 @@ class DraftMaker:
         draft: Draft,
         requests: Sequence[SummaryRequest],
         profile: Profile,
-        on_text: OnText,
-        cancel: CancelToken,
+        order: Order,
     ) -> Draft:
+        """Record the requests, send them, and take the answers when they are good."""
+        draft = await self._record(draft, requests)
         try:
-            parts = await run_requests(self._door, requests, draft.model, cancel, on_text)
+            parts = await run_requests(self._door, requests, order)
         except (Cancelled, asyncio.CancelledError):
-            cancel.cancel()
+            order.cancel.cancel()
             await asyncio.shield(self._close(replace(draft, status="cancelled")))
             raise
         except DraftFailed as error:
@@ -149,6 +150,10 @@ class DraftMaker:
             raise ValueError("An empty summary cannot be stored.")
 
 
+def _settings(profile: Profile, settings: Settings) -> dict[str, Any]:
+    return {"profile": asdict(profile), **asdict(settings)}
+
+
 def _fields(draft: Draft) -> dict[str, Any]:
     """What is recorded of a draft, as the store's columns."""
     return {
@@ -157,6 +162,7 @@ def _fields(draft: Draft) -> dict[str, Any]:
         "leaf": draft.leaf,
         "model": draft.model,
         "instructions": draft.instructions,
+        "settings": dict(draft.settings),
         "summary": draft.summary,
         "problem": draft.problem,
         "answers": [_answer(part) for part in draft.parts],

@@ -10,9 +10,9 @@ from explorer.models.door import TextDelta
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
 from explorer.work.document import Document
 from ui import theme
-from ui.theme import role_name
 from ui.agent.composer import Composer
 from ui.agent.conversation import SHOWN_AT_ONCE, Conversation, Said, lines_of
+from ui.theme import role_name
 
 _SHOWN = selector(CONTEXT_KINDS | {Kind.COMPACTION})
 
@@ -121,7 +121,9 @@ class AgentPane(QWidget):
             if index in loaded:
                 said += lines_of(index, kind, flags, loaded[index])
             else:
-                said.append(Said(role_name(kind, flags), document.previews([index])[0], index, kind))
+                said.append(
+                    Said(role_name(kind, flags), document.previews([index])[0], index, kind)
+                )
         self.conversation.show_lines(said, len(spoken) - len(newest))
 
     def append(self, first: int, count: int) -> None:

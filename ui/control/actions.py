@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -24,6 +25,8 @@ NEEDS_SESSION = (
     "export", "rename", "goto", "goto_start", "label", "compact", "undo", "leaf", "summarize",
 )  # fmt: skip
 
+Entry = tuple[ActionSpec, Callable[[], object]]
+
 
 class WindowActions(QObject):
     """Registers the actions and keeps them enabled only where they can do something."""
@@ -44,10 +47,10 @@ class WindowActions(QObject):
     def _follow(self) -> None:
         self.registry.enable(NEEDS_SESSION, self._desk.document is not None)
 
-    def _specs(self) -> list[tuple[ActionSpec, Callable[[], None]]]:
+    def _specs(self) -> list[Entry]:
         return [*self._file(), *self._go(), *self._compaction(), *self._view(), *self._help()]
 
-    def _file(self) -> list[tuple[ActionSpec, Callable[[], None]]]:
+    def _file(self) -> list[Entry]:
         sessions, window = self._session.sessions, self._session.window
         return [
             (ActionSpec("import", "&Import…", "Import session files", "&Session", (Standard.Open,)),
@@ -65,7 +68,7 @@ class WindowActions(QObject):
                         ("Ctrl+Q",), separator=True), window.close),
         ]  # fmt: skip
 
-    def _go(self) -> list[tuple[ActionSpec, Callable[[], None]]]:
+    def _go(self) -> list[Entry]:
         window, navigation = self._session.window, self._session.navigation
         search = window.header.search
         return [
@@ -89,7 +92,7 @@ class WindowActions(QObject):
              lambda: self._session.refresh.ask_label(window.map.selected)),
         ]  # fmt: skip
 
-    def _compaction(self) -> list[tuple[ActionSpec, Callable[[], None]]]:
+    def _compaction(self) -> list[Entry]:
         compaction = self._session.compaction
         return [
             (ActionSpec("compact", "&Preview", "See what a compaction would summarize and keep",
@@ -101,18 +104,18 @@ class WindowActions(QObject):
                         (Standard.Undo,)), compaction.undo),
         ]  # fmt: skip
 
-    def _view(self) -> list[tuple[ActionSpec, Callable[[], None]]]:
+    def _view(self) -> list[Entry]:
         window = self._session.window
-        found: list[tuple[ActionSpec, Callable[[], None]]] = [
+        found: list[Entry] = [
             (ActionSpec(f"tab_{name}", f"Inspector: {name.title()}", f"Show the tab {name.title()}",
-                        "&View", (f"Ctrl+{number}",)), lambda name=name: self._tab(name))
+                        "&View", (f"Ctrl+{number}",)), partial(self._tab, name))
             for number, name in enumerate(TABS, 1)
         ]  # fmt: skip
         for name in ("system", "light", "dark"):
             found.append((
                 ActionSpec(f"theme_{name}", f"{name.title()} colours", f"Use {name} colours",
                            "&View", separator=name == "system"),
-                lambda name=name: self._theme(name),
+                partial(self._theme, name),
             ))  # fmt: skip
         found += [
             (ActionSpec("larger", "&Larger text", "Make text and controls larger", "&View",
@@ -128,7 +131,7 @@ class WindowActions(QObject):
         ]  # fmt: skip
         return found
 
-    def _help(self) -> list[tuple[ActionSpec, Callable[[], None]]]:
+    def _help(self) -> list[Entry]:
         return [
             (ActionSpec("palette", "&Commands…", "List and run any command", "&Help",
                         ("Ctrl+Shift+P",)), self.show_palette),

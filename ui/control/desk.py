@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -31,18 +30,22 @@ class Desk(QObject):
         self.tasks = TaskOwner(self.report)
         self.bench: Workbench | None = None
         self.document: Document | None = None
+        self.profile: Profile = PROFILES.get(preferences.profile) or PROFILES["explorer"]
         self.settings = Settings.of(self.profile)
-        self._busy: dict[str, Callable[[], None]] = {}
-
-    @property
-    def profile(self) -> Profile:
-        return PROFILES.get(self.preferences.profile) or PROFILES["explorer"]
 
     def set_profile(self, name: str) -> None:
-        """Follow other rules, with their own sizes."""
-        self.preferences.profile = name
-        self.settings = Settings.of(self.profile)
-        self.settings_changed.emit()
+        """Follow the rules of another system, with its own sizes."""
+        if name in PROFILES and PROFILES[name] != self.profile:
+            self.preferences.profile = name
+            self.profile = PROFILES[name]
+            self.settings = Settings.of(self.profile)
+            self.settings_changed.emit()
+
+    def set_rules(self, profile: Profile) -> None:
+        """Follow a profile of which a rule was changed; it lasts until another is chosen."""
+        if profile != self.profile:
+            self.profile = profile
+            self.settings_changed.emit()
 
     def set_settings(self, settings: Settings) -> None:
         if settings != self.settings:

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject
 from explorer.compaction.branches import BranchPreparation
 from explorer.models.door import Cancelled, CancelToken
 from explorer.store.rows import StoreError
-from explorer.work.drafting import Draft, DraftFailed
+from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.navigation import NavigationPlan
 from ui.control.desk import Desk
 from ui.shell.leaving import LeavingDialog
@@ -116,19 +116,15 @@ class _Leaving(QObject):
         document = self._desk.document
         if document is None:
             return
+        order = Order(
+            instructions, model, lambda _purpose, piece: self._dialog.feed(piece), self._cancel
+        )
         try:
-            draft = await document.summarize_branch(
-                self._plan,
-                self._prepared,
-                instructions,
-                model,
-                lambda _purpose, piece: self._dialog.feed(piece),
-                self._cancel,
-            )
+            draft = await document.summarize_branch(self._plan, self._prepared, order)
         except Cancelled:
             self._desk.say("Cancelled; the leaf has not moved.")
             return
-        except (DraftFailed, StoreError) as error:
+        except (DraftFailed, StoreError, ValueError) as error:
             self._dialog.show_failure(str(error))
             return
         self._draft = draft

@@ -39,7 +39,7 @@ class RefreshControl(QObject):
         for pane in (window.entry, window.context, window.compaction, window.agent):
             pane.entry_requested.connect(self._show_entry)
         desk.document_changed.connect(self._document_changed)
-        desk.settings_changed.connect(self._status)
+        desk.settings_changed.connect(self._settings_changed)
         window.header.profile_chosen.connect(desk.set_profile)
 
     def ready(self) -> None:
@@ -62,16 +62,26 @@ class RefreshControl(QObject):
         window = self._desk.window
         if isinstance(change, EntriesAppended):
             window.map.entries_appended(change.first, change.count)
+            window.compaction.refresh()
         elif isinstance(change, LeafMoved):
             window.map.set_leaf(change.new)
+            window.compaction.refresh()
             window.agent.refresh()
             self._sessions.refresh()
             self._inspect()
         elif isinstance(change, LabelsChanged):
             window.map.set_labels(document.tree.labels())
+            window.entry.refresh_labels()
         elif isinstance(change, CountsChanged):
+            window.map.set_weights(document.weights)
+            window.compaction.refresh()
             self._inspect()
         self._status()
+
+    def _settings_changed(self) -> None:
+        self._desk.window.header.set_profile(self._desk.profile.name)
+        self._status()
+        self._inspect()
 
     def _document_changed(self) -> None:
         document, window = self._desk.document, self._desk.window
@@ -167,8 +177,13 @@ class RefreshControl(QObject):
         menu.popup(at)
 
     def _tab(self, index: int, tab: str) -> None:
-        self._desk.window.map.select(index)
-        self._desk.window.inspector.setCurrentIndex(TABS.index(tab))
+        document, window = self._desk.document, self._desk.window
+        if document is None:
+            return
+        window.map.select(index)
+        if tab == "compaction":
+            window.compaction.set_at(None if index == document.leaf else index)
+        window.inspector.setCurrentIndex(TABS.index(tab))
 
     def _copy(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)

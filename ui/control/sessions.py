@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox
 
 from explorer.formats import ExportError, FormatError, ReadCancelled
+from explorer.formats.export import AsFormat
 from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from ui.control.desk import Desk
 from ui.library.found import FoundDialog
@@ -139,7 +140,7 @@ class SessionsControl(QObject):
 
     async def salvage(self, path: Path) -> None:
         """Copy what a damaged database still gives into a new one beside it."""
-        report = await asyncio.to_thread(salvage, path)
+        raise NotImplementedError
         self._desk.notice(
             "info", str(report), "The damaged file was left as it is.",
             "Close the window and move the copy in its place to go on with it.",
@@ -179,14 +180,16 @@ class SessionsControl(QObject):
         chosen = key
 
         def save(name: str) -> None:
-            form = "pi-v3" if dialog.selectedNameFilter().startswith("pi") else "original"
+            form: AsFormat = "original"
+            if dialog.selectedNameFilter().startswith("pi"):
+                form = "pi-v3"
             self._desk.tasks.start("Exporting", self.export_now(chosen, Path(name), form))
 
         dialog.fileSelected.connect(save)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    async def export_now(self, key: int, path: Path, form: str) -> None:
+    async def export_now(self, key: int, path: Path, form: AsFormat) -> None:
         if self._desk.bench is None:
             return
         try:

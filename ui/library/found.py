@@ -67,12 +67,14 @@ class FoundDialog(QDialog):
         self.resize(720, 460 if found else 140)
         self._count()
 
+    def _items(self) -> list[QTreeWidgetItem]:
+        found = (self.list.topLevelItem(row) for row in range(self.list.topLevelItemCount()))
+        return [item for item in found if item is not None]
+
     def _chosen(self) -> list[str]:
-        root = self.list.invisibleRootItem()
-        items = [root.child(row) for row in range(root.childCount())]
         return [
             item.data(0, Qt.ItemDataRole.UserRole)
-            for item in items
+            for item in self._items()
             if item.checkState(0) == Qt.CheckState.Checked and not item.isHidden()
         ]
 
@@ -82,9 +84,7 @@ class FoundDialog(QDialog):
         self.take.setEnabled(number > 0)
 
     def _filter(self, words: str) -> None:
-        root = self.list.invisibleRootItem()
-        for row in range(root.childCount()):
-            item = root.child(row)
+        for item in self._items():
             text = f"{item.text(0)} {item.text(4)}".casefold()
             item.setHidden(not all(word in text for word in words.casefold().split()))
         self._count()

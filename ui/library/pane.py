@@ -79,7 +79,9 @@ class LibraryModel(QAbstractListModel):
         for row in sorted(sessions, key=lambda row: -row.last_ms):
             groups.setdefault(project(row), []).append(row)
         self.beginResetModel()
-        self._rows = [item for name, rows in groups.items() for item in (name, *rows)]
+        self._rows = []
+        for name, rows in groups.items():
+            self._rows += [name, *rows]
         self.endResetModel()
 
     def rowCount(self, parent: AnyIndex | None = None) -> int:
@@ -119,21 +121,21 @@ class LibraryDelegate(QStyledItemDelegate):
     open_key = 0
 
     def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
-        line = option.fontMetrics.lineSpacing()  # type: ignore[attr-defined]
+        line = option.fontMetrics.lineSpacing()
         heading = index.data(KEY_ROLE) is None
         return QSize(120, line + theme.S16 if heading else 2 * line + theme.S12)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         colors = theme.theme()
-        rect: QRect = option.rect  # type: ignore[attr-defined]
+        rect: QRect = option.rect
         inner = rect.adjusted(theme.S16, theme.S4, -theme.S8, -theme.S4)
-        font: QFont = option.font  # type: ignore[attr-defined]
+        font: QFont = option.font
         painter.save()
         if index.data(KEY_ROLE) is None:
             self._heading(painter, font, inner, str(index.data()))
             painter.restore()
             return
-        state = option.state  # type: ignore[attr-defined]
+        state = option.state
         is_open = index.data(KEY_ROLE) == self.open_key
         if is_open or state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, colors.sel)

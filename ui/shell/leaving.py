@@ -57,7 +57,7 @@ class LeavingDialog(QDialog):
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.S12)
-        title = QLabel(question, page)
+        self.question = title = QLabel(question, page)
         title.setFont(theme.ui_font(1, bold=True))
         title.setWordWrap(True)
         note = QLabel(facts, page)
@@ -159,10 +159,7 @@ class LeavingDialog(QDialog):
     def show_failure(self, message: str) -> None:
         """Back to the question, with what went wrong above it."""
         self.pages.setCurrentIndex(0)
-        page = self.pages.widget(0)
-        title = page.findChild(QLabel)
-        if title is not None:
-            title.setText(f"{message} The leaf has not moved.")
+        self.question.setText(f"{message} The leaf has not moved.")
 
     def _store(self) -> None:
         text = self.summary.toPlainText()

@@ -1,0 +1,160 @@
+"""From the preview to the draft, the commit and the undo; and the cut on the map."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from explorer.compaction.partition import Partition
+from explorer.models.door import Cancelled, CancelToken
+from explorer.store.rows import StoreError
+from explorer.work.document import NothingToUndo
+from explorer.work.drafting import Draft, DraftFailed, Order
+from ui.compaction.ports import ModelChoice
+from ui.control.desk import Desk
+from ui.main_window import TABS
+
+
+class CompactionControl(QObject):
+    """Listens to the panel and the map's cut; one draft at a time."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._cancel: CancelToken | None = None
+        panel, window = desk.window.compaction, desk.window
+        panel.partition_changed.connect(self._partition_changed)
+        panel.settings_changed.connect(desk.set_settings)
+        panel.profile_chosen.connect(desk.set_profile)
+        panel.profile_changed.connect(desk.set_rules)
+        panel.model_chosen.connect(self._model_chosen)
+        panel.summarize_requested.connect(self.summarize)
+        panel.cancel_requested.connect(self.stop)
+        panel.commit_requested.connect(self.commit)
+        panel.discard_requested.connect(self._discard)
+        panel.undo_requested.connect(self.undo)
+        window.map.cut_dragged.connect(panel.set_cut)
+        window.map.cut_dropped.connect(self._cut_dropped)
+        desk.document_changed.connect(self._document_changed)
+        desk.settings_changed.connect(lambda: panel.set_rules(desk.profile, desk.settings))
+
+    @property
+    def running(self) -> bool:
+        return self._cancel is not None
+
+    def ready(self) -> None:
+        """The workbench is there: offer its models and show what is open."""
+        panel, desk = self._desk.window.compaction, self._desk
+        panel.set_rules(desk.profile, desk.settings)
+        if desk.bench is not None:
+            choices = [
+                ModelChoice(model.id, model.label, model.input_price, model.output_price)
+                for model in desk.bench.door.models()
+                if model.id != "offline/demo"
+            ]
+            panel.set_models(choices, desk.preferences.summary_model)
+
+    def _document_changed(self) -> None:
+        self.stop()
+        self._desk.window.compaction.set_document(self._desk.document)
+
+    def _partition_changed(self, shown: Partition | None) -> None:
+        self._desk.window.map.set_partition(shown)
+
+    def _cut_dropped(self, position: int) -> None:
+        self._desk.window.compaction.set_cut(position)
+        self._desk.window.inspector.setCurrentIndex(TABS.index("compaction"))
+
+    def _model_chosen(self, model: str) -> None:
+        self._desk.preferences.summary_model = model
+
+    # the draft -------------------------------------------------------------------------------
+
+    def start_from_action(self) -> None:
+        """Summarize what the panel shows, as its button does."""
+        self._desk.window.inspector.setCurrentIndex(TABS.index("compaction"))
+        self._desk.window.compaction.summarize()
+
+    def summarize(self, shown: Partition, instructions: str, model: str) -> None:
+        if self._cancel is None and self._desk.document is not None:
+            self._cancel = CancelToken()
+            work = self._summarize(shown, instructions, model, self._cancel)
+            self._desk.tasks.start("The summary", work)
+
+    def stop(self) -> None:
+        """Cancel the running draft; the session is not changed."""
+        if self._cancel is not None:
+            self._cancel.cancel()
+
+    async def _summarize(
+        self, shown: Partition, instructions: str, model: str, cancel: CancelToken
+    ) -> None:
+        document, panel = self._desk.document, self._desk.window.compaction
+        assert document is not None
+        panel.draft_started()
+
+        def text(purpose: str, piece: str) -> None:
+            if self._desk.document is document:
+                panel.draft_text(piece, purpose)
+
+        try:
+            draft = await document.summarize(shown, Order(instructions, model, text, cancel))
+        except Cancelled:
+            panel.draft_cancelled()
+        except DraftFailed as error:
+            panel.draft_failed(str(error), "\n\n".join(part.text for part in error.parts))
+        except (StoreError, ValueError) as error:
+            panel.draft_failed(str(error))
+        else:
+            if self._desk.document is document:
+                panel.draft_finished(draft)
+        finally:
+            self._cancel = None
+
+    def commit(self, draft: Draft, text: str) -> None:
+        self._desk.tasks.start("Storing the compaction", self._commit(draft, text))
+
+    async def _commit(self, draft: Draft, text: str) -> None:
+        desk, panel = self._desk, self._desk.window.compaction
+        if desk.document is None:
+            return
+        before = desk.document.context_size(desk.profile, draft.leaf).tokens
+        try:
+            entry = await desk.document.commit(draft, text)
+        except (ValueError, StoreError) as error:
+            panel.commit_failed(str(error))
+            return
+        after = desk.document.context_size(desk.profile).tokens
+        panel.committed(entry, before, after)
+        desk.window.map.select(entry)
+
+    def _discard(self, draft: object) -> None:
+        if isinstance(draft, Draft) and self._desk.document is not None:
+            self._desk.tasks.start(
+                "Discarding the draft",
+                self._desk.document.drafts.mark(draft, "discarded", draft.summary),
+            )
+
+    # undo ------------------------------------------------------------------------------------
+
+    def undo(self) -> None:
+        """Take back the latest compaction of the active path."""
+        self._desk.tasks.start("Undoing the compaction", self._undo())
+
+    async def _undo(self) -> None:
+        desk = self._desk
+        if desk.document is None:
+            return
+        if desk.window.agent_running:
+            desk.say("The agent is still answering; stop it first.")
+            return
+        try:
+            undone = await desk.document.undo()
+        except NothingToUndo as error:
+            desk.say(str(error))
+            return
+        except StoreError as error:
+            desk.notice("error", str(error), "Nothing was changed.")
+            return
+        desk.window.compaction.undone(undone.leaf)
+        desk.window.inspector.setCurrentIndex(TABS.index("compaction"))
+        desk.window.map.select(undone.leaf)
