@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
 from explorer.session.kinds import Flag, Kind
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
 from ui.inspector.content import Block, Related, blocks, call_ids, plain_text, result_call_id
+
+START_AFTER_MS = 15
 
 MOST_RELATED = 64
 """Results that are looked at behind a reply; no reply was seen with more calls."""
@@ -125,9 +127,18 @@ class Loader(QObject):
         self._signals.failed.connect(self._failed)
 
     def load(self, work: Any) -> None:
-        """Call ``work`` in a thread; ``loaded`` carries what it returns."""
+        """Call ``work`` in a thread; ``loaded`` carries what it returns.
+
+        It starts a moment later, so that the window first paints what it knows: parsing a large
+        payload keeps the interpreter to itself.
+        """
         self._number += 1
-        QThreadPool.globalInstance().start(_Task(self._number, work, self._signals))
+        number = self._number
+        QTimer.singleShot(START_AFTER_MS, self, lambda: self._start(number, work))
+
+    def _start(self, number: int, work: Any) -> None:
+        if number == self._number:
+            QThreadPool.globalInstance().start(_Task(number, work, self._signals))
 
     def forget(self) -> None:
         """Whatever is under way is not wanted any more."""

@@ -103,6 +103,8 @@ _SIZES = (16, 20, 24)
 _RATIOS = (1.0, 2.0)
 
 _icons: dict[tuple[str, str, str], QIcon] = {}
+# Lists paint one per row and frame; there are few names, colours and sizes.
+_pixmaps: dict[tuple[str, int, int, float], QPixmap] = {}
 
 
 def _svg(name: str, colour: QColor) -> QByteArray:
@@ -127,13 +129,19 @@ def icon_pixmap(name: str, tint: str | QColor = "ink", size: int = 16, dpr: floa
 
     Raises KeyError for an icon that is not in the family.
     """
+    colour = _colour(tint)
+    key = (name, colour.rgba(), size, dpr)
+    found = _pixmaps.get(key)
+    if found is not None:
+        return found
     pixmap = QPixmap(round(size * dpr), round(size * dpr))
     pixmap.fill(Qt.GlobalColor.transparent)
-    renderer = QSvgRenderer(_svg(name, _colour(tint)))
+    renderer = QSvgRenderer(_svg(name, colour))
     painter = QPainter(pixmap)
     renderer.render(painter, QRectF(0, 0, pixmap.width(), pixmap.height()))
     painter.end()
     pixmap.setDevicePixelRatio(dpr)
+    _pixmaps[key] = pixmap
     return pixmap
 
 

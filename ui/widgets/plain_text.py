@@ -1,19 +1,22 @@
 """Plain text of any size: displayed lines are split, and long texts arrive in pieces.
 
 An unbroken line of a megabyte would hold the window for a minute, and a megabyte set at once for
-a tenth of a second; so lines are broken at 1,000 characters for display, and after the first
-64 KB the rest follows 64 KB at a time, between the window's other events.
+a tenth of a second; so lines are broken at 1,000 characters for display, and the text is put in
+piece by piece, at most 64 KB and a few milliseconds at a time, between the window's other events.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QTextCursor, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from ui.theme import mono_font, on_theme_changed, ui_font
 
 PIECE = 64 * 1024
+"""Characters put in at most before the window's other events get their turn."""
+BITE = 4 * 1024
+BUDGET_MS = 8
 LINE = 1000
 
 
@@ -92,11 +95,18 @@ class PlainTextView(QPlainTextEdit):
         return self._timer.isActive()
 
     def _more(self) -> None:
-        piece = self._text[self._at : self._at + PIECE]
-        self._at += len(piece)
-        shown, self._column = split_lines(piece, self._column)
-        self._insert(shown)
-        if self._at <= PIECE:
+        is_first = self._at == 0
+        clock = QElapsedTimer()
+        clock.start()
+        end = min(self._at + PIECE, len(self._text))
+        while self._at < end:
+            piece = self._text[self._at : min(self._at + BITE, end)]
+            self._at += len(piece)
+            shown, self._column = split_lines(piece, self._column)
+            self._insert(shown)
+            if clock.elapsed() >= BUDGET_MS:
+                break
+        if is_first:
             self._refit()
         if self._at >= len(self._text):
             self._timer.stop()
