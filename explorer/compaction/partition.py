@@ -37,9 +37,16 @@ class Partition:
     tokens_before: int
     tokens_kept: int
     tokens_after_estimate: int
-    """What is kept plus a guess of the summary's size."""
+    """What is kept plus a guess of the summary's size, counted like ``context_estimate``;
+    ``tokens_before`` of a refusal, which changes nothing."""
     preparation: Preparation | Refusal
     _tree: SessionTree = field(repr=False, compare=False)
+
+    @property
+    def context_estimate(self) -> int:
+        """Tokens of the context now, counted as ``tokens_after_estimate`` is."""
+        told = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT, Verdict.LOST)
+        return sum(self.tokens[verdict] for verdict in told)
 
     def weight(self, position: int) -> int:
         """Tokens of the entry at a position: of its summary for the compaction in force."""

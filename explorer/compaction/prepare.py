@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from explorer.compaction import reasons
 from explorer.compaction.context_size import context_size
@@ -88,41 +89,23 @@ def prepare(
     cuts = Cuts(view_of(tree, leaf, profile, weights), profile)
     view = cuts.view
     size = context_size(tree, context_at(tree, leaf), profile, weights)
-
-    def refuse(code: str, reason: str) -> Refusal:
+    plan = _plan(cuts, settings, cut)
+    if isinstance(plan, _No):
         return Refusal(
-            leaf,
-            view.path,
-            code,
-            reason,
-            view.boundary,
-            size.tokens,
-            size.source,
-            profile,
-            settings,
-            cuts,
+            leaf=leaf,
+            path=view.path,
+            code=plan.code,
+            reason=plan.reason,
+            boundary=view.boundary,
+            tokens_before=size.tokens,
+            tokens_source=size.source,
+            profile=profile,
+            settings=settings,
+            cuts=cuts,
         )
-
-    if not len(view):
-        return refuse("empty", reasons.EMPTY)
-    if view.kinds[-1] == Kind.COMPACTION:
-        return refuse("just-compacted", reasons.JUST_COMPACTED)
-    by_hand = cut is not None
-    if cut is None:
-        found = cuts.find(view.boundary, len(view), settings.keep_recent_tokens)
-    else:
-        chosen = cuts.chosen(view.boundary, cut)
-        if chosen is None:
-            return refuse("not-a-cut", reasons.not_a_cut(view, cut))
-        found = chosen
-    corrected = profile.empty_input == "refuse"
-    if found.first_kept >= len(view) or (found.point < 0 and corrected):
-        return refuse("no-cut", reasons.NO_CUT)
-    history, prefix = _to_summarize(cuts, found, only_sent=corrected)
-    if corrected and not history and not prefix:
-        code = "nothing-before" if by_hand else "fits"
-        return refuse(code, reasons.nothing_to_summarize(view, settings, by_hand=by_hand))
+    found = plan.cut
     files = _files(tree, cuts, found.first_kept)
+    by_hand = cut is not None
     return Preparation(
         leaf=leaf,
         path=view.path,
@@ -133,8 +116,8 @@ def prepare(
         is_split_turn=found.is_split_turn,
         first_kept=view.path[found.first_kept],
         previous_compaction=view.path[view.compaction] if view.compaction >= 0 else -1,
-        history=history,
-        turn_prefix=prefix,
+        history=plan.history,
+        turn_prefix=plan.prefix,
         tokens_before=size.tokens,
         tokens_source=size.source,
         read_files=files.read,
@@ -142,9 +125,45 @@ def prepare(
         failed_files=files.failed,
         profile=profile,
         settings=settings,
-        reason=reasons.cut_reason(cuts, found, settings, len(prefix), by_hand=by_hand),
+        reason=reasons.cut_reason(cuts, found, settings, len(plan.prefix), by_hand=by_hand),
         cuts=cuts,
     )
+
+
+class _Plan(NamedTuple):
+    cut: Cut
+    history: list[int]
+    prefix: list[int]
+
+
+class _No(NamedTuple):
+    code: str
+    reason: str
+
+
+def _plan(cuts: Cuts, settings: Settings, chosen: int | None) -> _Plan | _No:
+    """The cut and what lies before it, or why there is none."""
+    view = cuts.view
+    if not len(view):
+        return _No("empty", reasons.EMPTY)
+    if view.kinds[-1] == Kind.COMPACTION:
+        return _No("just-compacted", reasons.JUST_COMPACTED)
+    if chosen is None:
+        found = cuts.find(view.boundary, len(view), settings.keep_recent_tokens)
+    else:
+        by_hand = cuts.chosen(view.boundary, chosen)
+        if by_hand is None:
+            return _No("not-a-cut", reasons.not_a_cut(view, chosen))
+        found = by_hand
+    corrected = cuts.profile.empty_input == "refuse"
+    if found.first_kept >= len(view) or (found.point < 0 and corrected):
+        return _No("no-cut", reasons.NO_CUT)
+    history, prefix = _to_summarize(cuts, found, only_sent=corrected)
+    if corrected and not history and not prefix:
+        if chosen is not None:
+            return _No("nothing-before", reasons.NOTHING_BEFORE)
+        return _No("fits", reasons.everything_fits(view, settings))
+    return _Plan(found, history, prefix)
 
 
 def _to_summarize(cuts: Cuts, cut: Cut, *, only_sent: bool) -> tuple[list[int], list[int]]:

@@ -15,6 +15,7 @@ NO_CUT = (
     "There is no valid cut here: a path can be cut before a message of the user, a reply, a "
     "command or a note, never before a tool result."
 )
+NOTHING_BEFORE = "Before this cut there is nothing that was not summarized already."
 
 
 def tokens_text(tokens: int) -> str:
@@ -46,10 +47,8 @@ def not_a_cut(view: PathView, position: int) -> str:
     return f"No valid cut falls at {name}: it would part a tool result from its call."
 
 
-def nothing_to_summarize(view: PathView, settings: Settings, *, by_hand: bool) -> str:
+def everything_fits(view: PathView, settings: Settings) -> str:
     """Why there would be nothing to ask a summarizer about (B3, E4)."""
-    if by_hand:
-        return "Before this cut there is nothing that was not summarized already."
     held = tokens_text(view.weight(view.boundary, len(view)))
     keep = tokens_text(settings.keep_recent_tokens)
     what = "what was said so far"

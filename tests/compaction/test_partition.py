@@ -39,8 +39,7 @@ def test_tokens_per_verdict_add_up() -> None:
     assert parts.tokens[Verdict.NOT_SENT] == 0
     assert parts.weight(2) == 30
     # The estimate of the context is what the partition divides.
-    sent = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT)
-    assert parts.tokens_before == sum(parts.tokens[verdict] for verdict in sent)
+    assert parts.tokens_before == parts.context_estimate == 80
 
 
 def test_the_size_afterwards_is_guessed_as_what_is_kept_and_a_summary() -> None:

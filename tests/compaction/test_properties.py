@@ -89,7 +89,7 @@ def _tools(session: Session, size: int, count: int, between: str) -> None:
         session.result(size, call=f"c{reply}.{at}", error=size == 3)
 
 
-SESSIONS = st.lists(STEPS, max_size=40).map(build)
+SESSIONS = st.lists(STEPS, min_size=4, max_size=40).map(build)
 KEEPS = st.sampled_from([0, 1, 5, 20, 60, 200, 1000, 20_000])
 
 
