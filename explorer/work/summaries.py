@@ -111,6 +111,10 @@ class DraftMaker:
         except DraftFailed as error:
             await self._fail(replace(draft, parts=error.parts), str(error))
             raise
+        except BaseException as error:
+            # Whatever it was, the record must not say for ever that the draft is on its way.
+            await self._fail(draft, f"{type(error).__name__}: {error}")
+            raise
         draft = replace(draft, parts=parts)
         for part in parts:
             if problem := check_answer(part.text, part.stop_reason, profile=profile):

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox
 from explorer.formats import ExportError, FormatError, ReadCancelled
 from explorer.formats.export import AsFormat
 from explorer.store.rows import ImportCancelled, ImportReport, StoreError
+from explorer.store.salvage import salvage
 from ui.control.desk import Desk
 from ui.library.found import FoundDialog
 
@@ -140,11 +141,21 @@ class SessionsControl(QObject):
 
     async def salvage(self, path: Path) -> None:
         """Copy what a damaged database still gives into a new one beside it."""
-        raise NotImplementedError
+        target = path.with_name(f"{path.stem}-salvaged{path.suffix}")
+        try:
+            report = await asyncio.to_thread(salvage, path, target)
+        except (StoreError, OSError) as error:
+            self._desk.notice("error", str(error), "The damaged file was left as it is.")
+            return
+        entries = sum(session.entries for session in report.sessions)
+        lost = sum(session.lost for session in report.sessions)
         self._desk.notice(
-            "info", str(report), "The damaged file was left as it is.",
+            "info",
+            f"{len(report.sessions):,} sessions with {entries:,} entries were copied to {target}.",
+            f"{lost:,} entries could not be read. The damaged file was left as it is.",
             "Close the window and move the copy in its place to go on with it.",
-        )  # fmt: skip
+            details="\n".join(report.notes),
+        )
 
     def ask_rename(self) -> None:
         """Ask for the session's name."""

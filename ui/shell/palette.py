@@ -51,9 +51,9 @@ class CommandPalette(QDialog):
         self._list.setCurrentRow(0)
 
     def _run(self) -> None:
-        item = self._list.currentItem()
-        if item is None:
+        if self._list.currentRow() < 0:
             return
+        item = self._list.currentItem()
         action = self._registry[item.data(Qt.ItemDataRole.UserRole)]
         self.accept()
         action.trigger()
