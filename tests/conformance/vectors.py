@@ -48,7 +48,9 @@ def vector_files(directory: Path, producer: str) -> list[Path]:
 def load(path: Path) -> Vector:
     """One vector with its session. Files of version 1 have no ids: the index names an entry."""
     expected = json.loads(path.read_text("utf-8"))
-    session = path.parent / expected.get("session", path.name.replace(".expected.json", ".jsonl"))
+    session = path.with_name(path.name.replace(".expected.json", ".jsonl"))
+    if not session.exists():
+        session = path.parent / expected["session"]
     lines = session.read_text("utf-8").split("\n")
     entries = [json.loads(line) for line in lines if line.strip()]
     by_index = not entries[0].get("version") or entries[0].get("version") == 1
