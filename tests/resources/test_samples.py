@@ -255,6 +255,9 @@ def test_the_story_a_rule_is_half_lost_then_broken_then_kept() -> None:
     assert "409" in first and "whatever the header says" not in first
     assert RULES[0] in second
     assert "At most 3 attempts" in first and "At most 5 attempts per push." in second
+    changed = [e for e in messages("user", MAIN) if "At most 5 attempts per push." in text_of(e)]
+    places = [MAIN.index(COMPACTIONS[0]), MAIN.index(changed[0]), MAIN.index(COMPACTIONS[1])]
+    assert len(changed) == 1 and places == sorted(places)
     # Between the first compaction and the breach, nothing brings the lost half back.
     label = next(e for e in ENTRIES if e.get("label") == "409 rule broken here")
     broken = MAIN.index(BY_ID[label["targetId"]])
