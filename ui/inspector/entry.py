@@ -37,6 +37,7 @@ from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
 from ui.widgets.panels import EmptyState
+from ui.widgets.plain_text import PlainTextView
 
 _WEB = ("http", "https")
 
@@ -271,6 +272,11 @@ class EntryPane(QWidget):
         for view in views:
             column.addWidget(view)
         column.addStretch(1)
+        old = self.area.takeWidget()
+        if old is not None:
+            for text in old.findChildren(PlainTextView):
+                text.release()
+            old.deleteLater()
         self.area.setWidget(content)
         self.area.verticalScrollBar().setValue(0)
 

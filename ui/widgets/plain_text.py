@@ -7,9 +7,19 @@ piece by piece, at most 64 KB and a few milliseconds at a time, between the wind
 
 from __future__ import annotations
 
-from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent, QTextCursor, QTextOption, QWheelEvent
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtCore import (
+    QCoreApplication,
+    QElapsedTimer,
+    QObject,
+    QSize,
+    Qt,
+    QThread,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QResizeEvent, QTextCursor, QTextDocument, QTextOption, QWheelEvent
+from PySide6.QtWidgets import QFrame, QPlainTextDocumentLayout, QPlainTextEdit, QSizePolicy, QWidget
+from shiboken6 import isValid
 
 from ui.theme import mono_font, on_theme_changed, ui_font
 
@@ -39,6 +49,52 @@ def split_lines(text: str, column: int = 0) -> tuple[str, int]:
         out.append(line)
         column += len(line)
     return "".join(out), column
+
+
+class _Freer(QObject):
+    """Deletes long documents in threads of their own: that takes a tenth of a second."""
+
+    def __init__(self, app: QCoreApplication) -> None:
+        super().__init__(app)
+        self._threads: set[QThread] = set()
+        app.aboutToQuit.connect(self.wait)
+
+    def free(self, document: QTextDocument) -> None:
+        """Take a document that nothing shows any more."""
+        thread = QThread(self)
+        self._threads.add(thread)
+        document.setParent(None)
+        document.moveToThread(thread)
+        document.destroyed.connect(thread.quit, Qt.ConnectionType.DirectConnection)
+        # Delivered in the window's thread, where the thread may be let go of.
+        thread.finished.connect(self._ended)
+        document.deleteLater()
+        thread.start()
+
+    def _ended(self) -> None:
+        for thread in [thread for thread in self._threads if thread.isFinished()]:
+            self._threads.discard(thread)
+            thread.deleteLater()
+
+    def wait(self) -> None:
+        """Let the deletions under way go first."""
+        for thread in self._threads:
+            thread.wait(2000)
+
+
+_freers: list[_Freer] = []
+
+
+def _free(document: QTextDocument) -> None:
+    app = QCoreApplication.instance()
+    if app is None:
+        return
+    if not _freers or not isValid(_freers[0]):
+        _freers[:] = [_Freer(app)]
+    _freers[0].free(document)
+
+
+MANY_LINES = 10_000
 
 
 class PlainTextView(QPlainTextEdit):
@@ -78,12 +134,28 @@ class PlainTextView(QPlainTextEdit):
 
     def set_text(self, text: str) -> None:
         """Show a text from its beginning; a loading one is given up."""
-        self._timer.stop()
-        self._text, self._at, self._column = text, 0, 0
-        self.clear()
+        self.release()
+        self._text = text
         self._more()
         if self._at < len(self._text):
             self._timer.start()
+
+    def release(self) -> None:
+        """Let go of the text. Call before the view is deleted, where it may hold a long one."""
+        self._timer.stop()
+        self._text, self._at, self._column = "", 0, 0
+        old = self.document()
+        if old.blockCount() < MANY_LINES:
+            self.clear()
+            return
+        fresh = QTextDocument(self)
+        fresh.setDocumentLayout(QPlainTextDocumentLayout(fresh))
+        fresh.setDefaultFont(self.font())
+        fresh.setDocumentMargin(old.documentMargin())
+        fresh.setUndoRedoEnabled(False)
+        old.setParent(None)
+        self.setDocument(fresh)
+        _free(old)
 
     def text(self) -> str:
         """The whole text as it was given, without the breaks made for display."""
