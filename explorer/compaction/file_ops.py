@@ -41,11 +41,15 @@ class FileOperations:
         for part in ranges:
             first = bisect_left(ops.entry, part.start)
             last = bisect_left(ops.entry, part.stop, first)
-            for row in range(first, last):
-                name = ops.paths[ops.path[row]]
-                if apart and ops.failed[row]:
+            rows = slice(first, last)
+            # Sessions touch few files many times over.
+            for path, kind, failed in set(
+                zip(ops.path[rows], ops.kind[rows], ops.failed[rows], strict=True)
+            ):
+                name = ops.paths[path]
+                if apart and failed:
                     self._failed.add(name)
-                elif ops.kind[row] == _READ:
+                elif kind == _READ:
                     self._read.add(name)
                 else:
                     self._modified.add(name)
