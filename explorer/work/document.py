@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -19,8 +21,10 @@ from explorer.session.context import Context, context_at
 from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
+from explorer.tokens.counters import Counter
 from explorer.work.appending import SessionWriter
-from explorer.work.changes import ChangeHub
+from explorer.work.changes import ChangeHub, CountsChanged
+from explorer.work.counting import count_session, is_whole
 from explorer.work.drafting import Draft, Order
 from explorer.work.navigation import NavigationPlan, plan_navigation
 from explorer.work.summaries import CompactionPlan, DraftMaker
@@ -66,8 +70,9 @@ class Document:
         self.store = store
         self.door = door
         self.drafts = DraftMaker(store, self.key, door, templates, hub)
-        self.weights: Sequence[int] | None = None
-        """Tokens per entry by the session's tokenizer, once all are counted."""
+        self.weights: array[int] | None = None
+        """Tokens per entry by a tokenizer, once all are counted; -1 for later ones."""
+        self.hub = hub
 
     # what there is -----------------------------------------------------------------------------
 
@@ -100,7 +105,44 @@ class Document:
 
     def context_size(self, profile: Profile, at: int | None = None) -> ContextSize:
         """Tokens of the context at an entry: the number that is shown, triggers and is tested."""
-        return context_size(self.tree, self.context(at), profile, self.weights)
+        return context_size(self.tree, self.context(at), profile, self.weights_for(profile))
+
+    def weights_for(self, profile: Profile) -> Sequence[int] | None:
+        """The tokenizer's counts for a profile that counts what is sent; others estimate."""
+        if self.weights is None or profile.weights != "sent":
+            return None
+        while len(self.weights) < len(self.tree):
+            self.weights.append(-1)  # not counted yet: the estimate stands in
+        return self.weights
+
+    def take_stored_counts(self, counter: str) -> bool:
+        """Use the counts in the database if they are whole; returns whether they are."""
+        counts = self.store.token_counts(self.key, counter)
+        if len(counts) < len(self.tree) or not is_whole(counts):
+            return False
+        self.weights = counts
+        self.hub.publish(CountsChanged(self.key, len(counts), len(counts)))
+        return True
+
+    async def count(
+        self,
+        counter: Counter,
+        progress: Callable[[int, int], None],
+        cancelled: Callable[[], bool],
+    ) -> bool:
+        """Count all entries with a tokenizer, in a thread; returns False when cancelled.
+
+        ``progress`` is called in that thread with entries done and in all.
+        """
+        total = len(self.tree)
+        counts = await asyncio.to_thread(
+            count_session, self.store, self.key, self.payloads, total, counter, progress, cancelled
+        )
+        if not is_whole(counts):
+            return False
+        self.weights = counts
+        self.hub.publish(CountsChanged(self.key, total, total))
+        return True
 
     def previews(self, indices: Sequence[int]) -> list[str]:
         return self.payloads.previews(indices)
@@ -135,7 +177,9 @@ class Document:
         ``cut`` is a position on the path chosen by hand; it must be one of ``valid_cuts``.
         """
         leaf = self.leaf if at is None else at
-        prepared = prepare(self.tree, leaf, profile, settings, weights=self.weights, cut=cut)
+        prepared = prepare(
+            self.tree, leaf, profile, settings, weights=self.weights_for(profile), cut=cut
+        )
         return partition(self.tree, prepared)
 
     def previous_summary(self, prepared: Preparation) -> str | None:

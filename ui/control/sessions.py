@@ -13,6 +13,8 @@ from explorer.formats import ExportError, FormatError, ReadCancelled
 from explorer.formats.export import AsFormat
 from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from explorer.store.salvage import salvage
+from explorer.tokens.counters import TiktokenCounter
+from explorer.work.document import Document
 from ui.control.desk import Desk
 from ui.library.found import FoundDialog
 
@@ -26,6 +28,7 @@ class SessionsControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self._imports = asyncio.Lock()
+        self._counter: TiktokenCounter | None = None
         library = desk.window.library
         library.open_requested.connect(self.open)
         library.import_requested.connect(self.choose_files)
@@ -61,8 +64,33 @@ class SessionsControl(QObject):
                 bench.close(self._desk.document.key)
             self._desk.preferences.last_session = key
             self._desk.show(document)
+            self._desk.tasks.start("Counting tokens", self._count(document))
         if select >= 0:
             self._desk.window.map.select(select)
+
+    async def _count(self, document: Document) -> None:
+        """Count with the tokenizer while the estimate is shown; closing the session ends it."""
+        if self._counter is None:
+            self._counter = await asyncio.to_thread(TiktokenCounter)
+            if self._counter.note:
+                self._desk.notice("warning", self._counter.note)
+        counter = self._counter
+        if not counter.available or document.take_stored_counts(counter.name):
+            return
+        loop = asyncio.get_running_loop()
+        task = self._desk.window.progress.begin("Counting tokens")
+
+        def progress(done: int, total: int) -> None:
+            loop.call_soon_threadsafe(task.update, done, total)
+
+        try:
+            await document.count(
+                counter,
+                progress,
+                lambda: task.cancelled or self._desk.document is not document,
+            )
+        finally:
+            task.end()
 
     # importing -----------------------------------------------------------------------------------
 
