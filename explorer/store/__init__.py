@@ -14,6 +14,7 @@ from explorer.store.rows import (
     SessionRow,
     StoreError,
 )
+from explorer.store.salvage import SalvagedSession, SalvageReport, salvage
 from explorer.store.searching import Hit, SearchState
 from explorer.store.store import Store
 
@@ -25,8 +26,11 @@ __all__ = [
     "ImportReport",
     "LoadedSession",
     "NewerVersionError",
+    "SalvageReport",
+    "SalvagedSession",
     "SearchState",
     "SessionRow",
     "Store",
     "StoreError",
+    "salvage",
 ]

@@ -92,8 +92,9 @@ def create(path: Path) -> None:
     except OSError as error:
         raise StoreError(path, f"cannot be created: {error.strerror or error}") from error
     finally:
-        for name in (making, Path(f"{making}-journal")):
-            name.unlink(missing_ok=True)
+        if path.parent.is_dir():
+            for name in (making, Path(f"{making}-journal")):
+                name.unlink(missing_ok=True)
 
 
 def tables() -> list[Table]:

@@ -34,7 +34,10 @@ def load_columns(
         columns = SessionColumns()
     packed = len(columns)
     if packed < count:
-        _fold(db, key, columns, count)
+        try:
+            _fold(db, key, columns, count)
+        except ValueError as error:
+            raise DamagedError(path, f"session {key} cannot be put together: {error}") from error
     if len(columns) != count:
         raise DamagedError(
             path, f"session {key} has {len(columns)} readable entries where {count} were stored"

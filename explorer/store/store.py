@@ -90,8 +90,9 @@ class Store:
         for watch in self._watches:
             watch.stop()
         self._background.stop()
-        self._writer.close()
         self._readers.close()
+        # The last connection works the log into the file, and only the writer's can.
+        self._writer.close()
         self._engine.dispose()
 
     def __enter__(self) -> Store:
@@ -134,6 +135,12 @@ class Store:
                 return new.run(progress, cancelled)
             update = Update(self._writer, self._readers, self._appender, source)
             return update.run(known, stamp, progress, cancelled)
+
+    def take_salvaged(self, source: SessionSource) -> ImportReport:
+        """Import what was read out of a damaged database. The file that it once came from counts
+        as changed, so that importing that again fills the gaps."""
+        unknown = FileStamp(-1, -1)
+        return NewImport(self._writer, self.path, source, unknown).run(None, None)
 
     def load(self, key: int) -> LoadedSession:
         """Open a session. Raises StoreError, DamagedError when entries cannot be read."""

@@ -1,0 +1,301 @@
+"""Copying what can still be read out of a damaged database into a new one.
+
+The damaged file is only read. Rows are asked for in stretches, and a stretch that fails is halved
+until the rows that SQLite cannot reach stand alone; those are looked for in the pages themselves.
+What is not there either is left out and counted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from explorer.session.describe import describe
+from explorer.session.records import Aside, EntryRecord, ReadReport, SessionHeader
+from explorer.store.carving import Carver
+from explorer.store.codec import (
+    ENTRY_COLUMNS,
+    ENTRY_WIDTH,
+    PAYLOAD_COLUMNS,
+    Row,
+    facts_of,
+    from_json,
+    index_of,
+    text_out,
+)
+from explorer.store.rows import DamagedError, StoreError
+from explorer.store.schema import INDEX_BITS, row_id
+from explorer.store.store import Store
+from explorer.tokens.estimate import estimate_entry
+
+_STRETCH = 256
+_BATCH = 1000
+PAYLOAD_WIDTH = PAYLOAD_COLUMNS.count(",") + 1
+
+
+@dataclass(frozen=True, slots=True)
+class SalvagedSession:
+    """One session that was copied out."""
+
+    key: int
+    """In the new database."""
+    title: str
+    entries: int
+    lost: int
+    """Entries that could not be read; what hung below them hangs below what was above them."""
+
+
+@dataclass(slots=True)
+class SalvageReport:
+    """What could be read."""
+
+    target: Path
+    sessions: list[SalvagedSession] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What was left out beside entries, in words."""
+
+
+def salvage(path: Path | str, target: Path | str) -> SalvageReport:
+    """Copy all that can be read from the database ``path`` into a new one, ``target``.
+
+    Importing a session's own file again afterwards brings its lost entries back. Raises
+    StoreError when ``target`` exists, DamagedError when nothing can be read at all.
+    """
+    path, target = Path(path).absolute(), Path(target).absolute()
+    if target.exists():
+        raise StoreError(target, "exists already; choose another name")
+    report = SalvageReport(target)
+    with _opened(path) as damaged:
+        keys = damaged.keys()
+        with Store.open(target) as store:
+            for key in keys:
+                _copy(damaged, key, store, report)
+    return report
+
+
+class _Damaged:
+    """A database of which any part may be unreadable."""
+
+    def __init__(self, db: sqlite3.Connection, carver: Carver) -> None:
+        self.db = db
+        self._carver = carver
+
+    def ask(self, query: str, *values: int) -> tuple[Any, ...] | None:
+        """The first row of an answer; None when there is none or it cannot be read."""
+        with contextlib.suppress(sqlite3.DatabaseError, UnicodeDecodeError):
+            row: tuple[Any, ...] | None = self.db.execute(query, values).fetchone()
+            return row
+        return None
+
+    def rows(self, table: str, columns: str, low: int, high: int) -> Iterator[tuple[Row, int]]:
+        """The rows of ``entries`` or ``payloads`` with ids between the bounds, with their ids."""
+        stack = [(at, min(at + _STRETCH - 1, high)) for at in range(low, high + 1, _STRETCH)]
+        stack.reverse()
+        query = f"SELECT {columns}, id FROM {table} WHERE id BETWEEN ? AND ? ORDER BY id"
+        while stack:
+            first, last = stack.pop()
+            try:
+                found = self.db.execute(query, (first, last)).fetchall()
+            except (sqlite3.DatabaseError, UnicodeDecodeError):
+                if first < last:
+                    middle = (first + last) // 2
+                    stack += [(middle + 1, last), (first, middle)]
+                elif (row := self._carved(table, first)) is not None:
+                    yield row, first
+                continue
+            for row in found:
+                yield row[:-1], row[-1]
+
+    def _carved(self, table: str, identifier: int) -> Row | None:
+        width = ENTRY_WIDTH if table == "entries" else PAYLOAD_WIDTH
+        values = self._carver.row(width, identifier)
+        if values is None:
+            return None
+        # The id itself is not stored in the row.
+        return (identifier, *values[1:]) if table == "entries" else tuple(values[1:])
+
+    def keys(self) -> list[int]:
+        """The keys of the sessions: from their rows, else from what payloads there are."""
+        with contextlib.suppress(sqlite3.DatabaseError):
+            rows = self.db.execute("SELECT key FROM sessions WHERE complete = 1").fetchall()
+            counted = self.db.execute("SELECT count(*) FROM sessions").fetchone()[0]
+            if rows or counted:
+                return sorted(key for (key,) in rows)
+        found: set[int] = set()
+        at: int | None = 0
+        while at is not None:
+            try:
+                row = self.db.execute("SELECT min(id) FROM payloads WHERE id >= ?", (at,))
+                (lowest,) = row.fetchone()
+            except sqlite3.DatabaseError:
+                return sorted({key >> INDEX_BITS for key in self._carver.keys(PAYLOAD_WIDTH)} - {0})
+            at = None
+            if lowest is not None:
+                found.add(lowest >> INDEX_BITS)
+                at = row_id((lowest >> INDEX_BITS) + 1, 0)
+        return sorted(found)
+
+    def count(self, key: int) -> int:
+        """How many entries a session has, as far as anything still says so."""
+        low, high = row_id(key, 0), row_id(key + 1, 0) - 1
+        found = 0
+        for query, values in (
+            ("SELECT entries FROM sessions WHERE key = ?", (key,)),
+            ("SELECT max(id) + 1 - ?1 FROM payloads WHERE id BETWEEN ?1 AND ?2", (low, high)),
+            ("SELECT max(id) + 1 - ?1 FROM entries WHERE id BETWEEN ?1 AND ?2", (low, high)),
+        ):
+            row = self.ask(query, *values)
+            found = max(found, int(row[0] or 0) if row else 0)
+        if not found:
+            carved = self._carver.keys(PAYLOAD_WIDTH)
+            found = max((at + 1 - low for at in carved if low <= at <= high), default=0)
+        return found
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[_Damaged]:
+    """The database, opened so that the file and what lies beside it are left alone."""
+    wal = Path(f"{path}-wal")
+    with contextlib.ExitStack() as cleanup:
+        place, how = path, "mode=ro&immutable=1"
+        if wal.exists() and wal.stat().st_size:
+            # The newest commits are in the log; working it in would write, so use copies.
+            folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
+            place, how = Path(shutil.copy(path, folder)), "mode=rw"
+            shutil.copy(wal, folder)
+        try:
+            db = sqlite3.connect(f"{place.as_uri()}?{how}", uri=True, isolation_level=None)
+            cleanup.callback(db.close)
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if place != path:
+                db.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
+        except sqlite3.Error as error:
+            raise DamagedError(path, f"cannot be read at all: {error}") from error
+        carver = Carver(place)
+        cleanup.callback(carver.close)
+        yield _Damaged(db, carver)
+
+
+class _Salvaged:
+    """A damaged session as a source to import from."""
+
+    def __init__(self, damaged: _Damaged, key: int) -> None:
+        self._damaged = damaged
+        self._key = key
+        self.count = damaged.count(key)
+        self.report = ReadReport()
+        self.header = self._header()
+        source = damaged.ask("SELECT path FROM sources WHERE session = ?", key)
+        self.path = text_out(source[0]) if source else f"session-{key}"
+        self.placed: dict[int, int] = {}
+        """New index of every entry that could be read."""
+
+    def _header(self) -> SessionHeader:
+        row = self._damaged.ask(
+            "SELECT session_id, format, version, cwd, header_ms, parent_session, header"
+            " FROM sessions WHERE key = ?",
+            self._key,
+        )
+        if row is None:
+            return SessionHeader("", "pi", 3, "", 0.0, "", "")
+        identifier, form, version, cwd, ms, parent, raw = row
+        return SessionHeader(
+            text_out(identifier), form, version, text_out(cwd), ms, text_out(parent), text_out(raw)
+        )
+
+    def batches(self) -> Iterator[list[EntryRecord]]:
+        low, high = row_id(self._key, 0), row_id(self._key, self.count) - 1
+        if self.count:
+            rows = {at: row for row, at in self._damaged.rows("entries", ENTRY_COLUMNS, low, high)}
+            yield from self._entries(rows, low, high)
+        leaf = self._damaged.ask("SELECT leaf FROM sessions WHERE key = ?", self._key)
+        if leaf is not None:
+            self.report.leaf = self._above(leaf[0], {})
+        self.report.asides = self._asides()
+
+    def _entries(self, rows: dict[int, Row], low: int, high: int) -> Iterator[list[EntryRecord]]:
+        parents = {index_of(at): row[2] for at, row in rows.items()}
+        ids: dict[str, int] = {}
+        batch: list[EntryRecord] = []
+        for (raw,), at in self._damaged.rows("payloads", "raw", low, high):
+            record = _record(rows.get(at), raw, ids)
+            if record is None or record.entry_id in ids:
+                continue
+            if at in rows:
+                record = record._replace(parent=self._above(record.parent, parents))
+            ids[record.entry_id] = self.placed[index_of(at)] = len(self.placed)
+            batch.append(record)
+            if len(batch) == _BATCH:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    def _above(self, index: int, parents: dict[int, int]) -> int:
+        """The new index of an entry, or of the nearest above it that could be read."""
+        while index >= 0 and index not in self.placed:
+            index = parents.get(index, index - 1)
+        return self.placed[index] if index >= 0 else -1
+
+    def _asides(self) -> list[Aside]:
+        try:
+            rows = self._damaged.db.execute(
+                "SELECT line, raw, reason FROM asides WHERE session = ? ORDER BY line",
+                (self._key,),
+            )
+            return [Aside(*row) for row in rows]
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
+            return []
+
+
+def _record(row: Row | None, raw: str | bytes, ids: dict[str, int]) -> EntryRecord | None:
+    """The record of a payload; without its row what the row said is worked out again."""
+    try:
+        text = text_out(raw)
+        entry = from_json(text)
+    except (ValueError, RecursionError):
+        return None
+    if row is not None:
+        with contextlib.suppress(ValueError, TypeError, AttributeError, KeyError):
+            return EntryRecord(text_out(row[1]), row[2], row[3], text, facts_of(row), row[7])
+    if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
+        return None
+    parent = ids.get(str(entry.get("parentId")), -1)
+    return EntryRecord(entry["id"], parent, 0, text, describe(entry), estimate_entry(entry))
+
+
+def _copy(damaged: _Damaged, key: int, store: Store, report: SalvageReport) -> None:
+    source = _Salvaged(damaged, key)
+    found = store.take_salvaged(source)
+    report.sessions.append(
+        SalvagedSession(found.key, found.title, found.added, source.count - found.added)
+    )
+    for table in ("drafts", "session_settings"):
+        try:
+            _copy_kept(damaged.db, key, store, found.key, table, source)
+        except (sqlite3.DatabaseError, ValueError) as error:
+            report.notes.append(f"{found.title or key}: some {table} were left out ({error})")
+
+
+def _copy_kept(
+    db: sqlite3.Connection, key: int, store: Store, new: int, table: str, source: _Salvaged
+) -> None:
+    cursor = db.execute(f"SELECT * FROM {table} WHERE session = ?", (key,))
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        kept = dict(zip(names, row, strict=True))
+        if table == "session_settings":
+            store.set_session_setting(new, kept["name"], from_json(kept["value"])).result()
+            continue
+        for name in ("settings", "requests", "answers", "facts"):
+            kept[name] = from_json(kept[name]) if kept[name] else None
+        kept["leaf"] = source.placed.get(kept["leaf"], -1)
+        for name in ("id", "session", "created_ms", "changed_ms"):
+            del kept[name]
+        store.add_draft(new, kept).result()
