@@ -250,11 +250,24 @@ def _token_atom(text: str, tokens: list[re.Match[str]], index: int) -> Atom | No
     kind = _kind_of(core)
     if kind == "name":
         sentence_start = index == 0 or tokens[index - 1].group()[-1] in ".!?:"
-        if sentence_start or core.lower() in _NOT_NAMES:
+        if core.lower() in _NOT_NAMES or (sentence_start and not _acts(tokens, index)):
             return None
     if kind == "number":
         return _with_unit(text, tokens, index, start, end)
     return None if kind is None else Atom(kind, core, start, end)
+
+
+_ACTS = word_set(
+    """
+    wrote owns said says knows set maintains asked approved approves reviews reviewed runs built
+    added prefers wants found reported confirmed insists decides decided handles swears told
+    """
+)
+
+
+def _acts(tokens: list[re.Match[str]], index: int) -> bool:
+    """Whether a capital at the start of a sentence is a person's: a doing word follows it."""
+    return any(token.group() in _ACTS for token in tokens[index + 1 : index + 3])
 
 
 @lru_cache(maxsize=65536)

@@ -10,13 +10,13 @@ from typing import Any
 
 from explorer.models.offline.extractive.statement import Speaker
 
-_MARK = re.compile(
-    r"^\[(?P<name>User|Human|Assistant|Assistant thinking|Assistant tool calls?|Thinking|Tool calls?|"
-    r"Tool results?|System|Developer|Custom|Bash|Shell|Summary|USER|HUMAN|ASSISTANT|"
-    r"ASSISTANT[_ ]THINKING|THINKING|ASSISTANT[_ ]TOOL[_ ]CALLS?|TOOL[_ ]CALLS?|TOOL[_ ]USE|"
-    r"TOOL[_ ]RESULTS?|SYSTEM|CUSTOM|BASH|SUMMARY)(?:[ :(][^\]\n]{0,80})?\](?P<colon>:?)[ \t]*",
-    re.MULTILINE,
+_NAMES = (
+    "Assistant thinking|Assistant tool calls?|Assistant|User|Human|Thinking|Tool calls?|Tool results?"
+    "|System|Developer|Custom|Bash|Shell|Summary"
+    "|ASSISTANT[_ ]THINKING|ASSISTANT[_ ]TOOL[_ ]CALLS?|ASSISTANT|USER|HUMAN|THINKING"
+    "|TOOL[_ ]CALLS?|TOOL[_ ]USE|TOOL[_ ]RESULTS?|SYSTEM|CUSTOM|BASH|SUMMARY"
 )
+_MARK = re.compile(rf"^\[(?P<name>{_NAMES})(?:[:(][^\]\n]{{0,80}})?\]:?[ \t]*", re.MULTILINE)
 _RULE = re.compile(r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|─{3,})\s*$", re.MULTILINE)
 _CALL = re.compile(r"([A-Za-z_][\w.-]*)\(")
 _DECODER = json.JSONDecoder()

@@ -19,11 +19,6 @@ _READING = word_set(
     read ls grep find glob cat view search list fetch open
     """
 )
-_WRITING = word_set(
-    """
-    edit write create patch apply_patch str_replace insert multiedit
-    """
-)
 _DULL_COMMAND = re.compile(
     r"^\s*(?:ls|cat|cd|pwd|echo|which|head|tail|wc|find|grep|rg|tree|git (?:status|diff|log|show))\b"
 )
@@ -34,6 +29,7 @@ _CODE_LINE = re.compile(
 _SHAPE = re.compile(r"[A-Za-z]+|\d+")
 _RESULT_LINES = 4
 _ERROR_LINES = 3
+_COMMON = 2
 _ASSIGNED = re.compile(r"^\s*[\w .()/-]{2,40}(?::|=|\bis\b|\bare\b)\s*\S")
 _LATEST_LIMIT = 1200
 
@@ -79,6 +75,7 @@ class Builder:
                 continue
             statement = self.add(item, kind, Speaker.SUMMARY, age, atoms_of_item(kind, item))
             statement.inherited = True
+            statement.firm = kind in (Kind.FILE, Kind.COMMAND)
             words = lower_words(item)
             if kind is Kind.CONSTRAINT:
                 statement.firm = cues.FIRM.found(item, words)
@@ -122,7 +119,9 @@ class Builder:
         kind = _error_or_fact(text) if piece.code else user_kind(text, words)
         statement = self.add(text, kind, Speaker.USER, age)
         statement.firm = kind is Kind.CONSTRAINT and cues.FIRM.found(text, words)
-        statement.noted = cues.NOTED.found(text, words)
+        statement.noted = cues.NOTED.found(text, words) or (
+            kind is Kind.FACT and bool(_SETTING.search(text))
+        )
         statement.inherited = inherited
 
     def _assistant_piece(self, piece: Piece, speaker: Speaker, age: float) -> None:
@@ -149,9 +148,7 @@ class Builder:
                 statement.firm = not _DULL_COMMAND.match(line)
             elif isinstance(path, str) and path.strip():
                 statement = self.add(path.strip(), Kind.FILE, Speaker.CALL, age)
-                statement.firm = call.name.lower() in _WRITING or (
-                    call.name.lower() not in _READING
-                )
+                statement.firm = call.name.lower() not in _READING
 
     def _result(self, text: str, age: float) -> None:
         """The failures of an output, and its few lines that look like no other line."""
@@ -164,7 +161,7 @@ class Builder:
         rare = [
             (self._shapes[_shape(line)], index, line)
             for index, line in enumerate(lines)
-            if line not in failing and len(line) <= 200
+            if line not in failing and len(line) <= 200 and self._shapes[_shape(line)] <= _COMMON
         ]
         rare.sort(key=lambda entry: (entry[0], not _ASSIGNED.match(entry[2]), entry[1]))
         for _, _, line in sorted(rare[:_RESULT_LINES], key=lambda entry: entry[1]):
@@ -172,7 +169,7 @@ class Builder:
                 continue
             atoms = atoms_of(line)
             if atoms:
-                statement = self.add(line, Kind.FACT, Speaker.RESULT, age, atoms)
+                statement = self.add(line, Kind.OUTPUT, Speaker.RESULT, age, atoms)
                 statement.firm = _ASSIGNED.match(line) is not None or len(lines) <= 3
 
 
@@ -181,7 +178,7 @@ def user_kind(text: str, words: frozenset[str]) -> Kind:
     asks = text.rstrip().endswith("?")
     if asks and not cues.QUESTION_ASKS.search(text):
         return Kind.REQUEST
-    if cues.is_error_line(text) and len(atoms_of(text)) > 0 and not cues.FIRM.found(text, words):
+    if cues.names_failure(text) and not cues.FIRM.found(text, words):
         return Kind.ERROR
     decided = cues.DECISION.found(text, words)
     if (
@@ -190,9 +187,11 @@ def user_kind(text: str, words: frozenset[str]) -> Kind:
         and re.search(r"\b(?:decid|decision|go(?:ing)?\s+with|chose|settled|agreed)", text, re.I)
     ):
         return Kind.DECISION
+    if not asks and _SETTING.search(text) and atoms_of(text) and not cues.FIRM.found(text, words):
+        return Kind.FACT
     if cues.RULE.found(text, words):
         return Kind.CONSTRAINT
-    if decided and not asks:
+    if not asks and (decided or _WILL_DO.search(text)):
         return Kind.DECISION
     if cues.PREFERENCE.found(text, words):
         return Kind.PREFERENCE
@@ -201,16 +200,33 @@ def user_kind(text: str, words: frozenset[str]) -> Kind:
     return Kind.FACT if cues.NOTED.found(text, words) or atoms_of(text) else Kind.REQUEST
 
 
+_SETTING = re.compile(
+    r"^\W*(?:\w+\W+){0,5}?(?:set|raise|lower|bump|increase|decrease|reduce|change|make|extend|cut|cap|"
+    r"move|rename|pin|upgrade|downgrade)\b",
+    re.IGNORECASE,
+)
+_WILL_DO = re.compile(r"\b(?:we['’]ll|we\s+will|we['’]re\s+going|let['’]?s)\s+\w+", re.IGNORECASE)
+_BINDING = re.compile(
+    r"\b(?:must(?:n['’]t)?|never|always|not allowed|required|forbidden|ha(?:s|ve) to)\b"
+    r"|^\W*(?:keep|don['’]t|do not|avoid|ensure|make sure|only|leave|stay|no)\b",
+    re.I,
+)
+_POINTS_AT = re.compile(
+    r"^\W*(?:please\s+|also\s+|and\s+)*(?:see|check|cf|refer\s+to|look\s+(?:at|in|into)|have\s+a\s+look|"
+    r"you(?:['’]ll|\s+will|\s+can)\s+find|find|docs?|details|more\s+in|compare)\b",
+    re.IGNORECASE,
+)
 _DESCRIBES = re.compile(
     r"^\W*(?:the|this|that|these|those|our|my|we|i|it|there|he|she|they|you|all|each|every|currently|"
     r"right\s+now|today|yesterday|[A-Z][a-z]+(?:['’]s)?)\s+(?:\S+\s+){0,5}?(?:is|are|was|were|has|have|had|"
-    r"lives?|runs?|listens?|uses?|takes?|gets?|got|seems?|fails?|shows?|says?|owns?|returns?|sits?)\b",
+    r"lives?|runs?|listens?|uses?|takes?|gets?|got|seems?|fails?|shows?|says?|owns?|returns?|sits?|will|should|can|gives?|allows?|expects?|costs?|needs?|contains?|"
+    r"wants?|says?|means?|points?|goes|ends?|comes?|starts?|keeps?|holds?|wrote|made|sent|saw)\b",
     re.IGNORECASE,
 )
 
 
 def _imperative(text: str) -> bool:
-    return _DESCRIBES.match(text) is None
+    return not (_DESCRIBES.match(text) or _POINTS_AT.match(text))
 
 
 def assistant_kind(piece: Piece, words: frozenset[str], age: float) -> Kind:
@@ -221,7 +237,7 @@ def assistant_kind(piece: Piece, words: frozenset[str], age: float) -> Kind:
     hypothetical = re.search(r"\b(?:could|might|would|maybe|perhaps|if you)\b", text, re.IGNORECASE)
     if cues.DECISION.found(text, words) and not hypothetical:
         return Kind.DECISION
-    if cues.is_error_line(text) and atoms_of(text) and not cues.DONE.found(text, words):
+    if cues.names_failure(text) and not cues.DONE.found(text, words):
         return Kind.ERROR
     if cues.FINDING.found(text, words):
         return Kind.FINDING
@@ -233,7 +249,7 @@ def assistant_kind(piece: Piece, words: frozenset[str], age: float) -> Kind:
         return Kind.BLOCKED if age <= 0.15 else Kind.FINDING
     if cues.DOING.found(text, words):
         return Kind.DOING
-    if cues.RULE.found(text, words) and cues.FIRM.found(text, words):
+    if _BINDING.search(text):
         return Kind.CONSTRAINT
     return Kind.FACT
 

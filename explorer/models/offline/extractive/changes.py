@@ -27,6 +27,12 @@ from explorer.models.offline.extractive.statement import Kind, Speaker, Statemen
 from explorer.models.offline.extractive.words import terms_of
 
 _PROSE = (Speaker.USER, Speaker.ASSISTANT, Speaker.SUMMARY)
+_EXACT = (Kind.LATEST, Kind.ERROR, Kind.OUTPUT, Kind.COMMAND, Kind.FILE)
+_POINTS_BACK = re.compile(
+    r"^\W*(?:no,?\s+|ok,?\s+|actually,?\s+|please\s+)*(?:(?:make|set|change|bump|raise|lower|keep|cut)\s+)"
+    r"(?:it|that|this|them)\b|^\W*(?:actually|no|sorry|rather)\b,?\s+\S+(?:\s+\w+)?\W*$",
+    re.IGNORECASE,
+)
 _LOOK_BACK = 48
 _CHOICES = (
     Kind.DECISION,
@@ -43,7 +49,7 @@ _CHOICES = (
 def settle(statements: list[Statement], cancelled: Callable[[], bool]) -> None:
     """Marks every superseded statement, oldest first; works in place."""
     register = _Register()
-    prose = [s for s in statements if s.speaker in _PROSE and s.kind is not Kind.LATEST]
+    prose = [s for s in statements if s.speaker in _PROSE and s.kind not in _EXACT]
     for index, statement in enumerate(prose):
         if index % 256 == 0 and cancelled():
             return
@@ -88,7 +94,7 @@ class _Register:
                 return
             self._retired -= {(claim.kind, head, claim.value) for head in claim.heads}
         old = self._best(claim)
-        if old is None and claim.change and not claim.heads and not replaced:
+        if old is None and claim.change and not replaced and _POINTS_BACK.search(claim.clause):
             old = self._latest_alike(claim)
         if old is None:
             return

@@ -107,7 +107,10 @@ def replaced_phrases(text: str) -> list[str]:
 
 def rival_choice(new: str, old: str, phrase: str) -> bool:
     """Whether an older sentence chooses `phrase` for what the newer one chooses otherwise."""
-    index = old.lower().find(phrase.lower().split()[0])
+    # As a word of its own: "toml" does not stand in "config.toml".
+    word = re.escape(phrase.lower().split()[0])
+    match = re.search(rf"(?<![\w./-]){word}(?![\w/-]|\.\w)", old.lower())
+    index = match.start() if match else -1
     if index < 0 or not _NAMING.search(old[max(0, index - 40) : index]):
         return False
     if _NEGATION.search(old[max(0, index - 40) : index]):

@@ -11,12 +11,12 @@ from explorer.models.offline.extractive.words import STOP, WORD, stem, word_set
 
 CHANGE = re.compile(
     r"""\b(?:rais(?:e|ed|ing)|lower(?:ed|ing)?|bump(?:ed|ing)?|increas(?:e|ed|ing)|decreas(?:e|ed|ing)|
-    reduc(?:e|ed|ing)|chang(?:e|ed|ing|es)|switch(?:ed|ing)?|mov(?:e|ed|ing)|updat(?:e|ed|ing)|cut|
+    reduc(?:e|ed|ing)|chang(?:ed|ing)|change\s+(?:the|our|that|this|it|its|\S+\s+(?:\S+\s+)?to\b)|switch(?:ed|ing)?|mov(?:e|ed|ing)|updat(?:e|ed|ing)|cut|
     drop(?:ped|ping)?|extend(?:ed|ing)?|shorten(?:ed)?|set|make|made|instead|actually|now|no\s+longer|
     correction|renam(?:e|ed|ing)|replac(?:e|ed|ing)|revis(?:e|ed)|adjust(?:ed)?|doubl(?:e|ed)|halv(?:e|ed)|
     tighten(?:ed)?|relax(?:ed)?|shift(?:ed)?|push(?:ed)?\s+back|postpon(?:e|ed)|new|became|become|
     from\s+now\s+on|second\s+thought|scratch\s+that|turns?\s+out|upgrad(?:e|ed)|downgrad(?:e|ed)|bring|
-    brought|grow|grew|shrink|shrank|slipped|go(?:es)?\s+(?:up|down)|went\s+(?:up|down)|back\s+to|
+    brought|grow|grew|shrink|shrank|slipped|go(?:es)?\s+(?:up|down)|went\s+(?:up|down)|(?:go|going|went|are|is|changed?)\s+back\s+to|
     anymore|any\s+more|changed\s+(?:my|our)\s+mind|migrat(?:e|ed)|swap(?:ped)?|point(?:ed)?|relocat(?:e|ed))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -62,6 +62,7 @@ _CHANGE_VERBS = frozenset(
     """
     )
 )
+_PRONOUN = re.compile(r"\b(?:it|that|this|them)\b", re.IGNORECASE)
 _TIME = word_set(
     """
     ms s sec secs second seconds m min mins minute minutes h hr hrs hour hours day days week
@@ -112,10 +113,11 @@ def claims_of(statement: Statement) -> list[Claim]:
     text = statement.text
     if not statement.atoms or text.endswith("?") or len(text) > 500:
         return []
+    words = _without_atoms(statement)  # "make" in a command changes nothing
     change = (
-        CHANGE.search(text) is not None
-        and HYPOTHETICAL.search(text) is None
-        and REFUSAL.search(text) is None
+        CHANGE.search(words) is not None
+        and HYPOTHETICAL.search(words) is None
+        and REFUSAL.search(words) is None
     )
     claims: list[Claim] = []
     for start, end in clause_spans(text, statement.atoms):
@@ -124,6 +126,13 @@ def claims_of(statement: Statement) -> list[Claim]:
             if start <= atom.start < end:
                 claims.append(_claim(statement, clause, atom, start, change))
     return claims
+
+
+def _without_atoms(statement: Statement) -> str:
+    text = statement.text
+    for atom in reversed(statement.atoms):
+        text = text[: atom.start] + " # " + text[atom.end :]
+    return text
 
 
 def clause_spans(text: str, atoms: tuple[Atom, ...]) -> list[tuple[int, int]]:
@@ -148,7 +157,7 @@ def _claim(statement: Statement, clause: str, atom: Atom, offset: int, change: b
     near: list[str] = []
     for word in reversed(words):
         bare = word.strip("\"'`*_()[]")
-        if not WORD.match(bare) or bare.lower() in STOP:
+        if not WORD.match(bare) or bare.lower() in STOP or bare[0].isdigit():
             if near or bare.lower() in ("it", "that", "this"):
                 break
             continue
@@ -156,13 +165,15 @@ def _claim(statement: Statement, clause: str, atom: Atom, offset: int, change: b
         if low in _CHANGE_VERBS:
             break
         near.append(low)
-        if len(near) == 3:
+        if len(near) == 4:
             break
     dimension = _dimension(unit)
     heads = set(near[:1])
     if dimension == "count" and unit not in _BLANK_UNITS:
         heads.add(stem(unit))
     rest = clause[: atom.start - offset] + " " + clause[atom.end - offset :]
+    if not near and _PRONOUN.search(clause):
+        rest = statement.text.replace(atom.text, " ")  # "the limit is too low, make it 80"
     subject = frozenset(
         stem(w)
         for w in WORD.findall(rest)
@@ -230,17 +241,23 @@ def same_subject(new: Claim, old: Claim) -> float:
     if new.dimension and old.dimension and new.dimension != old.dimension:
         return 0.0
     core = new.heads & old.heads
+    if new.kind == "word" and not (core and new.linked and old.linked):
+        return 0.0
     if not core:
         if not new.change or not (new.heads & old.subject or old.heads & new.subject):
             return 0.0
         core = (new.heads & old.subject) | (old.heads & new.subject)
     mine, theirs = new.modifiers - core, old.modifiers - core
-    if mine and theirs and not mine & theirs:
+    if not (mine <= theirs or theirs <= mine):
         return 0.0
     if (mine or theirs) and not (mine & theirs) and _told_apart(new, old, core):
         return 0.0
     if not new.change:
-        if not (new.linked and old.linked) or core <= GENERIC or mine != theirs:
+        # Two like sentences may both hold ("the spec is at ..."); only a figure for the very
+        # same subject is taken for a correction.
+        if new.kind not in ("number", "version") or not (new.linked and old.linked):
+            return 0.0
+        if core <= GENERIC or mine != theirs or not new.subject <= old.subject | core:
             return 0.0
     elif core <= GENERIC and not mine & theirs and not (new.subject & old.subject) - core:
         return 0.0

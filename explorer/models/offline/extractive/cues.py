@@ -60,8 +60,7 @@ RULE = _cue(
     | \b(?:verbatim|word\s+for\s+word|exactly\s+as|to\s+the\s+letter)\b
     | \b(?:ask|check\s+with|tell)\s+(?:me|us)\s+(?:first|before)\b | \bask\s+before\b
     | ^\W*no\s+\w+ | [,;:]\s+no\s+(?:new|more|external|third|breaking|extra|direct|raw|global)\b
-    | \b(?:has|have|needs?)\s+to\s+(?:be|stay|remain|work|run|support|fit|keep|pass|go|use|handle|
-      compile|finish|return|happen|match)\b
+    | (?<!we\s)(?<!i\s)\b(?:has|have|needs?)\s+to\s+(?!do\b)\w+
     | \bbackwards?[- ]compatib\w+ | \b(?:nobody|nothing|no\s+one|none)\s+(?:may|should|can|must)\b
     | \b(?:needs?|required?)\s+(?:explicit\s+)?(?:approval|sign[- ]?off|review)\b
     | \b(?:deadline|budget|quota|limit|cap|ceiling|maximum|minimum)\s+(?:is|of|for|stays|:) | \bshould\b
@@ -77,13 +76,15 @@ FIRM = _cue(
 PREFERENCE = _cue(
     """prefer preferred preference preferably like rather favor favour ideally convention
     conventions style want wants please default nice love hate dislike fan use using write name
-    format indent spell call""",
+    format indent spell""",
     r"""
-    \bprefer\w*\b | \b(?:i|we)(?:['’]d|\s+would)?\s+(?:really\s+)?(?:like|love|rather|favou?r|want|hate|
-    dislike)\b | \brather\s+than\b | \bideally\b | \bconventions?\b | \b(?:house|code|coding|our)\s+
-    style\b | \bby\s+default\b | \b(?:not\s+a|big)\s+fan\b | \bnice\s+to\s+have\b
-    | ^\W*(?:please\s+|and\s+|also,?\s+)*(?:use|write|name|format|indent|spell|call)\s+
-    | \b(?:we|our\s+team|the\s+team)\s+(?:always\s+)?uses?\b | \bplease\s+use\b
+    \bprefer\w*\b | \b(?:i|we)(?:['’]d|\s+would)?\s+(?:really\s+)?(?:like|love|rather|favou?r|want|
+    hate|dislike)\b(?!\s+(?:you\s+|us\s+|it\s+)?to\b) | \brather\s+than\b | \bideally\b
+    | \bconventions?\b | \b(?:house|code|coding|our)\s+style\b | \bby\s+default\b
+    | \b(?:not\s+a|big)\s+fan\b | \bnice\s+to\s+have\b | \bplease\s+use\b
+    | ^\W*(?:please\s+|and\s+|also,?\s+)*(?:use|format|indent|spell)\s+
+    | ^\W*(?:please\s+|and\s+|also,?\s+)*(?:write|name)\s+.{3,60}\b(?:in|with|like|as)\b
+    | \b(?:we|our\s+team|the\s+team)\s+(?:always\s+)?uses?\b
     """,
 )
 DECISION = _cue(
@@ -91,7 +92,7 @@ DECISION = _cue(
     settle agreed agree pick picked picking instead rather switch switched switching because
     replace replaced approach stick sticking favor favour adopt adopted adopting ruled rejected
     reject tradeoff plan use using we'll we use choice rationale reason conclusion keep keeping
-    dropped abandon abandoned resolved went""",
+    dropped abandon abandoned resolved went since i i'll i'd we'd as that than not""",
     r"""
     \bdecid\w+\b | \bdecisions?\b | \b(?:go|going|went)\s+(?:with|for|ahead\s+with)\b
     | \b(?:chose|chosen|choosing|opt(?:ed|ing)?\s+(?:for|to)|settl\w+\s+(?:on|for)|agreed?\s+
@@ -102,7 +103,12 @@ DECISION = _cue(
     | \binstead\s+of\b | \bin\s+favou?r\s+of\b | \bruled?\s+out\b | \breject(?:ed|ing)?\b
     | \btrade-?off\b | \b(?:the|our)\s+(?:plan|approach|choice|design)\s+(?:is|will|uses?)\b
     | \bstick(?:ing)?\s+with\b | \babandon(?:ed|ing)?\b | \b(?:rationale|conclusion)\b
-    | \b(?:use[sd]?|using|chose|keep(?:ing)?|went|made|is|are)\b.{3,120}\b(?:because|since\s+it|so\s+that)\b
+    | \b(?:use[sd]?|using|chose|keep(?:ing)?|went|made|is|are)\b.{3,120}\b(?:because|since\s+it|
+      so\s+that)\b
+    | \b(?:i|we)(?:['’]ll|\s+will|['’]d)\s+\w+.{3,160}\b(?:because|since|so\s+that|instead|rather\s+than|
+      as\s+(?:it|they|that))\b
+    | \b(?:i|we)\s+\w+(?:ed|t|pt|ose|ent)\s.{3,160}\b(?:because|since|so\s+that|instead\s+of|rather\s+than|
+      and\s+not)\b
     """,
 )
 DONE = _cue(
@@ -176,28 +182,36 @@ FINDING = _cue(
     | \b(?:happens|happened|occurs|breaks|fails)\s+(?:because|when|only)\b
     """,
 )
+CAUSE = re.compile(
+    r"\bcause\b|\bculprit\b|\bturn(?:s|ed)?\s+out\b|\bdue\s+to\b|\bbecause\b|\breason\b|\bcaused\b|"
+    r"\bfound\s+(?:that|out)\b|\b(?:comes?|came)\s+(?:from|mostly)\b|\bonly\s+when\b|\bproblem\s+(?:is|was)\b",
+    re.IGNORECASE,
+)
 QUESTION_ASKS = re.compile(
     r"^\W*(?:can|could|would|will)\s+you\b|\bplease\b|^\W*(?:how\s+about|what\s+if\s+we|shall\s+we)\b",
     re.IGNORECASE,
 )
-ERROR_LINE = re.compile(
-    r"""
-    \b[A-Z][A-Za-z]*(?:Error|Exception|Failure|Fault|Panic|Warning)\b | \b(?:error|fatal|panic|
-    critical|failed|failure|exception|traceback|segmentation\s+fault|core\s+dumped|assertion|
-    permission\s+denied|no\s+such\s+file|cannot\s+find|not\s+found|undefined\s+reference|
-    timed?\s*out|refused|unreachable|out\s+of\s+memory|oom-?killed|exit(?:ed)?\s+(?:code|status|with)|
-    deadlock|abort(?:ed)?|denied|unauthorized|forbidden|invalid|unexpected|unhandled|
-    stack\s+overflow)\b | \bE[A-Z]{4,}\b | ^E\s{2,} | ^\s*(?:FAIL|ERR|ERROR|FATAL)\b | ✗|✘|❌ |
-    \bHTTP(?:/\S+)?\s[45]\d\d\b | \berror\[\w+\] | \bTS\d{4}\b | \bERR_\w+
-    """,
+_ERROR_NAMES = re.compile(
+    r"""\b[A-Z]\w*(?:Error|Exception|Failure|Fault|Panic|Violation)\b | ^E\s{2,}
+    | \bE(?:CONN|NOENT|ACCES|PIPE|ADDR|PERM|TIMEDOUT|AGAIN|INVAL|BUSY|XIST)\w*
+    | ^\s*(?:FAIL|FAILED|ERR|ERROR|FATAL|PANIC|MISMATCH|CRITICAL)\b
+    | ✗ | ✘ | ❌ | \bHTTP(?:/\S+)?\s[45]\d\d\b | \berror\[\w+\] | \bTS\d{4}\b | \bERR_\w+""",
+    re.VERBOSE,
+)
+_ERROR_PHRASES = re.compile(
+    r"""\b(?:error|fatal|panic(?:ked)?|failed|failure|exception|traceback|segmentation\s+fault|core\s+
+    dumped|assertion|permission\s+denied|no\s+such\s+file|cannot\s+find|not\s+found|undefined\s+
+    reference|timed\s*out|refused|unreachable|out\s+of\s+memory|oom-?killed|exit(?:ed)?\s+(?:code|
+    status|with)|deadlock|abort(?:ed)?|denied|unauthorized|unhandled|stack\s+overflow|warning|
+    mismatch(?:es)?|conflict|did\s+not\s+match)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 ERROR_WORDS = word_set(
     """
-    error fatal panic critical failed failure exception traceback segmentation dumped
-    assertion denied such find found undefined timed timeout refused unreachable memory exit
-    exited deadlock abort aborted unauthorized forbidden invalid unexpected unhandled
-    overflow fail err warning http oom
+    error fatal panic panicked failed failure exception traceback segmentation dumped assertion
+    denied such find found undefined timed timedout refused unreachable memory oom exit exited
+    deadlock abort aborted unauthorized unhandled overflow warning mismatch mismatches conflict
+    match
     """
 )
 NO_ERROR = re.compile(
@@ -209,18 +223,35 @@ SMALL_TALK = re.compile(
     nice|cool|awesome|good(?:\s+(?:job|work|idea|point|catch))?|looks\s+good|lgtm|sounds\s+good|go\s+
     ahead|continue|proceed|please\s+(?:continue|proceed|go\s+ahead)|carry\s+on|do\s+it|hi|hello|hey|
     got\s+it|understood|will\s+do|on\s+it|right|exactly|correct|done|absolutely|certainly|
-    of\s+course|no\s+problem|keep\s+going|next)(?:[\s,.!]+(?:please|then|thanks|thank\s+you|that|it|so|far|
-    do\s+it|go\s+ahead|continue|proceed|now|all\s+good|looks\s+good|for\s+that|great|perfect))*\W*$""",
+    of\s+course|no\s+problem|keep\s+going|go\s+on|next)(?:[\s,.!]+(?:please|then|thanks|thank\s+you|that|it|so|far|
+    do\s+it|go\s+(?:ahead|on)|continue|proceed|now|all\s+good|looks\s+good|for\s+that|great|perfect))*\W*$""",
     re.IGNORECASE | re.VERBOSE,
 )
+
+
+_TALLY = re.compile(
+    r"\b\d+ (?:failed|passed|errors?)\b|\bError \d+$|\bexit(?:ed)? (?:code|status)", re.I
+)
+
+
+def error_weight(line: str) -> float:
+    """1 for a line that names its failure, less for one that only counts or echoes failures."""
+    if _TALLY.search(line):
+        return 0.45
+    return 1.2 if _ERROR_NAMES.search(line) else 0.9
+
+
+def names_failure(text: str) -> bool:
+    """Whether a sentence quotes a failure by its own name, and does not only speak of one."""
+    return _ERROR_NAMES.search(text) is not None and NO_ERROR.search(text) is None
 
 
 def is_error_line(line: str) -> bool:
     """Whether a line of output reports a failure."""
     if len(line) > 600:
         return False
-    if lower_words(line).isdisjoint(ERROR_WORDS) and not any(
-        mark in line for mark in ("Error", "Exception", "E   ", "ERR", "TS", "✗", "✘", "❌", "E")
-    ):
+    if NO_ERROR.search(line):
         return False
-    return ERROR_LINE.search(line) is not None and NO_ERROR.search(line) is None
+    if _ERROR_NAMES.search(line):
+        return True
+    return not lower_words(line).isdisjoint(ERROR_WORDS) and bool(_ERROR_PHRASES.search(line))

@@ -12,6 +12,8 @@ from explorer.models.offline.extractive.template import Section, meaning
 LATEST_LABEL = "Latest request"
 LISTS = {"Files": Kind.FILE, "Commands": Kind.COMMAND, "Also mentioned": Kind.FACT}
 ERROR_LABEL = "Error"
+OUTPUT_LABEL = "Output"
+_LABELS = {ERROR_LABEL: Kind.ERROR, OUTPUT_LABEL: Kind.OUTPUT}
 
 _HEADING = re.compile(
     r"^\s{0,3}(?:(#{1,6})\s+(.+?)|\*\*([^*]+?)\*\*:?|(\d{1,2})\.\s+\**([A-Z][^:*\n]{2,60}?)\**:)\s*$"
@@ -65,8 +67,8 @@ def _line_items(section: Section, line: str) -> list[tuple[Kind, str]]:
         return [(Kind.LATEST, rest)]
     if colon and label in LISTS:
         return [(LISTS[label], part) for part in list_parts(rest)]
-    if colon and label == ERROR_LABEL:
-        return [(Kind.ERROR, rest)]
+    if colon and label in _LABELS:
+        return [(_LABELS[label], rest)]
     state = _STATE.match(line)
     if state:
         return [(_STATES[state.group(1).lower()], line[state.end() :])]

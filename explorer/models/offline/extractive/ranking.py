@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from explorer.models.offline.extractive import cues
 from explorer.models.offline.extractive.atoms import WEIGHTS
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
 
@@ -17,25 +18,27 @@ _BASE: dict[Kind, float] = {
     Kind.DONE: 3.0,
     Kind.DOING: 5.0,
     Kind.BLOCKED: 6.0,
-    Kind.ERROR: 5.0,
+    Kind.ERROR: 6.0,
     Kind.NEXT: 4.5,
-    Kind.FINDING: 5.0,
+    Kind.FINDING: 6.5,
     Kind.FACT: 4.0,
     Kind.COMMAND: 1.0,
     Kind.FILE: 0.6,
+    Kind.OUTPUT: 0.4,
 }
 _VOICE: dict[Speaker, float] = {
     Speaker.USER: 1.0,
     Speaker.SUMMARY: 1.0,
     Speaker.ASSISTANT: 0.75,
     Speaker.THINKING: 0.35,
-    Speaker.RESULT: 0.5,
+    Speaker.RESULT: 1.0,
     Speaker.CALL: 1.0,
 }
 _STANDING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.GOAL)
 _FADING = (Kind.NEXT, Kind.DOING, Kind.REQUEST)
-_BY_PLACE = (Kind.FACT, Kind.DONE, Kind.ERROR, Kind.REQUEST)
+_BY_PLACE = (Kind.FACT, Kind.DONE, Kind.ERROR, Kind.REQUEST, Kind.OUTPUT)
 _ATOM_CAP = 6.0
+_NUMBER_WORD = 0.4
 
 
 def rank(statements: list[Statement], focus: frozenset[str]) -> None:
@@ -51,15 +54,18 @@ def rank(statements: list[Statement], focus: frozenset[str]) -> None:
         if statement.noted:
             worth += 2.5
         if id(statement) in places:
-            worth *= 1.35 - 0.8 * places[id(statement)]
+            worth *= 1.15 - 0.35 * places[id(statement)]
         elif statement.kind in _FADING:
             worth *= 1.0 - 0.6 * statement.age
         elif statement.kind not in _STANDING and not statement.inherited:
             worth *= 1.15 - 0.25 * statement.age
         if statement.kind in (Kind.COMMAND, Kind.FILE):
             worth += min(2.0, 0.5 * (sum(mentions[key] for key in statement.keys) - 1))
+        if statement.kind is Kind.ERROR:
+            worth *= cues.error_weight(statement.text)
         if _empty(statement):
-            worth *= 0.25
+            strong = statement.kind is Kind.FINDING and cues.CAUSE.search(statement.text)
+            worth *= 0.8 if strong else 0.25
         if focus and statement.terms & focus:
             worth *= 1.5 + 0.5 * min(3, len(statement.terms & focus))
         statement.worth += worth
@@ -67,7 +73,7 @@ def rank(statements: list[Statement], focus: frozenset[str]) -> None:
 
 def _voice(statement: Statement) -> float:
     if statement.kind is Kind.CONSTRAINT and statement.speaker is Speaker.ASSISTANT:
-        return 0.4
+        return 0.6
     return _VOICE[statement.speaker]
 
 
@@ -100,5 +106,10 @@ def exact_worth(statement: Statement, covered: set[str]) -> float:
     for atom in statement.atoms:
         if atom.key not in covered and atom.key not in seen:
             seen.add(atom.key)
-            total += WEIGHTS[atom.kind]
-    return min(total, _ATOM_CAP) * (0.6 if statement.speaker is Speaker.RESULT else 1.0)
+            spelled = atom.kind == "number" and atom.text[:1].isalpha()
+            total += _NUMBER_WORD if spelled else WEIGHTS[atom.kind]
+    if statement.kind is Kind.ERROR:
+        return min(total, 1.5)
+    if statement.kind is Kind.FILE and not statement.firm:
+        return 0.0
+    return min(total, _ATOM_CAP) * (0.5 if statement.kind is Kind.OUTPUT else 1.0)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from explorer.models.offline.extractive.previous import (
     ERROR_LABEL,
     LATEST_LABEL,
+    OUTPUT_LABEL,
     list_line,
 )
 from explorer.models.offline.extractive.selecting import Choice
@@ -15,6 +16,7 @@ from explorer.models.offline.extractive.template import Heading, Section, Templa
 
 NONE = "- (none)"
 _RECENT = 0.15
+_LATELY = 0.5
 
 # Where a statement goes, and where it goes instead when that section was not asked for.
 _HOMES: dict[Section, tuple[Section, ...]] = {
@@ -57,24 +59,25 @@ _PLACES: dict[Kind, Section] = {
     Kind.FACT: Section.FACTS,
     Kind.COMMAND: Section.FACTS,
     Kind.FILE: Section.FILES,
+    Kind.OUTPUT: Section.FACTS,
 }
 _LABELS = {Kind.DOING: "In progress: ", Kind.BLOCKED: "Blocked: "}
 _BY_TIME = (Section.GOAL, Section.NEXT, Section.DOING)
 
 
-def skeleton_size(template: Template) -> int:
-    """UTF-16 units that the headings alone take, each with its empty mark."""
+def skeleton_size(template: Template, marks: bool) -> int:
+    """UTF-16 units that the headings alone take, each with its empty mark if `marks`."""
     lines = [h.line for h in template.headings]
-    return sum(len(line) + 2 for line in lines) + len(lines) * (len(NONE) + 1)
+    return sum(len(line) + 2 for line in lines) + marks * len(lines) * (len(NONE) + 1)
 
 
-def render(template: Template, choices: list[Choice]) -> str:
-    """The summary as Markdown."""
+def render(template: Template, choices: list[Choice], marks: bool = True) -> str:
+    """The summary as Markdown. `marks` writes "(none)" into empty sections."""
     homes = _assign(template, choices)
     parts: list[str] = []
     for heading in template.headings:
         lines = _section_lines(heading.section, homes.get(heading.line, []))
-        if not lines and heading.section is not Section.TITLE:
+        if marks and not lines and heading.section is not Section.TITLE:
             lines = [NONE]
         parts.append("\n".join([heading.line, *lines]))
     text = "\n\n".join(parts)
@@ -100,6 +103,8 @@ def _place(statement: Statement) -> Section:
     recent = statement.age <= _RECENT and not statement.inherited
     if statement.kind is Kind.ERROR and recent:
         return Section.BLOCKED
+    if statement.kind is Kind.REQUEST and statement.age > _LATELY:
+        return Section.FACTS
     return _PLACES[statement.kind]
 
 
@@ -125,6 +130,8 @@ def _section_lines(section: Section, choices: list[Choice]) -> list[str]:
             lines.append(f"- {choice.text}" if alone else f"- {LATEST_LABEL}: {choice.text}")
         elif kind is Kind.ERROR:
             lines.append(f"- {ERROR_LABEL}: {choice.text}")
+        elif kind is Kind.OUTPUT:
+            lines.append(f"- {OUTPUT_LABEL}: {choice.text}")
         else:
             label = _LABELS.get(kind, "") if section is Section.PROGRESS else ""
             lines.append(f"- {label}{choice.text}")

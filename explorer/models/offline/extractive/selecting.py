@@ -27,6 +27,7 @@ _SELF_STANDING = (
     Kind.LATEST,
 )
 LISTED = (Kind.FILE, Kind.COMMAND)
+_LABELLED = {Kind.ERROR: 7, Kind.OUTPUT: 8, Kind.LATEST: 16}
 
 
 @dataclass(slots=True)
@@ -53,7 +54,7 @@ def size_of(kind: Kind, text: str) -> int:
     """UTF-16 units of an item as it is written."""
     if kind in LISTED:
         return utf16_units(list_part(text)) + 2
-    return utf16_units(text) + _BULLET + (7 if kind is Kind.ERROR else 0)
+    return utf16_units(text) + _BULLET + _LABELLED.get(kind, 0)
 
 
 class Selection:
@@ -62,6 +63,7 @@ class Selection:
     def __init__(self, budget: int) -> None:
         self.room = budget
         self.chosen: list[Choice] = []
+        self._taken: set[int] = set()
         self._covered: set[str] = set()
         self._by_term: dict[str, list[Statement]] = defaultdict(list)
 
@@ -69,8 +71,17 @@ class Selection:
         """Take a statement whatever it costs, in its shortest wording for now."""
         self._accept(Choice(statement, texts, len(texts) - 1, 1000.0))
 
-    def fill(self, statements: list[Statement], cancelled: Callable[[], bool]) -> None:
-        """Greedy by worth per size, with shortest wordings; worth sinks as things get covered."""
+    def holds(self, statement: Statement) -> bool:
+        """Whether a statement was chosen."""
+        return id(statement) in self._taken
+
+    def fill(
+        self, statements: list[Statement], cancelled: Callable[[], bool], keep_free: int = 0
+    ) -> None:
+        """Greedy by worth per size, with shortest wordings; worth sinks as things get covered.
+
+        Leaves `keep_free` UTF-16 units of room.
+        """
         heap: list[tuple[float, int, Statement, list[str]]] = []
         for statement in statements:
             worth = self._worth(statement)
@@ -95,7 +106,7 @@ class Selection:
                 heapq.heappush(heap, (now, order, statement, texts))
                 continue
             choice = Choice(statement, texts, len(texts) - 1, worth)
-            if choice.size <= self.room:
+            if choice.size <= self.room - keep_free:
                 self._accept(choice)
 
     def lengthen(self) -> None:
@@ -109,7 +120,7 @@ class Selection:
                     break
 
     def _density(self, statement: Statement, text: str, worth: float) -> float:
-        return worth / math.pow(size_of(statement.kind, text) + 14, 0.85)
+        return worth / math.pow(size_of(statement.kind, text) + 14, 0.7)
 
     def _worth(self, statement: Statement) -> float:
         exact = exact_worth(statement, self._covered)
@@ -132,11 +143,12 @@ class Selection:
             for chosen in self._by_term.get(term, ()):
                 counts[id(chosen)] += 1
         most = max(counts.values(), default=0)
-        need = 0.99 if statement.speaker is Speaker.USER else 0.75
+        need = 0.8 if statement.speaker in (Speaker.ASSISTANT, Speaker.THINKING) else 0.99
         return most >= need * len(statement.terms)
 
     def _accept(self, choice: Choice) -> None:
         self.chosen.append(choice)
+        self._taken.add(id(choice.statement))
         self.room -= choice.size
         short = choice.texts[-1]
         self._covered |= {atom.key for atom in choice.statement.atoms if atom.text in short} or (

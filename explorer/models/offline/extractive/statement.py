@@ -26,6 +26,7 @@ class Kind(Enum):
     FACT = "fact"
     COMMAND = "command"
     FILE = "file"
+    OUTPUT = "output"
 
 
 class Speaker(Enum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from explorer.models.offline.extractive.blocks import blocks_of
@@ -25,6 +26,15 @@ _CEILING = 0.5
 _SMALLEST = 160
 _LARGEST = 6000
 _LATEST_SHARE = 0.3
+_STANDING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION)
+_ROOM_FOR_MARKS = 400
+_STANDING_SHARE = 0.55
+_AIM = re.compile(
+    r"\b(?:need|want|would\s+like|i['’]d\s+like|please|can\s+you|could\s+you|help|goal|aim|trying|build|"
+    r"add|fix|implement|create|write|make|migrate|move|refactor|investigate|find|figure|why|how|port|"
+    r"update|remove|improve|replace|rewrite|set\s+up|convert|split|review|debug|optimi[sz]e|working\s+on)\b",
+    re.IGNORECASE,
+)
 _ASKING = (Kind.REQUEST, Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION)
 
 
@@ -67,19 +77,24 @@ def _name_goal(statements: list[Statement]) -> None:
     """Without an earlier goal, the first request is the goal."""
     if any(s.kind is Kind.GOAL for s in statements):
         return
+    asked: list[Statement] = []
     for statement in statements:
         if statement.kind is Kind.LATEST:
-            return
+            break
         if statement.kind is Kind.REQUEST and statement.speaker is Speaker.USER:
-            statement.kind = Kind.GOAL
-            return
+            asked.append(statement)
+    named = [s for s in asked if len(s.terms) >= 2 and _AIM.search(s.text)]
+    full = [s for s in asked if len(s.terms) >= 4]
+    for statement in (named or full)[:1]:
+        statement.kind = Kind.GOAL
 
 
 def compose(
     template: Template, statements: list[Statement], budget: int, cancelled: Callable[[], bool]
 ) -> str:
     """The summary within `budget` tokens."""
-    selection = Selection(budget * 4 - skeleton_size(template))
+    marks = budget >= _ROOM_FOR_MARKS
+    selection = Selection(budget * 4 - skeleton_size(template, marks))
     latest = next((s for s in reversed(statements) if s.kind is Kind.LATEST), None)
     if latest is not None:
         selection.force(latest, latest_wordings(latest, int(budget * 4 * _LATEST_SHARE)))
@@ -87,13 +102,15 @@ def compose(
     if goal is not None:
         selection.force(goal, wordings(goal))
     rest = [s for s in statements if s.kind is not Kind.LATEST and s is not goal]
-    selection.fill(rest, cancelled)
+    standing = [s for s in rest if s.kind in _STANDING]
+    selection.fill(standing, cancelled, keep_free=int(selection.room * (1 - _STANDING_SHARE)))
+    selection.fill([s for s in rest if not selection.holds(s)], cancelled)
     selection.lengthen()
-    text = render(template, selection.chosen)
+    text = render(template, selection.chosen, marks)
     while estimate_tokens(text) > budget and len(selection.chosen) > 1:
         worst = min(selection.chosen, key=lambda c: (c.worth, -c.statement.order))
         selection.chosen.remove(worst)
-        text = render(template, selection.chosen)
+        text = render(template, selection.chosen, marks)
     return text
 
 

@@ -38,6 +38,7 @@ _WINDOW_KINDS = (
 _ERROR_LIMIT = 240
 _BEFORE = 7
 _AFTER = 3
+_TO_THE_END = 7
 
 
 def wordings(statement: Statement) -> list[str]:
@@ -91,11 +92,11 @@ def _window(text: str, atoms: tuple[Atom, ...]) -> str:
         start = before[-_BEFORE].start()
     after = list(_WORD.finditer(text, last, end))
     stop = last
+    if len(after) <= _TO_THE_END:
+        after, stop = [], end
     for count, word in enumerate(after):
         if count >= _AFTER or word.group().lower().strip(",.;") in _TAIL_STOP:
             break
         stop = word.end()
-    else:
-        stop = end
     window = _without_lead(text[start:stop].strip(" ,;:"))
     return window.rstrip(".")

@@ -19,7 +19,7 @@ STOP = word_set(
     are around as at away back be because been before being below between both but by came
     can cannot come could did do does doing don done down during each either else even ever
     every few first for from further get gets getting give go goes going good got great had
-    has have having he hello her here hey hi him his how however i if im in indeed into is
+    has have having he hello her here hey hi him his how however i if im in indeed instead into is
     isn it its itself just kind know last later least less let lets like look looks lot made
     make makes many maybe me might mine more most much my myself need needs next nice no nor
     not nothing now of off oh ok okay on once one only onto or other our ours out over own
@@ -80,7 +80,7 @@ def ordered_terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=32768)
 def _lower_words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[a-z]+(?:n't)?", text))
+    return frozenset(re.findall(r"[a-z]+(?:'[a-z]+)?", text))
 
 
 def lower_words(text: str) -> frozenset[str]:
