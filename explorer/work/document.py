@@ -233,7 +233,7 @@ class Document:
             "compaction",
             draft.leaf,
             summary=summary,
-            first_kept_id=draft.first_kept_id,
+            first_kept_entry_id=draft.first_kept_id,
             tokens_before=draft.tokens_before,
             details=_details(draft),
         )
