@@ -88,7 +88,8 @@ def _thinking(tree: SessionTree, path: Path) -> str:
 def _model(tree: SessionTree, path: Path) -> str:
     column = tree.columns.model
     for part in reversed(path.ranges):
-        for at in range(part.stop - 1, part.start - 1, -1):
-            if column[at]:
-                return tree.columns.models[column[at]]
+        # Stripping zeros finds the last entry with a model without a loop over the others.
+        last = -(-len(column[part.start : part.stop].tobytes().rstrip(b"\0")) // column.itemsize)
+        if last:
+            return tree.columns.models[column[part.start + last - 1]]
     return ""

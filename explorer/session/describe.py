@@ -122,6 +122,15 @@ def first_line(text: str) -> str:
     return " ".join(line[: PREVIEW_UNITS + 1].split())[:PREVIEW_UNITS]
 
 
+def summary_line(text: str) -> str:
+    """What a summary is about: the line under its first heading, or its first line."""
+    lines = [line.strip() for line in text[: PREVIEW_UNITS * 10].splitlines()]
+    headings = [at for at, line in enumerate(lines) if line.startswith("#")]
+    told = lines[headings[0] + 1 :] if headings else []
+    line = next((line for line in told if line and not line.startswith("#")), "")
+    return first_line(line.lstrip("-*0123456789. ") or text)
+
+
 def blocks_of(content: object) -> list[Json]:
     """The blocks of a message's content; a plain string is one text block."""
     if isinstance(content, str):
@@ -185,6 +194,8 @@ def usage_tokens(usage: object) -> int:
     if not isinstance(usage, dict):
         return -1
     total = usage.get("totalTokens")
+    if type(total) is int and 0 < total <= _MAX_COUNT:
+        return total
     if isinstance(total, int | float) and total:
         return token_count(total)
     parts = [usage.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
@@ -365,7 +376,7 @@ def _other(kind: Kind, moment: float, entry: Mapping[str, Any]) -> Facts:
             *_files(entry),
             bool(flags),
         )
-        text = first_line(_text(entry, "shortSummary") or _text(entry, "summary"))
+        text = first_line(_text(entry, "shortSummary")) or summary_line(_text(entry, "summary"))
         return Facts(kind, flags, moment, -1, "", text, 0, compaction=facts)
     if kind is Kind.BRANCH_SUMMARY:
         if not entry.get("summary"):
@@ -373,7 +384,7 @@ def _other(kind: Kind, moment: float, entry: Mapping[str, Any]) -> Facts:
         made_by_extension = bool(flags & Flag.FROM_EXTENSION)
         branch = BranchFacts(_text(entry, "fromId", "from_id"), *_files(entry), made_by_extension)
         return Facts(
-            kind, flags, moment, -1, "", first_line(_text(entry, "summary")), 0, branch=branch
+            kind, flags, moment, -1, "", summary_line(_text(entry, "summary")), 0, branch=branch
         )
     if kind is Kind.CUSTOM_MESSAGE:
         content = entry.get("content")

@@ -267,3 +267,15 @@ def test_nothing_is_too_odd_to_describe(entry: Json) -> None:
     assert isinstance(facts.kind, Kind)
     assert len(facts.preview) <= 4 * PREVIEW_UNITS and "\n" not in facts.preview
     ColumnBuilder().append("e", -1, facts, 0)
+
+
+def test_a1_a_summary_is_listed_by_what_stands_under_its_first_heading() -> None:
+    """A list of headings would tell nothing apart."""
+    text = "The person left a branch.\n\n## Goal\n\n1. Find the race in `retry.py`\n2. More\n"
+    for kind in ("compaction", "branch_summary"):
+        entry = {"type": kind, "id": "c", "parentId": None, "summary": text}
+        assert describe(entry).preview == "Find the race in `retry.py`"
+    assert describe({"type": "compaction", "summary": "no heading at all"}).preview == (
+        "no heading at all"
+    )
+    assert describe({"type": "compaction", "summary": "## Goal"}).preview == "## Goal"
