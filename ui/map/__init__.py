@@ -1,5 +1,4 @@
-"""The session map: the tree drawn over time, its list, its minimap, and the cut on it."""
+"""The session map: the tree drawn over time, its list, its minimap, and the cut on it.
 
-from ui.map.pane import MapPane
-
-__all__ = ["MapPane"]
+``pane`` holds the widget. Nothing is imported here, so that the layout works without Qt.
+"""

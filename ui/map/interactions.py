@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from typing import Protocol
 
 from PySide6.QtCore import QPointF
@@ -105,12 +105,20 @@ class CutGesture:
         self._view.show_cut(self._first, dragging=False)
 
 
+def useful_cuts(model: MapModel) -> list[int]:
+    """The valid cuts that leave something to summarize: those after the boundary."""
+    partition = model.partition
+    if partition is None:
+        return []
+    cuts: list[int] = partition.valid_cuts
+    return cuts[bisect_right(cuts, partition.boundary) :]
+
+
 def nearest_cut(model: MapModel, geometry: Geometry, y: float) -> int:
     """The valid cut whose line is nearest to a height, -1 when there is none."""
-    partition = model.partition
-    if partition is None or not partition.valid_cuts:
+    cuts = useful_cuts(model)
+    if not cuts:
         return -1
-    cuts = partition.valid_cuts
     row = geometry.row_at(y)
     at = model.places.floor(model.rows.entry(row)) if row >= 0 else 0
     place = bisect_left(cuts, at)
@@ -120,10 +128,7 @@ def nearest_cut(model: MapModel, geometry: Geometry, y: float) -> int:
 
 def next_cut(model: MapModel, cut: int, step: int) -> int:
     """The valid cut above (-1) or below (1) one, -1 when there is none."""
-    partition = model.partition
-    if partition is None or not partition.valid_cuts:
-        return -1
-    cuts = partition.valid_cuts
+    cuts = useful_cuts(model)
     place = bisect_left(cuts, cut)
     if step > 0:
         place += place < len(cuts) and cuts[place] == cut

@@ -15,7 +15,7 @@ from ui.map.rows import Category, Rows
 FINEST = 4
 """The first joined octave: buckets of 2^4 entries."""
 
-FEW = 400
+FEW = 100
 """A lane with fewer stretches is drawn as it is."""
 
 _STACK = (

@@ -34,6 +34,8 @@ class MapModel(QObject):
     """The state of one map. Views read it, and repaint on its signals; no view asks another."""
 
     session_changed = Signal()
+    layout_changing = Signal()
+    """Rows or lanes are about to become others: note what is where on screen."""
     layout_changed = Signal()
     """Rows or lanes are others now."""
     appended = Signal(int, int)
@@ -144,6 +146,7 @@ class MapModel(QObject):
         self._is_stale = False
 
     def _laid(self, laid: Laid) -> None:
+        self.layout_changing.emit()
         self.skeleton, self.links = laid.skeleton, laid.links
         self._use(laid.lanes, laid.levels)
         self.groups = laid.groups
@@ -251,6 +254,7 @@ class MapModel(QObject):
         if not self.is_complete:
             self._order()
         elif not self._prolong():
+            self.layout_changing.emit()
             self._is_stale = True
             if self.folded:
                 self._build_rows()
@@ -259,6 +263,7 @@ class MapModel(QObject):
 
     def set_filter(self, choice: RowFilter) -> None:
         if choice is not self.filter:
+            self.layout_changing.emit()
             self.filter = choice
             self._build_rows()
             self.layout_changed.emit()
@@ -267,6 +272,7 @@ class MapModel(QObject):
         """Fold exactly these compactions."""
         wanted = {at for at in compactions if at in self.tree.columns.compactions}
         if wanted != self.folded:
+            self.layout_changing.emit()
             self.folded = wanted
             self._build_rows()
             self.layout_changed.emit()
@@ -293,6 +299,7 @@ class MapModel(QObject):
         """Make sure that an entry has a row: opens what folds it, drops a filter that hides it."""
         if self.rows.row(entry) >= 0 or not 0 <= entry < len(self.tree):
             return
+        self.layout_changing.emit()
         opened = {at for at in self.folded if (fold := self.fold(at)) and entry in fold.folded}
         self.folded = self.folded - opened
         self._build_rows()
@@ -316,6 +323,7 @@ class MapModel(QObject):
     def set_labels(self, labels: Mapping[int, str]) -> None:
         self.labels = dict(labels)
         if self.filter is RowFilter.LABELLED:
+            self.layout_changing.emit()
             self._build_rows()
             self.layout_changed.emit()
         self.marks_changed.emit()

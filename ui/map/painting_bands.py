@@ -94,6 +94,8 @@ def cut_text(model: MapModel, cut: int) -> str:
     partition = model.partition
     if cut == partition.cut:
         return f"⇅ cut · keeps {short_tokens(partition.tokens_kept)}"
+    if partition.cut < 0:
+        return "⇅ cut · nothing to compact here"
     return f"⇅ cut · before #{partition.path[cut]}"
 
 

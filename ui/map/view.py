@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
     QContextMenuEvent,
     QFocusEvent,
     QHelpEvent,
@@ -28,6 +30,8 @@ from ui.map.painting import paint_empty, paint_map
 from ui.map.zooming import ZoomedArea
 from ui.theme import motion_ms, theme_signals
 
+_MOTION_MS = 160
+
 _GRIP = 5
 """Pixels above and below the cut's line in which the mouse takes hold of it."""
 
@@ -46,7 +50,9 @@ class MapView(ZoomedArea):
         self._gesture: Gesture | None = None
         self._dragging = False
         self._leaf_from: QPointF | None = None
+        self._anchored: tuple[int, float] | None = None
         self._motion = QVariantAnimation(self)
+        self._motion.setDuration(_MOTION_MS)
         self._motion.setStartValue(0.0)
         self._motion.setEndValue(1.0)
         self._motion.valueChanged.connect(self._repaint)
@@ -56,6 +62,7 @@ class MapView(ZoomedArea):
         self.setAccessibleName("Session map")
         self.setMinimumWidth(220)
         model.session_changed.connect(self._session_changed)
+        model.layout_changing.connect(self._layout_changing)
         model.layout_changed.connect(self._layout_changed)
         model.appended.connect(self._appended)
         model.selection_changed.connect(self._selection_changed)
@@ -82,14 +89,25 @@ class MapView(ZoomedArea):
         self.viewport().update()
         self.view_changed.emit()
 
+    def _layout_changing(self) -> None:
+        """What is to stay in place: the selected row where it is on screen, else the first one."""
+        geometry = self.geometry_now()
+        rect = self.row_rect(self.model.selected)
+        if not rect.isEmpty() and rect.bottom() > 0 and rect.top() < geometry.height:
+            self._anchored = self.model.selected, rect.top()
+        elif geometry.rows and not self._at_end:
+            self._anchored = self.model.rows.entry(geometry.first), geometry.y(geometry.first)
+        else:
+            self._anchored = None
+
     def _layout_changed(self) -> None:
-        """Rows came or went: the selected one stays where it is on screen, if it was there."""
-        at_end = self._at_end
         self._update_bar()
-        if at_end:
+        if self._anchored is not None:
+            entry, top = self._anchored
+            geometry = self.geometry_now()
+            self.scroll_to(geometry.y(self.model.rows.floor(entry)) + geometry.offset - top)
+        else:
             self.scroll_to(self.verticalScrollBar().maximum())
-        elif self.model.selected >= 0:
-            self.reveal(self.model.selected, centre=True)
         self.viewport().update()
         self.view_changed.emit()
 
@@ -109,14 +127,19 @@ class MapView(ZoomedArea):
         entry = self.model.selected
         told = self.model.texts.describe(entry) if entry >= 0 else "Nothing is selected"
         self.setAccessibleDescription(told)
+        if self.hasFocus() and QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, told))
 
     def _marks_changed(self) -> None:
-        if not self._dragging:
+        partition = self.model.partition
+        refused = partition is not None and partition.cut < 0 and self._cut in partition.valid_cuts
+        # A cut that was refused stays in sight, or nobody could drag it back.
+        if not self._dragging and not refused:
             self._cut = -1
         self.viewport().update()
 
     def _leaf_changed(self, old: int, new: int) -> None:
-        duration = motion_ms(160)
+        duration = motion_ms(_MOTION_MS)
         rect = self.row_rect(old)
         if duration and old >= 0 and self.level is Level.ENTRIES and not rect.isNull():
             geometry = self.geometry_now()

@@ -12,6 +12,9 @@ from ui.map.painting_bands import cut_text, cut_y
 
 _ZOOM_STEP = 1.25
 
+_CONTEXT_ROWS = 5
+"""Rows shown around an entry that was asked for from elsewhere."""
+
 
 class ZoomedArea(QAbstractScrollArea):
     """Rows of a ``MapModel`` at any height, with one place for every measure of the frame."""
@@ -160,7 +163,8 @@ class ZoomedArea(QAbstractScrollArea):
         if rect.isNull():
             return
         geometry = self.geometry_now()
-        margin = min(geometry.actual_row, geometry.height / 4)
+        rows = _CONTEXT_ROWS if centre else 1
+        margin = min(rows * geometry.actual_row, geometry.height / 4)
         if rect.top() >= margin and rect.bottom() <= geometry.height - margin:
             return
         if centre and not -geometry.height < rect.top() < 2 * geometry.height:

@@ -1,0 +1,34 @@
+"""One application for all window tests, in the light theme and without motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+from ui import theme
+
+
+@pytest.fixture(scope="session")
+def qapp() -> QApplication:
+    """The one application of this process."""
+    application = QApplication.instance() or QApplication(["session-explorer-tests"])
+    assert isinstance(application, QApplication)
+    return application
+
+
+@pytest.fixture
+def app(qapp: QApplication) -> Iterator[QApplication]:
+    """The application as every test finds it; closes and deletes what the test left open."""
+    before = set(map(id, qapp.topLevelWidgets()))
+    theme.set_theme("light", qapp)
+    theme.set_motion(False)
+    yield qapp
+    left: list[QWidget] = [w for w in qapp.topLevelWidgets() if id(w) not in before]
+    for widget in left:
+        widget.close()
+        widget.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    theme.set_motion(True)
