@@ -25,7 +25,7 @@ _WORDS = (
     "retry queue the of a to in when test cache session parser fails value path write token branch"
     " returns await buffer it this that only after before lock index row summary limit second file"
     " naïve größer 日本 because should not must reads closes timeout handler result error string"
-).split()
+)
 _CODE = (
     "    if row is None:\n        return default\n",
     "    for key, value in sorted(found.items()):\n        total += value\n",
