@@ -138,6 +138,7 @@ class WindowSession(QObject):
         self._closing = True
         self.agent.stop()
         self.compaction.stop()
+        self.agent.keep_unsent()
         self.window.remember()
         self.desk.tasks.start("Closing", self._close())
         return False

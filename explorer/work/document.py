@@ -167,6 +167,14 @@ class Document:
             raise ValueError(f"{reason} of {self.title!r} has an id that starts with {name!r}")
         return found[0]
 
+    def choices(self) -> dict[str, Any]:
+        """What the person chose for this session: JSON values by name."""
+        return self.store.session_settings(self.key)
+
+    def choose(self, name: str, value: Any) -> None:
+        """Keep a choice for this session; None forgets it. Stored soon, in order."""
+        self.store.set_session_setting(self.key, name, value)
+
     # compaction ----------------------------------------------------------------------------------
 
     def preview(

@@ -50,7 +50,7 @@ def test_a1_a3_a_compaction_in_any_spelling(key: str) -> None:
         "details": details,
     }
     facts = describe(entry)
-    assert facts.kind is Kind.COMPACTION and facts.preview == "## Goal"
+    assert facts.kind is Kind.COMPACTION and facts.preview == "win"
     assert facts.compaction == ("k", 123, ("a",), ("b",), False)
 
 

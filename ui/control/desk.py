@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -39,22 +40,45 @@ class Desk(QObject):
             self.preferences.profile = name
             self.profile = PROFILES[name]
             self.settings = Settings.of(self.profile)
+            self._keep()
             self.settings_changed.emit()
 
     def set_rules(self, profile: Profile) -> None:
         """Follow a profile of which a rule was changed; it lasts until another is chosen."""
         if profile != self.profile:
             self.profile = profile
+            self._keep()
             self.settings_changed.emit()
 
     def set_settings(self, settings: Settings) -> None:
         if settings != self.settings:
             self.settings = settings
+            self._keep()
             self.settings_changed.emit()
+
+    def _keep(self) -> None:
+        """A session is opened again with the rules and sizes that were last chosen in it."""
+        if self.document is not None:
+            rules = {"profile": asdict(self.profile), "settings": asdict(self.settings)}
+            self.document.choose("compaction", rules)
+
+    def _take_kept(self, document: Document) -> None:
+        kept = document.choices().get("compaction")
+        if not isinstance(kept, dict):
+            return
+        try:
+            self.profile = Profile(**kept["profile"])
+            self.settings = Settings(**kept["settings"])
+        except (KeyError, TypeError):
+            # Another version of the program kept rules that this one does not know.
+            self.say("The rules kept with this session are not known here; the defaults are used.")
+        self.settings_changed.emit()
 
     def show(self, document: Document | None) -> None:
         """Make a document the one that the window shows."""
         self.document = document
+        if document is not None:
+            self._take_kept(document)
         self.document_changed.emit()
 
     def models(self, purpose: str) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from explorer.models.door import CancelToken
 from explorer.session.describe import text_of
 from explorer.session.kinds import Kind, selector
 from explorer.store.rows import StoreError
+from explorer.work.document import Document
 from explorer.work.talk import start_turn
 from ui.control.desk import Desk
 
@@ -26,6 +27,7 @@ class AgentControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self._cancel: CancelToken | None = None
+        self._shown: Document | None = None
         pane = desk.window.agent
         pane.send_requested.connect(self.send)
         pane.stop_requested.connect(self.stop)
@@ -61,9 +63,21 @@ class AgentControl(QObject):
         self._desk.preferences.workspace = folder
         self._show_workspace()
 
+    def keep_unsent(self) -> None:
+        """What stands in the box is kept with the session that it was written in."""
+        if self._shown is not None:
+            text = self._desk.window.agent.composer.toPlainText()
+            self._shown.choose("unsent", text or None)
+
     def _document_changed(self) -> None:
         self.stop()
         document = self._desk.document
+        if self._shown is not document:
+            self.keep_unsent()
+            self._shown = document
+            unsent = document.choices().get("unsent") if document is not None else ""
+            composer = self._desk.window.agent.composer
+            composer.setPlainText(unsent if isinstance(unsent, str) else "")
         self._desk.window.agent.show_document(document)
         if document is not None:
             columns = document.tree.columns
