@@ -7,16 +7,20 @@ import asyncio
 import gc
 import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 from explorer import paths
-from explorer.settings import load_preferences, save_preferences
+from explorer.settings import LoadedPreferences, load_preferences, save_preferences
 from ui import theme
 from ui.main_window import MainWindow
+
+if TYPE_CHECKING:  # imported after the first paint
+    from ui.session import WindowSession
 
 NO_SCREEN = (
     "session-explorer: there is no screen here to open a window on (neither DISPLAY nor "
@@ -39,42 +43,55 @@ def main(arguments: argparse.Namespace) -> int:
         return 1
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
+    loaded = prepare(app)
+    loop = QEventLoop(app)
+    asyncio.set_event_loop(loop)
+    window = MainWindow(loaded.values)
+    with loop:
+        return int(loop.run_until_complete(live(window, loaded, arguments)))
+
+
+def prepare(app: QApplication) -> LoadedPreferences:
+    """Give the application its name and its looks, as the preferences have them."""
     app.setApplicationName("Session Explorer")
     app.setDesktopFileName("session-explorer")
     # Closing the window starts the end; what still runs is stopped and stored before the loop is.
     app.setQuitOnLastWindowClosed(False)
     loaded = load_preferences(paths.settings_path())
-    preferences = loaded.values
-    theme.set_text_scale(preferences.scale / 100)
-    theme.set_theme(preferences.theme, app)  # type: ignore[arg-type]
-    loop = QEventLoop(app)
-    asyncio.set_event_loop(loop)
-    window = MainWindow(preferences)
-    done = asyncio.Event()
+    theme.set_text_scale(loaded.values.scale / 100)
+    theme.set_theme(loaded.values.theme, app)  # type: ignore[arg-type]
+    return loaded
+
+
+async def live(
+    window: MainWindow,
+    loaded: LoadedPreferences,
+    arguments: argparse.Namespace,
+    started: Callable[[WindowSession], object] | None = None,
+) -> int:
+    """Show the window and run it until it is closed; returns the exit status.
+
+    ``started`` is called once, when the controllers are there and the database is not yet open.
+    """
     painted = asyncio.Event()
     window.painted.connect(painted.set)
-    status = 0
-
-    async def run() -> None:
-        nonlocal status
-        window.show()
-        await painted.wait()
-        # The store and the controllers take longer to import than a first paint may; they come
-        # in a thread, with the collector off, which would otherwise stall the window (measured).
-        gc.disable()
-        try:
-            session = await asyncio.to_thread(import_module, "ui.session")
-        finally:
-            gc.enable()
-        running = session.WindowSession(window, preferences, loaded.problem, done)
-        status = await running.run(arguments)
-        save_preferences(paths.settings_path(), preferences)
-
-    with loop:
-        loop.run_until_complete(run())
+    window.show()
+    await painted.wait()
+    # The store and the controllers take longer to import than a first paint may; they come
+    # in a thread, with the collector off, which would otherwise stall the window (measured).
+    gc.disable()
+    try:
+        session = await asyncio.to_thread(import_module, "ui.session")
+    finally:
+        gc.enable()
+    running: WindowSession = session.WindowSession(
+        window, loaded.values, loaded.problem, asyncio.Event()
+    )
+    if started is not None:
+        started(running)
+    status = await running.run(arguments)
+    try:
+        save_preferences(paths.settings_path(), loaded.values)
+    except OSError as error:
+        print(f"session-explorer: the settings could not be kept: {error}", file=sys.stderr)
     return status
-
-
-def sample_path() -> Path:
-    """The bundled session."""
-    return Path(str(paths.resource("samples", "retry-that-flakes.jsonl")))
