@@ -10,20 +10,18 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPalette
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
+from explorer.compaction.verdict import Verdict
 from explorer.session.kinds import Flag, Kind
 from ui import theme as themes
 from ui.theme.style import ICON_DIR
 from ui.theme.tokens import SURFACES, TEXT_TOKENS
 
 
-@pytest.fixture
-def app() -> Iterator[QApplication]:
-    application = QApplication.instance() or QApplication([])
-    assert isinstance(application, QApplication)
-    themes.set_theme("light", application)
-    yield application
+@pytest.fixture(autouse=True)
+def _back_to_normal(app: QApplication) -> Iterator[None]:
+    yield
     themes.set_text_scale(1.0)
-    themes.set_theme("light", application)
+    themes.set_theme("light", app)
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])
@@ -179,3 +177,9 @@ def test_motion_is_short_and_can_be_off() -> None:
         assert themes.motion_ms(150) == 0
     finally:
         themes.set_motion(True)
+
+
+def test_the_textures_stand_for_the_verdicts_of_compaction() -> None:
+    assert [verdict.name.lower().replace("_", " ") for verdict in Verdict] == list(
+        themes.VERDICT_TITLES
+    )

@@ -1,0 +1,132 @@
+"""The pane for the context at an entry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QSignalSpy, QTest
+from PySide6.QtWidgets import QApplication
+
+from explorer.compaction.context_size import context_size
+from explorer.compaction.profile import PROFILES, Settings
+from explorer.session.context import context_at
+from tests.ui.sessions import Talk, load_file
+from tests.ui.waiting import settle, shown_texts
+from ui.inspector import ContextPane
+from ui.inspector.context_model import Column
+from ui.widgets.entry_table import ENTRY, LEAD
+from ui.widgets.figures import full, short
+
+
+@pytest.fixture
+def pane(app: QApplication) -> ContextPane:
+    widget = ContextPane()
+    widget.resize(460, 700)
+    widget.show()
+    return widget
+
+
+def test_shows_the_messages_that_the_model_sees(pane: ContextPane, conformance_dir: Path) -> None:
+    """A5: the compaction first, then what it kept, then what followed."""
+    document = load_file(conformance_dir / "compacted-often.jsonl")
+    context = context_at(document.tree, document.leaf)
+    pane.show_context(document, document.leaf)
+    settle()
+    model = pane.model
+    assert [model.entry(row) for row in range(model.rowCount())] == context.messages
+    assert model.entry(0) == context.compaction >= 0
+    assert f"compaction #{context.compaction} in force" in shown_texts(pane)
+    size = context_size(document.tree, context, PROFILES["explorer"])
+    assert f"{short(size.tokens)} of 200k" in pane.title.text()
+    assert size.source in pane.title.text()
+    running = model.index(model.rowCount() - 1, Column.RUNNING).data()
+    assert running == full(sum(share.tokens for share in model.shares()))
+
+
+def test_roles_are_those_that_are_sent(pane: ContextPane) -> None:
+    talk = Talk()
+    talk.turns(1)
+    talk.message("bashExecution", command="ls", output="x", exitCode=0)
+    talk.entry("custom_message", customType="note", content="note", display=True)
+    pane.show_context(talk.document, talk.document.leaf)
+    leads = [pane.model.index(row, 0).data(LEAD) for row in range(pane.model.rowCount())]
+    assert leads == [
+        "user: ", "assistant: ", "tool result: ", "assistant: ", "user: ", "user: ",
+    ]  # fmt: skip
+
+
+def test_the_bar_and_its_legend_filter_the_list(pane: ContextPane) -> None:
+    talk = Talk()
+    talk.turns(5)
+    pane.show_context(talk.document, talk.document.leaf, Settings(100_000, 10_000, 5_000))
+    settle()
+    assert "of 100k" in pane.title.text()
+    assert pane.model.rowCount() == 20
+    QTest.mouseClick(pane.legend.item("results"), Qt.MouseButton.LeftButton)
+    assert pane.model.rowCount() == 5
+    assert "tool results" in pane.bar.accessibleDescription()
+    QTest.mouseClick(pane.legend.item("results"), Qt.MouseButton.LeftButton)
+    assert pane.model.rowCount() == 20
+
+
+def test_click_and_return_ask_for_the_entry_and_the_list_stays(pane: ContextPane) -> None:
+    talk = Talk()
+    talk.turns(3)
+    pane.show_context(talk.document, talk.document.leaf)
+    settle()
+    spy = QSignalSpy(pane.entry_requested)
+    # As the window does: what was asked for is selected, and the panes follow the selection.
+    pane.entry_requested.connect(lambda at: pane.show_context(talk.document, at))
+    pane.table.scrollToTop()
+    settle()
+    where = pane.table.visualRect(pane.model.index(1, 0)).center()
+    QTest.mouseClick(pane.table.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert spy.at(0)[0] == 1
+    assert pane.model.rowCount() == 12
+    QTest.keyClick(pane.table, Qt.Key.Key_Down)
+    QTest.keyClick(pane.table, Qt.Key.Key_Return)
+    assert spy.at(1)[0] == 2
+    pane.show_context(talk.document, 2)
+    assert pane.model.rowCount() == 3
+
+
+def test_thousands_of_messages_read_only_what_is_seen(pane: ContextPane) -> None:
+    talk = Talk()
+    talk.turns(1500, 40)
+    asked: list[int] = []
+    previews = talk.document.payloads.previews
+
+    def counted(indices: list[int]) -> list[str]:
+        asked.extend(indices)
+        return previews(indices)
+
+    talk.document.payloads.previews = counted  # type: ignore[method-assign, assignment]
+    pane.show_context(talk.document, talk.document.leaf)
+    settle()
+    pane.grab()
+    assert pane.model.rowCount() == 6000
+    assert 0 < len(asked) < 1000
+    last = pane.model.index(5999, 0)
+    assert last.data() == "Step 1499 is done. " + "y" * 40
+    assert last.data(ENTRY) == 5999
+
+
+def test_nothing_sent_says_so(pane: ContextPane) -> None:
+    pane.show_context(None, -1)
+    settle()
+    assert "Nothing is sent here" in shown_texts(pane)
+
+
+def test_figures_give_way_in_a_narrow_pane(pane: ContextPane) -> None:
+    talk = Talk()
+    talk.turns(3)
+    pane.show_context(talk.document, talk.document.leaf)
+    pane.resize(330, 500)
+    settle()
+    assert pane.width() == 330
+    assert pane.table.isColumnHidden(Column.RUNNING)
+    pane.resize(600, 500)
+    settle()
+    assert not pane.table.isColumnHidden(Column.RUNNING)

@@ -1,0 +1,185 @@
+"""Long texts in pieces, streamed texts, notices, links, folds."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QSignalSpy, QTest
+from PySide6.QtWidgets import QApplication, QLabel
+
+from tests.ui.waiting import button, settle, shown_texts, wait_for
+from ui.widgets.labels import ElidedLabel, LinkButton
+from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
+from ui.widgets.panels import CollapsibleSection, EmptyState
+from ui.widgets.plain_text import LINE, PIECE, PlainTextView, StreamView, split_lines
+
+
+def test_lines_are_split_whatever_the_pieces() -> None:
+    text = "short\n" + "x" * 2500 + "\nend"
+    whole, column = split_lines(text)
+    assert [len(line) for line in whole.split("\n")] == [5, 1000, 1000, 500, 3]
+    assert column == 3
+    first, column = split_lines(text[:1300])
+    second, _ = split_lines(text[1300:], column)
+    assert first + second == whole
+
+
+def test_an_unbroken_megabyte_is_shown_in_short_lines(app: QApplication) -> None:
+    view = PlainTextView()
+    view.show()
+    text = "y" * 1_000_000
+    view.set_text(text)
+    assert view.is_loading
+    assert 0 < view.document().characterCount() <= PIECE * 1.1
+    wait_for(lambda: not view.is_loading, "the whole text")
+    block = view.document().begin()
+    longest = 0
+    while block.isValid():
+        longest = max(longest, block.length())
+        block = block.next()
+    assert longest <= LINE + 1
+    assert view.toPlainText().replace("\n", "") == text
+    assert view.text() == text
+
+
+def test_a_new_text_replaces_a_loading_one(app: QApplication) -> None:
+    view = PlainTextView()
+    view.set_text("a\n" * 200_000)
+    view.set_text("only this")
+    settle(20)
+    assert view.toPlainText() == "only this"
+
+
+def test_leaving_a_text_of_many_lines_frees_it_and_shows_the_next(app: QApplication) -> None:
+    view = PlainTextView()
+    view.show()
+    view.set_text("line\n" * 30_000)
+    wait_for(lambda: not view.is_loading)
+    old = view.document()
+    gone = QSignalSpy(old.destroyed)
+    view.set_text("next")
+    assert view.toPlainText() == "next"
+    assert view.document().defaultFont() == view.font()
+    wait_for(lambda: gone.count() == 1, "the old document's end")
+
+
+def test_a_fitting_view_is_as_high_as_its_text_up_to_a_limit(app: QApplication) -> None:
+    view = PlainTextView(fit=200)
+    view.resize(300, 50)
+    view.show()
+    view.set_text("one line")
+    settle()
+    low = view.height()
+    view.set_text("\n".join(["line"] * 100))
+    settle()
+    assert low < 40
+    assert view.height() == 200
+
+
+def test_reveal_selects_by_the_texts_own_characters(app: QApplication) -> None:
+    view = PlainTextView()
+    view.set_text("z" * 2300 + "needle" + "z" * 50)
+    view.reveal(2300, 6)
+    assert view.textCursor().selectedText() == "needle"
+
+
+def test_streamed_text_arrives_whole_and_follows_its_end(app: QApplication) -> None:
+    view = StreamView()
+    view.resize(200, 100)
+    view.show()
+    view.begin()
+    for number in range(300):
+        view.add(f"piece {number} ")
+    assert view.characters() == sum(len(f"piece {n} ") for n in range(300))
+    wait_for(lambda: "piece 299" in view.toPlainText(), "the last piece")
+    bar = view.verticalScrollBar()
+    assert bar.value() == bar.maximum() > 0
+    bar.setValue(0)
+    view.add("more\n" * 50)
+    view.finish()
+    assert bar.value() == 0
+    assert view.text().endswith("more\n")
+
+
+def test_notice_tells_what_happened_what_was_kept_and_what_to_do(app: QApplication) -> None:
+    pressed: list[bool] = []
+    strip = NoticeStrip()
+    strip.resize(420, 120)
+    strip.show_notice(
+        Notice(
+            "error", "The file is damaged.", "312 entries were kept.", "Import it again.",
+            "line 313: Expecting value", "Show it", lambda: pressed.append(True),
+        )
+    )  # fmt: skip
+    settle()
+    words = shown_texts(strip)
+    for part in ("The file is damaged.", "312 entries were kept.", "Import it again."):
+        assert part in words
+    details = strip.findChild(PlainTextView)
+    assert details is not None and not details.isVisible()
+    QTest.mouseClick(button(strip, "Details"), Qt.MouseButton.LeftButton)
+    assert details.isVisible()
+    QTest.mouseClick(button(strip, "Copy details"), Qt.MouseButton.LeftButton)
+    assert "line 313" in QApplication.clipboard().text()
+    QTest.mouseClick(button(strip, "Show it"), Qt.MouseButton.LeftButton)
+    assert pressed == [True]
+    QTest.keyClick(strip, Qt.Key.Key_Escape)
+    assert not strip.isVisible()
+
+
+def test_a_links_address_is_shown_before_it_is_opened(app: QApplication) -> None:
+    opened: list[str] = []
+    strip = AddressStrip(opened.append)
+    strip.resize(420, 160)
+    strip.ask("https://example.org/a", True)
+    settle()
+    view = strip.findChild(PlainTextView)
+    assert view is not None and view.toPlainText() == "https://example.org/a"
+    assert opened == []
+    QTest.mouseClick(button(strip, "Open"), Qt.MouseButton.LeftButton)
+    assert opened == ["https://example.org/a"]
+    assert not strip.isVisible()
+    strip.ask("file:///etc/passwd", False)
+    settle()
+    with pytest.raises(AssertionError):
+        button(strip, "Open")
+    assert "not opened" in shown_texts(strip)
+
+
+def test_elided_label_has_all_of_it_in_tool_tip_and_name(app: QApplication) -> None:
+    label = ElidedLabel("a rather long line of words that does not fit")
+    label.resize(80, 20)
+    label.show()
+    label.grab()
+    assert label.shown_text().endswith("…")
+    assert label.toolTip() == label.accessibleName() == label.text()
+    label.resize(600, 20)
+    label.grab()
+    assert label.toolTip() == ""
+
+
+def test_link_button_follows_return(app: QApplication) -> None:
+    link = LinkButton("go")
+    spy = QSignalSpy(link.clicked)
+    link.show()
+    QTest.keyClick(link, Qt.Key.Key_Return)
+    assert spy.count() == 1
+
+
+def test_section_folds_by_key_and_says_so(app: QApplication) -> None:
+    inner = QLabel("inside")
+    section = CollapsibleSection("thinking", inner)
+    section.show()
+    assert not inner.isVisible()
+    QTest.keyClick(section.header, Qt.Key.Key_Space)
+    assert inner.isVisible()
+    assert section.header.accessibleDescription() == "expanded"
+
+
+def test_empty_state_offers_the_next_step(app: QApplication) -> None:
+    state = EmptyState("session", "Nothing open", "Open a session.", "Open the sample")
+    state.resize(400, 300)
+    state.show()
+    spy = QSignalSpy(state.pressed)
+    QTest.mouseClick(button(state, "Open the sample"), Qt.MouseButton.LeftButton)
+    assert spy.count() == 1
