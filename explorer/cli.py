@@ -100,6 +100,9 @@ def build_parser() -> argparse.ArgumentParser:
     tree = commands.add_parser("tree", help="print the tree of a session")
     _session(tree)
     tree.add_argument("--all", action="store_true", help="every entry, not only where paths meet")
+    tree.add_argument(
+        "--graph", type=Path, metavar="FILE", help="write it to FILE (.graphml, .gexf, .gml, .json)"
+    )
     _common(tree)
     context = commands.add_parser("context", help="print what the model sees at an entry")
     _session(context)

@@ -147,7 +147,13 @@ class Workbench:
         leaf_id = ids[document.leaf] if document.leaf >= 0 else ""
         mark = LeafMark(leaf_id, new_id(document.tree, self._random), self._clock_ms())
         lines = self.store.lines(document.key)
-        return export_session(lines, document.header, path, as_format, leaf=mark, progress=progress)
+        try:
+            return export_session(
+                lines, document.header, path, as_format, leaf=mark, progress=progress
+            )
+        except OSError as error:
+            # It may name the temporary file beside the one that the person named.
+            raise OSError(error.errno, error.strerror, str(path)) from error
 
     # what others do ------------------------------------------------------------------------------
 

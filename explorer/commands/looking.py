@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from pathlib import Path
 
+from explorer.cli import UsageError
 from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import Target, target
 from explorer.session.columns import SessionColumns
 from explorer.session.kinds import Kind
-
-_MARKED = (Kind.COMPACTION, Kind.BRANCH_SUMMARY)
+from explorer.session.tree import SessionTree
+from explorer.work.skeleton import places, skeleton, write_graph
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -27,16 +29,9 @@ def _tree(arguments: argparse.Namespace, chosen: Target) -> None:
     tree = chosen.document.tree
     columns = tree.columns
     labels = tree.labels()
-    shown = (
-        list(range(len(tree)))
-        if arguments.all
-        else sorted(
-            {*tree.roots(), *tree.leaves(), *tree.branch_points(), *labels, chosen.at}
-            | {at for at, kind in enumerate(columns.kind) if kind in _MARKED}
-            | {child for at in tree.branch_points() for child in tree.children(at)}
-        )
-    )
-    shown = [at for at in shown if at >= 0]
+    shown = range(len(tree)) if arguments.all else _with(places(tree), chosen.at)
+    if arguments.graph:
+        _write_graph(arguments.graph, tree, chosen.at)
     active = tree.path(chosen.at)
     previews = chosen.document.previews(shown)
     depth = _depths(tree.columns.parent, tree.branch_points())
@@ -72,6 +67,17 @@ def _tree(arguments: argparse.Namespace, chosen: Target) -> None:
         rows.append((f"#{at}", columns.ids[at], mark, kind_name(columns.kind[at]),
                      columns.estimate[at], f"{indent}{label}{text}"))  # fmt: skip
     print_table(("#", "entry", "", "kind", "tokens", "text"), rows, right=(0, 4))
+
+
+def _with(entries: list[int], at: int) -> list[int]:
+    return sorted({*entries, at}) if at >= 0 else entries
+
+
+def _write_graph(path: Path, tree: SessionTree, leaf: int) -> None:
+    try:
+        write_graph(skeleton(tree, leaf), path)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _id_or_none(columns: SessionColumns, index: int) -> str | None:
