@@ -124,10 +124,11 @@ class FileSource:
         short way here: this loop is what an import's speed hangs on."""
         placed = self._assembler.placed
         in_order = not (self._sniffed.linear or self._assembler.holding)
+        loads, large = orjson.loads, LARGE_BYTES
         for line in lines:
             self._line += 1
             try:
-                entry = orjson.loads(line)
+                entry = loads(line)
                 entry_id, parent_id = entry["id"], entry["parentId"]
                 parent = -1 if parent_id is None else placed[parent_id]
                 plain = in_order and type(entry_id) is str and entry["type"] not in _SPECIAL
@@ -137,16 +138,12 @@ class FileSource:
                 self._read_hard(line, batch)
                 in_order = not (self._sniffed.linear or self._assembler.holding)
                 continue
-            facts = describe(entry)
-            if len(line) > LARGE_BYTES:
+            facts, tokens = describe(entry), estimate_entry(entry)
+            if len(line) > large:
                 facts = facts._replace(flags=facts.flags | Flag.LARGE)
             placed[entry_id] = len(placed)
             self._leaf_id = entry_id
-            batch.append(
-                EntryRecord(
-                    entry_id, parent, self._line, line.decode(), facts, estimate_entry(entry)
-                )
-            )
+            batch.append(EntryRecord(entry_id, parent, self._line, line.decode(), facts, tokens))
 
     def _read_hard(self, line: bytes, batch: list[EntryRecord]) -> None:
         """Read a line of which nothing is known."""

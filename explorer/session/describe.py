@@ -409,7 +409,7 @@ def _metadata(kind: Kind, flags: Flag, moment: float, entry: Mapping[str, Any]) 
         label = (_text(entry, "targetId", "target_id"), _text(entry, "label"))
         text = f"label “{first_line(label[1])}”" if label[1] else "label removed"
     elif kind is Kind.SESSION_INFO:
-        name = _text(entry, "name")
+        name = _text(entry, "name", "title")
         text = f"name “{first_line(name)}”"
     else:
         title = _text(entry, "customType") or _text(entry, "type")

@@ -106,6 +106,7 @@ TYPE_KINDS: dict[str, Kind] = {
     "custom": Kind.CUSTOM,
     "label": Kind.LABEL,
     "session_info": Kind.SESSION_INFO,
+    "title_change": Kind.SESSION_INFO,
     "model_change": Kind.MODEL_CHANGE,
     "thinking_level_change": Kind.THINKING_LEVEL_CHANGE,
     "reset_boundary": Kind.RESET_BOUNDARY,

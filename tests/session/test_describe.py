@@ -94,6 +94,8 @@ def test_a4_metadata() -> None:
     assert cleared.label == ("t", "") and cleared.preview == "label removed"
     name = describe({"type": "session_info", "name": "work"})
     assert name.name == "work" and "work" in name.preview
+    title = describe({"type": "title_change", "title": "work", "source": "user"})
+    assert title == name
     assert describe({"type": "custom", "customType": "todo"}).preview == "todo"
     assert describe({"type": "of the future"}).preview == "of the future"
     assert describe({}).preview == "entry without a type"
