@@ -20,7 +20,7 @@ from explorer.store.sessions import Summary, extend_session, now_ms
 NewEntry = tuple[Mapping[str, Any], str | None]
 """An entry's JSON and the id of its parent, None for a root."""
 
-_ROWS = 1000
+_ROWS = 200
 """Rows per statement at most: SQLite then works for a while without Python's lock, so that the
 next entries are parsed meanwhile. A statement takes at most 32,766 values."""
 _SESSIONS_KEPT = 2

@@ -132,12 +132,15 @@ class BatchBuilder(ColumnBuilder):
         return first
 
     def _extend_rare(self, first: int, batch: Batch) -> None:
-        facts = batch.facts
+        rare = set(batch.seldom)
         answers = [at for at, call in enumerate(batch.calls) if call]
-        for at in sorted(set(batch.seldom).union(answers)):
-            one = facts[at]
-            if one.ops:
-                self._append_ops(first + at, one)
-            elif one.call_id:
-                self._close_call(one)
-            self._append_rare(first + at, one)
+        for at in sorted(rare.union(answers)):
+            if at in rare:
+                facts = batch.facts[at]
+                if facts.ops:
+                    self._append_ops(first + at, facts)
+                elif facts.call_id:
+                    self._close_call(facts)
+                self._append_rare(first + at, facts)
+            elif batch.calls[at] in self._calls:
+                self._close_call(batch.facts[at])

@@ -30,7 +30,7 @@ from explorer.store.schema import row_id
 from explorer.store.sessions import Summary, begin_session, extend_session
 from explorer.store.writer import Writer
 
-_IN_FLIGHT = 2
+_IN_FLIGHT = 4
 """Batches that may wait for the writer: enough to keep it busy, few enough to stay small."""
 _PROBLEMS_KEPT = 1000
 

@@ -97,6 +97,13 @@ def begin_session(db: sqlite3.Connection, header: SessionHeader, claim: str) -> 
     return cursor.lastrowid
 
 
+def create_session(db: sqlite3.Connection, header: SessionHeader) -> int:
+    """Add an empty session that is shown at once; returns its key."""
+    key = begin_session(db, header, "")
+    db.execute("UPDATE sessions SET complete = 1 WHERE key = ?", (key,))
+    return key
+
+
 @dataclass(slots=True)
 class Summary:
     """What the library shows of entries, gathered as they come."""

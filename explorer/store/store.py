@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from explorer.session.records import Aside, EntryRecord, SessionSource
+from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
 from explorer.session.tree import SessionTree
 from explorer.store import database, values
 from explorer.store.appending import Appender, NewEntry, move_leaf
@@ -37,7 +37,7 @@ from explorer.store.rows import (
     SessionRow,
 )
 from explorer.store.searching import Hit, SearchState, search
-from explorer.store.sessions import session_row, session_rows
+from explorer.store.sessions import create_session, session_row, session_rows
 from explorer.store.updating import Update
 from explorer.store.watching import Elsewhere, Watch
 from explorer.store.writer import Writer
@@ -135,6 +135,10 @@ class Store:
                 return new.run(progress, cancelled)
             update = Update(self._writer, self._readers, self._appender, source)
             return update.run(known, stamp, progress, cancelled)
+
+    def create_session(self, header: SessionHeader) -> Future[int]:
+        """Begin an empty session that comes from no file; the future has its key."""
+        return self._writer.submit(lambda c: create_session(driver(c), header))
 
     def take_salvaged(self, source: SessionSource) -> ImportReport:
         """Import what was read out of a damaged database. The file that it once came from counts

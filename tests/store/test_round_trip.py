@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.session.records import SessionHeader
 from explorer.store import Store, StoreError
 from tests.store.sources import FileSource, chain, message, write_file
 
@@ -54,3 +55,27 @@ def test_appended_entries_get_the_next_indices_and_are_there_after_reopening(
         store.append(key, [(message(12, "nowhere", "x"), "nowhere")]).result()
     assert len(store.load(key).tree) == 5
     store.close()
+
+
+def test_a_session_begun_here_is_empty_and_grows(store: Store) -> None:
+    header = SessionHeader("mine", "pi", 3, "/w", 5.0, "", '{"type":"session"}')
+    key = store.create_session(header).result()
+    loaded = store.load(key)
+    assert len(loaded.tree) == 0 and loaded.leaf == -1 and loaded.header == header
+    first = [(message(0, None, "to begin"), None), (message(1, "e0", "with"), "e0")]
+    assert store.append(key, first, leaf_id="e1").result() == [0, 1]
+    (row,) = store.sessions()
+    assert (row.title, row.entries, row.leaf, row.path) == ("to begin", 2, 1, "")
+    assert store.load(key).tree.columns.parent.tolist() == [-1, 0]
+    assert list(store.lines(key))[0][0] == 0
+
+
+def test_a_closed_store_says_so(database: Path) -> None:
+    store = Store.open(database)
+    store.close()
+    with pytest.raises(StoreError, match="is closed"):
+        store.sessions()
+    with pytest.raises(StoreError, match="is closed"):
+        store.set_leaf(1, 0)
+    with pytest.raises(StoreError, match="is closed"):
+        store.search("x")
