@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from ui.map.geometry import Level
 from ui.map.rows import FILTER_TITLES, RowFilter
-from ui.theme import S4, S8, S12, bind_icon
+from ui.theme import S4, S8, S12, S16, bind_icon
 
 _FILTER_TIPS = (
     "Every entry",
@@ -28,8 +28,6 @@ _FILTER_TIPS = (
     "Compactions and context resets",
 )
 LEVEL_TITLES = {Level.ENTRIES: "entries", Level.TURNS: "turns", Level.SPANS: "branches"}
-_ROOMY = 620
-"""Width from which the filters are buttons side by side instead of one list."""
 
 
 def _tool(text: str, tip: str, *, checks: bool = False) -> QToolButton:
@@ -65,6 +63,8 @@ class MapBar(QWidget):
         self.setProperty("surface", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName("Map tools")
+        self._is_roomy = True
+        """Whether the filters are buttons side by side, not one list."""
         row = QHBoxLayout(self)
         row.setContentsMargins(S12, S4, S8, S4)
         row.setSpacing(S4)
@@ -81,6 +81,9 @@ class MapBar(QWidget):
         self.filters = QButtonGroup(self)
         self._segments: list[QToolButton] = []
         self.filter_list = QComboBox()
+        policy = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        self.filter_list.setSizeAdjustPolicy(policy)
+        self.filter_list.setMinimumContentsLength(9)
         self.filter_list.setAccessibleName("Entries to show")
         for choice in RowFilter:
             title, tip = FILTER_TITLES[choice], _FILTER_TIPS[choice]
@@ -153,23 +156,34 @@ class MapBar(QWidget):
         self.fold.setEnabled(any_compaction)
 
     def show_zoom(self, zoom: float, level: Level) -> None:
-        """The factor, and what a row of the map is at it."""
+        """The factor where entries are shown, farther away what a row of the map is."""
         percent = zoom * 100
         number = f"{percent:.0f} %" if percent >= 1 else f"{percent:.2g} %"
-        self.zoom.setText(f"{number} · {LEVEL_TITLES[level]}")
-        self.zoom.setAccessibleName(f"Zoom {number}, showing {LEVEL_TITLES[level]}. Actual size")
-        widest = f"0000 % · {LEVEL_TITLES[Level.SPANS]}"
-        self.zoom.setFixedWidth(self.zoom.fontMetrics().horizontalAdvance(widest) + 12)
+        title = LEVEL_TITLES[level]
+        self.zoom.setText(number if level is Level.ENTRIES else title)
+        self.zoom.setToolTip(f"{number}, showing {title}. Press for the actual size (1)")
+        self.zoom.setAccessibleName(f"Zoom {number}, showing {title}. Actual size")
+        widest = self.zoom.fontMetrics().horizontalAdvance(LEVEL_TITLES[Level.SPANS])
+        self.zoom.setFixedWidth(widest + S16)
+
+    def _widths(self) -> tuple[int, int]:
+        """The least width of the form with buttons and of the one with a list."""
+        hint = super().minimumSizeHint().width()
+        buttons = sum(button.sizeHint().width() + S4 for button in self._segments)
+        more = buttons + self.zoom.width() - self.filter_list.minimumSizeHint().width()
+        return (hint, hint - more) if self._is_roomy else (hint + more, hint)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for the narrow form: the list of filters instead of the buttons."""
-        hint = super().minimumSizeHint()
-        buttons = sum(b.sizeHint().width() + S4 for b in self._segments if b.isVisibleTo(self))
-        return QSize(max(200, hint.width() - buttons), hint.height())
+        """Room for the narrow form, with a list of filters and without the zoom in figures."""
+        return QSize(self._widths()[1], super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        roomy = self.width() >= _ROOMY * self.fontMetrics().height() / 16
+        roomy = self.width() >= self._widths()[0] + S8
+        if roomy == self._is_roomy:
+            return
+        self._is_roomy = roomy
         for button in self._segments:
             button.setVisible(roomy)
+        self.zoom.setVisible(roomy)
         self.filter_list.setVisible(not roomy)

@@ -125,7 +125,7 @@ class Geometry:
 
     def indent(self, lane: int) -> float:
         """How far the text of a branch is moved in."""
-        return self.px(14) * min(lane, 2)
+        return self.px(14) * min(lane, 1)
 
     @property
     def text_left(self) -> float:

@@ -91,8 +91,9 @@ def _forks(canvas: Canvas) -> None:
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(canvas.inks.pen("faint", 1.5 if geometry.level is Level.SPANS else 2))
     painter.drawPath(path)
-    painter.setPen(_dashed(canvas, "faint", 1.6))
-    painter.drawPath(stubs)
+    if geometry.level is not Level.SPANS:
+        painter.setPen(_dashed(canvas, "faint", 1.6))
+        painter.drawPath(stubs)
 
 
 def _curve(path: QPainterPath, start: QPointF, end: QPointF) -> None:

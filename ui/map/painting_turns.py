@@ -49,7 +49,7 @@ def paint_turns(canvas: Canvas) -> None:
     """A box per turn: first line where it fits, and what the turn is made of as a stacked bar."""
     painter, geometry, model = canvas.painter, canvas.geometry, canvas.model
     boxes = turn_boxes(canvas)
-    readable = canvas.inks.metrics.height() + 1
+    readable = canvas.inks.small_metrics.height()
     tall = [
         model.rows.entry(first)
         for first, stop in boxes
@@ -104,10 +104,12 @@ def _stack(
             y += height
         return
     x = rect.left()
+    height = min(rect.height(), round(geometry.px(5)))
+    y = round(rect.center().y() - height / 2) if rect.height() > height else rect.top()
     room = rect.width() * min(1.0, bar_share(total) * 0.9)
     for group, tokens in parts:
         width = room * tokens / total
-        painter.fillRect(QRectF(x, rect.top(), width, rect.height()), colours[group])
+        painter.fillRect(QRectF(x, y, width, height), colours[group])
         x += width
 
 
@@ -115,7 +117,9 @@ def _words(canvas: Canvas, first: int, stop: int, rect: QRectF, faded: bool) -> 
     painter, geometry, inks, model = canvas.painter, canvas.geometry, canvas.inks, canvas.model
     line_height = min(rect.height(), geometry.px(24))
     middle = rect.top() + line_height / 2
-    baseline = round(middle + inks.metrics.ascent() / 2 - inks.metrics.descent() / 2)
+    is_low = rect.height() < inks.metrics.height() + 1
+    metrics = inks.small_metrics if is_low else inks.metrics
+    baseline = round(middle + metrics.ascent() / 2 - metrics.descent() / 2)
     left = rect.left() + geometry.px(16)
     right = rect.right() - geometry.px(16)
     entry = model.rows.entry(first)
@@ -127,11 +131,13 @@ def _words(canvas: Canvas, first: int, stop: int, rect: QRectF, faded: bool) -> 
         box = QRectF(right - geometry.px(130), rect.top(), geometry.px(130), line_height)
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
         right -= geometry.px(138)
-    painter.setFont(inks.text)
+    painter.setFont(inks.small if is_low else inks.text)
     compaction = model.rows.categories[first] == Category.COMPACTION
     ink = inks.theme.comp if compaction else inks.theme.ink
     painter.setPen(inks.theme.dim if faded else ink)
-    painter.drawText(QPointF(left, baseline), inks.elide(model.texts.line(entry), right - left))
+    line = model.texts.line(entry)
+    shown = inks.fit_small(line, right - left)[0] if is_low else inks.elide(line, right - left)
+    painter.drawText(QPointF(left, baseline), shown)
 
 
 def _marks(canvas: Canvas, boxes: list[tuple[int, int]]) -> None:

@@ -228,7 +228,9 @@ def test_zoom_keys_change_the_level_of_detail(show: Show) -> None:
     assert pane.view.zoom == 1
     press(pane, Key.Key_Plus)
     assert pane.view.zoom > 1
-    assert "entries" in pane.bar.zoom.text()
+    assert pane.bar.zoom.text() == "125 %"
+    QTest.mouseClick(pane.bar.fit_button, Qt.MouseButton.LeftButton)
+    assert pane.bar.zoom.text() == "branches"
 
 
 def test_every_level_paints_the_session(show: Show) -> None:
@@ -343,6 +345,23 @@ def test_the_bar_shows_map_list_or_both(show: Show, branchy: Branchy) -> None:
     assert pane.outline.hasFocus()
     QTest.mouseClick(pane.bar.shown.button(Shown.MAP), Qt.MouseButton.LeftButton)
     assert pane.view.isVisible() and not pane.outline.isVisible()
+
+
+def test_a_narrow_bar_keeps_its_filters_in_a_list(show: Show, branchy: Branchy) -> None:
+    pane = show(branchy.document)
+    assert not pane.bar.filter_list.isVisible()
+    pane.resize(430, 500)
+    QApplication.processEvents()
+    assert pane.width() == 430 and pane.bar.filter_list.isVisible()
+    pane.bar.filter_list.setFocus()
+    QTest.keyClick(pane.bar.filter_list, Key.Key_Down)
+    assert pane.model.filter is RowFilter.NO_TOOLS
+    last = pane.bar.fit_button.geometry()
+    assert last.right() <= pane.bar.width()
+    pane.resize(900, 500)
+    QApplication.processEvents()
+    button = next(b for b in pane.bar.findChildren(QToolButton) if b.text() == "No tools")
+    assert button.isVisible() and button.isChecked()
 
 
 def test_every_control_has_a_name(show: Show, branchy: Branchy) -> None:
