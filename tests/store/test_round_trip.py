@@ -67,7 +67,7 @@ def test_a_session_begun_here_is_empty_and_grows(store: Store) -> None:
     (row,) = store.sessions()
     assert (row.title, row.entries, row.leaf, row.path) == ("to begin", 2, 1, "")
     assert store.load(key).tree.columns.parent.tolist() == [-1, 0]
-    assert list(store.lines(key))[0][0] == 0
+    assert next(iter(store.lines(key)))[0] == 0
 
 
 def test_a_closed_store_says_so(database: Path) -> None:
