@@ -136,7 +136,7 @@ def flatten(text: str) -> str:
 def holds(flat: str, needle: str) -> bool:
     """Whether a text holds a needle, a number not as part of a longer one."""
     wanted = flatten(needle).rstrip(".?!")
-    return re.search(rf"(?<![\w.]){re.escape(wanted)}(?![\w])", flat) is not None
+    return re.search(rf"(?<![\w.]){re.escape(wanted)}(?![\w]|-\w)", flat) is not None
 
 
 def measure_all(stories: list[Story], share: float, whole_text: bool = False) -> Outcome:

@@ -73,6 +73,10 @@ class Builder:
                 for piece in pieces_of(item):
                     self._user_piece(piece, age, inherited=True)
                 continue
+            if kind in (Kind.FACT, Kind.BLOCKED) and cues.names_failure(item):
+                kind = Kind.ERROR
+            if kind is Kind.GOAL:
+                kind = _goal_kind(item)
             statement = self.add(item, kind, Speaker.SUMMARY, age, atoms_of_item(kind, item))
             statement.inherited = True
             statement.firm = kind in (Kind.FILE, Kind.COMMAND)
@@ -171,6 +175,12 @@ class Builder:
             if atoms:
                 statement = self.add(line, Kind.OUTPUT, Speaker.RESULT, age, atoms)
                 statement.firm = _ASSIGNED.match(line) is not None or len(lines) <= 3
+
+
+def _goal_kind(item: str) -> Kind:
+    """A rule or choice that came in with the first request belongs to its own section."""
+    kind = user_kind(item, lower_words(item))
+    return kind if kind in (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION) else Kind.GOAL
 
 
 def user_kind(text: str, words: frozenset[str]) -> Kind:

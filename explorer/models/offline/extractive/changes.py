@@ -15,6 +15,7 @@ from explorer.models.offline.extractive.choices import (
     lifted_terms,
     replaced_phrases,
     rival_choice,
+    rivals_of,
     turned_round,
 )
 from explorer.models.offline.extractive.claims import (
@@ -27,13 +28,14 @@ from explorer.models.offline.extractive.statement import Kind, Speaker, Statemen
 from explorer.models.offline.extractive.words import terms_of
 
 _PROSE = (Speaker.USER, Speaker.ASSISTANT, Speaker.SUMMARY)
+_TURNING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.REQUEST, Kind.FACT)
 _EXACT = (Kind.LATEST, Kind.ERROR, Kind.OUTPUT, Kind.COMMAND, Kind.FILE)
 _POINTS_BACK = re.compile(
     r"^\W*(?:no,?\s+|ok,?\s+|actually,?\s+|please\s+)*(?:(?:make|set|change|bump|raise|lower|keep|cut)\s+)"
     r"(?:it|that|this|them)\b|^\W*(?:actually|no|sorry|rather)\b,?\s+\S+(?:\s+\w+)?\W*$",
     re.IGNORECASE,
 )
-_LOOK_BACK = 48
+_LOOK_BACK = 24
 _CHOICES = (
     Kind.DECISION,
     Kind.CONSTRAINT,
@@ -171,8 +173,8 @@ class _Register:
         lifted = lifted_terms(statement.text)
         if lifted:
             self._lift(statement, lifted)
-        elif statement.kind in (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.REQUEST):
-            for old in self._alike(statement, 3):
+        elif statement.kind in _TURNING:
+            for old in self._alike(statement):
                 if turned_round(statement, old):
                     drop_part(old, statement.terms, "turned round")
 
@@ -187,16 +189,16 @@ class _Register:
                 if enough and (len(shared) > 1 or len(lifted) == 1):
                     drop_part(old, lifted, "lifted")
 
-    def _alike(self, statement: Statement, at_least: int) -> Iterable[Statement]:
-        """Older choices that share words with this one."""
+    def _alike(self, statement: Statement) -> Iterable[Statement]:
+        """Older choices that share words with this one, or name a rival of one of its words."""
         counts: dict[int, tuple[int, Statement]] = {}
-        for term in statement.terms:
+        for term in statement.terms | rivals_of(statement.terms):
+            weight = 1 if term in statement.terms else 2
             for old in self._choices.get(term, [])[-_LOOK_BACK:]:
                 if old.alive:
                     count = counts.get(id(old), (0, old))[0]
-                    counts[id(old)] = (count + 1, old)
-        floor = min(at_least, max(2, len(statement.terms) - 1))
-        return [old for count, old in counts.values() if count >= floor]
+                    counts[id(old)] = (count + weight, old)
+        return [old for count, old in counts.values() if count >= 2]
 
 
 def drop_part(statement: Statement, terms: frozenset[str], reason: str) -> None:
@@ -217,10 +219,7 @@ def _keep(statement: Statement, spans: list[tuple[int, int]]) -> bool:
     atoms = atoms_of(rest)
     if len(terms_of(rest)) < (2 if atoms else 3):
         return False
-    statement.text = rest[:1].upper() + rest[1:] + ("." if text.endswith(".") else "")
-    statement.atoms = atoms_of(statement.text)
-    statement.terms = terms_of(statement.text)
-    statement.keys = frozenset(atom.key for atom in statement.atoms)
+    _reword(statement, rest[:1].upper() + rest[1:] + ("." if text.endswith(".") else ""))
     return True
 
 
@@ -242,19 +241,35 @@ def excise(statement: Statement, claim: Claim) -> None:
 
 def strip_old_mention(statement: Statement, old: str) -> None:
     """Take "from 50", "(was 50)", "instead of 50" out of the sentence that gives the new value."""
-    value = re.escape(old.strip())
-    tail = r"(?:\s?(?:%|[A-Za-z]{1,12}))?" if old.strip()[-1:].isdigit() else ""
-    ticks = r"[`\"'*]*"
-    pattern = re.compile(
-        rf"\s*(?:[,(]\s*)?\b(?:(?:up|down|away)\s+)?(?:from|instead\s+of|rather\s+than|was|previously|formerly|"
-        rf"used\s+to\s+be|replacing|not|no\s+longer|in\s+place\s+of|over)\s+(?:the\s+|our\s+|old\s+|current\s+|"
-        rf"previous\s+|using\s+|at\s+)*{ticks}{value}{ticks}{tail}(?=[\s,.;:)]|$)\)?",
-        re.IGNORECASE,
-    )
-    text, count = pattern.subn("", statement.text, count=1)
-    text = re.sub(r"\s{2,}", " ", text).strip(" ,;")
-    if not count or len(text) < 8:
-        return
+    text = statement.text
+    wanted = old.strip().lower()
+    place = text.lower().find(wanted)
+    while place >= 0:
+        before = _OLD_BEFORE.search(text[:place])
+        end = place + len(wanted)
+        whole = end >= len(text) or not (text[end].isalnum() or text[end] == "_")
+        if before is not None and whole:
+            if wanted[-1:].isdigit():
+                end += len(_UNIT_AFTER.match(text, end).group())  # type: ignore[union-attr]
+            end += len(_CLOSING.match(text, end).group())  # type: ignore[union-attr]
+            shorter = (text[: before.start()] + text[end:]).strip(" ,;")
+            if len(shorter) >= 8:
+                _reword(statement, re.sub(r"\s{2,}", " ", shorter))
+            return
+        place = text.lower().find(wanted, place + 1)
+
+
+_OLD_BEFORE = re.compile(
+    r"\s*(?:[,(]\s*)?\b(?:(?:up|down|away)\s+)?(?:from|instead\s+of|rather\s+than|was|previously|formerly|"
+    r"used\s+to\s+be|replacing|not|no\s+longer|in\s+place\s+of|over)\s+(?:(?:the|our|old|current|previous|"
+    r"using|at)\s+)*[`\"'*]*$",
+    re.IGNORECASE,
+)
+_UNIT_AFTER = re.compile(r"(?:\s?(?:%|(?!to\b|and\b|or\b|for\b|in\b|on\b|as\b)[A-Za-z]{1,12}\b))?")
+_CLOSING = re.compile(r"[`\"'*]*\)?")
+
+
+def _reword(statement: Statement, text: str) -> None:
     statement.text = text
     statement.atoms = atoms_of(text)
     statement.terms = terms_of(text)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 
 from explorer.models.offline.extractive.statement import Kind, Statement
-from explorer.models.offline.extractive.words import STOP, WORD, stem, terms_of, word_set
+from explorer.models.offline.extractive.words import (
+    STOP,
+    WORD,
+    lower_words,
+    stem,
+    terms_of,
+    word_set,
+)
 
 _PHRASE = r"[`\"'*]*([\w@./+#:-]+(?:\s+(?!to\b|for\b|with\b|in\b|because\b|and\b|as\b|by\b|since\b|so\b)[\w@./+#-]+){0,2})[`\"'*]*"
 _REPLACED = tuple(
@@ -41,8 +48,22 @@ _LIFT = tuple(
         r"^(?:\W*(?:the|that|this|our)\s+)?(?P<what>.+?)\s+(?:is|are|does|do|has|have)(?:\s+not|n['’]t|\s+been)?\s+(?:no\s+longer\s+"
         r"(?:needed|required|necessary|relevant|a\s+(?:requirement|constraint|concern|goal)|apply|applies|in\s+scope|wanted)"
         r"|(?:needed|required|necessary|apply)\s+any\s?more|lifted|out\s+of\s+scope|cancelled|canceled|off\s+the\s+table|dropped)",
-        r"\b(?P<what>.+?)\s+no\s+longer\s+(?:applies|holds|matters)",
+        r"^(?P<what>.+?)\s+no\s+longer\s+(?:applies|holds|matters)",
     )
+)
+_REPLACING = word_set(
+    """
+    from instead rather place not away longer replace replaced replacing swap swapped swapping
+    rename renamed renaming move moved moving change changed changing convert converted migrate
+    migrated drop dropped dropping ditch ditched ditching abandon abandoned abandoning scrap
+    scrapped scrapping rid stop retire retired retiring forget
+    """
+)
+_LIFTING = word_set(
+    """
+    now may allowed free fine ok okay alright forget ignore disregard drop scrap remove lift relax
+    cancel scratch waive mind need longer anymore any lifted scope cancelled canceled table dropped
+    """
 )
 _LIFT_NOISE = frozenset(
     stem(w)
@@ -93,9 +114,20 @@ _STRONG = re.compile(
 )
 
 
+def rivals_of(terms: frozenset[str]) -> frozenset[str]:
+    """Words that name an alternative to something in `terms`."""
+    found: frozenset[str] = frozenset()
+    for rivals in _RIVALS:
+        if rivals & terms:
+            found |= rivals - terms
+    return found
+
+
 def replaced_phrases(text: str) -> list[str]:
     """What a sentence names as the old one ("use Y instead of X" gives X)."""
     found: list[str] = []
+    if lower_words(text).isdisjoint(_REPLACING):
+        return found
     for pattern in _REPLACED:
         for match in pattern.finditer(text):
             phrase = match.group(1).strip(" .,;:!?")
@@ -107,16 +139,29 @@ def replaced_phrases(text: str) -> list[str]:
 
 def rival_choice(new: str, old: str, phrase: str) -> bool:
     """Whether an older sentence chooses `phrase` for what the newer one chooses otherwise."""
-    # As a word of its own: "toml" does not stand in "config.toml".
-    word = re.escape(phrase.lower().split()[0])
-    match = re.search(rf"(?<![\w./-]){word}(?![\w/-]|\.\w)", old.lower())
-    index = match.start() if match else -1
+    index = _word_index(old.lower(), phrase.lower().split()[0])
     if index < 0 or not _NAMING.search(old[max(0, index - 40) : index]):
         return False
     if _NEGATION.search(old[max(0, index - 40) : index]):
         return False
     mine, theirs = purpose(new), purpose(old)
     return not (mine and theirs and not mine & theirs)
+
+
+def _word_index(text: str, word: str) -> int:
+    """Where a word stands by itself: "toml" does not stand in "config.toml"; -1 for nowhere."""
+    index = text.find(word)
+    while index >= 0:
+        end = index + len(word)
+        inner = text[end : end + 2]
+        before_ok = index == 0 or not (text[index - 1].isalnum() or text[index - 1] in "./-_")
+        after_ok = not inner or not (
+            inner[0].isalnum() or inner[0] in "/-_" or (inner[0] == "." and inner[1:].isalnum())
+        )
+        if before_ok and after_ok:
+            return index
+        index = text.find(word, index + 1)
+    return -1
 
 
 def purpose(text: str) -> frozenset[str]:
@@ -129,6 +174,8 @@ def purpose(text: str) -> frozenset[str]:
 
 def lifted_terms(text: str) -> frozenset[str]:
     """The words of the rule that a sentence takes back; empty when it takes none back."""
+    if lower_words(text).isdisjoint(_LIFTING):
+        return frozenset()
     for pattern in _LIFT:
         match = pattern.search(text)
         if match:
@@ -141,18 +188,17 @@ def turned_round(new: Statement, old: Statement) -> bool:
     if new.order <= old.order or new is old:
         return False
     shared = new.terms & old.terms
-    if not shared:
-        return False
     negated = (_NEGATION.search(new.text) is None) != (_NEGATION.search(old.text) is None)
     union = len(new.terms | old.terms)
-    if negated and len(shared) >= 3 and len(shared) / union >= 0.7:
+    if negated and len(shared) >= 3 and len(shared) / union >= 0.6:
         return True
     for rivals in _RIVALS:
         mine, theirs = new.terms & rivals, old.terms & rivals
         if mine and theirs and not mine & theirs and old.kind in (Kind.DECISION, Kind.PREFERENCE):
             here, there = purpose(new.text), purpose(old.text)
-            same = bool(here & there) if here and there else len(shared) >= 2
-            if same and (_STRONG.search(new.text) or (here and here == there)):
+            strong = _STRONG.search(new.text) is not None
+            same = bool(here & there) if here and there else len(shared) >= 2 or strong
+            if same and (strong or (here and here == there)):
                 return True
     return _same_frame(new, old, shared)
 

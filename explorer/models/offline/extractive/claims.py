@@ -246,6 +246,8 @@ def same_subject(new: Claim, old: Claim) -> float:
     if not core:
         if not new.change or not (new.heads & old.subject or old.heads & new.subject):
             return 0.0
+        if old.heads - new.subject and new.modifiers - old.subject:
+            return 0.0
         core = (new.heads & old.subject) | (old.heads & new.subject)
     mine, theirs = new.modifiers - core, old.modifiers - core
     if not (mine <= theirs or theirs <= mine):
@@ -259,7 +261,12 @@ def same_subject(new: Claim, old: Claim) -> float:
             return 0.0
         if core <= GENERIC or mine != theirs or not new.subject <= old.subject | core:
             return 0.0
-    elif core <= GENERIC and not mine & theirs and not (new.subject & old.subject) - core:
+    elif (
+        core <= GENERIC
+        and new.subject != old.subject
+        and not mine & theirs
+        and not (new.subject & old.subject) - core
+    ):
         return 0.0
     shared = new.subject & old.subject
     return 1.0 + len(core & new.heads & old.heads) + len(shared) / (1 + len(new.subject))

@@ -65,7 +65,8 @@ def rank(statements: list[Statement], focus: frozenset[str]) -> None:
             worth *= cues.error_weight(statement.text)
         if _empty(statement):
             strong = statement.kind is Kind.FINDING and cues.CAUSE.search(statement.text)
-            worth *= 0.8 if strong else 0.25
+            asked = statement.kind is Kind.REQUEST and statement.speaker is Speaker.USER
+            worth *= 0.8 if strong else 0.65 if asked else 0.25
         if focus and statement.terms & focus:
             worth *= 1.5 + 0.5 * min(3, len(statement.terms & focus))
         statement.worth += worth

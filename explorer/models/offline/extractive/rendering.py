@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from explorer.models.offline.extractive.cues import names_failure
 from explorer.models.offline.extractive.previous import (
     ERROR_LABEL,
     LATEST_LABEL,
@@ -129,7 +130,8 @@ def _section_lines(section: Section, choices: list[Choice]) -> list[str]:
         elif kind is Kind.LATEST:
             lines.append(f"- {choice.text}" if alone else f"- {LATEST_LABEL}: {choice.text}")
         elif kind is Kind.ERROR:
-            lines.append(f"- {ERROR_LABEL}: {choice.text}")
+            plain = names_failure(choice.text)
+            lines.append(f"- {choice.text}" if plain else f"- {ERROR_LABEL}: {choice.text}")
         elif kind is Kind.OUTPUT:
             lines.append(f"- {OUTPUT_LABEL}: {choice.text}")
         else:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from explorer.models.offline.extractive.cues import names_failure
 from explorer.models.offline.extractive.previous import list_part
 from explorer.models.offline.extractive.ranking import exact_worth
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
@@ -15,6 +16,7 @@ from explorer.models.offline.extractive.wording import wordings
 from explorer.models.offline.pieces import utf16_units
 
 FLOOR = 1.5
+LEFTOVER_FLOOR = 0.9
 _BULLET = 3
 _SELF_STANDING = (
     Kind.CONSTRAINT,
@@ -54,7 +56,8 @@ def size_of(kind: Kind, text: str) -> int:
     """UTF-16 units of an item as it is written."""
     if kind in LISTED:
         return utf16_units(list_part(text)) + 2
-    return utf16_units(text) + _BULLET + _LABELLED.get(kind, 0)
+    label = 0 if kind is Kind.ERROR and names_failure(text) else _LABELLED.get(kind, 0)
+    return utf16_units(text) + _BULLET + label
 
 
 class Selection:
@@ -76,16 +79,20 @@ class Selection:
         return id(statement) in self._taken
 
     def fill(
-        self, statements: list[Statement], cancelled: Callable[[], bool], keep_free: int = 0
+        self,
+        statements: list[Statement],
+        cancelled: Callable[[], bool],
+        keep_free: int = 0,
+        floor: float = FLOOR,
     ) -> None:
         """Greedy by worth per size, with shortest wordings; worth sinks as things get covered.
 
-        Leaves `keep_free` UTF-16 units of room.
+        Leaves `keep_free` UTF-16 units of room, and out what is worth less than `floor`.
         """
         heap: list[tuple[float, int, Statement, list[str]]] = []
         for statement in statements:
             worth = self._worth(statement)
-            if worth < FLOOR:
+            if worth < floor:
                 continue
             texts = wordings(statement)
             heap.append(
@@ -99,7 +106,7 @@ class Selection:
                 return
             density, order, statement, texts = heapq.heappop(heap)
             worth = self._worth(statement)
-            if worth < FLOOR or self._said_already(statement):
+            if worth < floor or self._said_already(statement):
                 continue
             now = -self._density(statement, texts[-1], worth)
             if now > density + 1e-9 and heap and now > heap[0][0]:

@@ -12,7 +12,7 @@ _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+")
 _TABLE_RULE = re.compile(r"^[\s|:+=_-]*$")
 _END = re.compile(r"(?<=[.!?])[\"'”’)\]*`]*\s+(?=[\"'“‘(\[`*_]*[A-Z0-9`/~.$])|(?<=[.!?])\s{2,}")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|approx|cf|no|dr|mr|mrs|ms|st|fig|eq|resp|incl|esp|al|[A-Za-z])\.)$",
+    r"(?:\b(?:e\.g|i\.e|etc|vs|approx|cf|dr|mr|mrs|fig|eq|resp|incl|esp|(?-i:[A-Z]))\.)$",
     re.IGNORECASE,
 )
 _LONG = 400
@@ -50,7 +50,7 @@ def pieces_of(text: str) -> list[Piece]:
                 pieces.append(Piece(line.strip(), code=True))
             continue
         stripped = line.strip()
-        if not stripped or _TABLE_RULE.match(stripped):
+        if not stripped.lstrip("> ") or _TABLE_RULE.match(stripped):
             flush()
             continue
         bullet = _BULLET.match(line)

@@ -12,7 +12,7 @@ from explorer.models.offline.extractive.progress import close_finished
 from explorer.models.offline.extractive.ranking import rank
 from explorer.models.offline.extractive.reading import Material, read_request
 from explorer.models.offline.extractive.rendering import render, skeleton_size
-from explorer.models.offline.extractive.selecting import Selection
+from explorer.models.offline.extractive.selecting import LEFTOVER_FLOOR, Selection
 from explorer.models.offline.extractive.sentences import pieces_of
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
 from explorer.models.offline.extractive.template import Template, read_template
@@ -66,8 +66,8 @@ def gather(material: Material, cancelled: Callable[[], bool]) -> list[Statement]
     blocks = list(material.spoken) or blocks_of(material.conversation, cancelled)
     builder.add_blocks(blocks, cancelled)
     statements = builder.statements
-    _name_goal(statements)
     settle(statements, cancelled)
+    _name_goal(statements)
     close_finished(statements)
     rank(statements, terms_of(material.focus))
     return [s for s in statements if s.alive]
@@ -81,7 +81,8 @@ def _name_goal(statements: list[Statement]) -> None:
     for statement in statements:
         if statement.kind is Kind.LATEST:
             break
-        if statement.kind is Kind.REQUEST and statement.speaker is Speaker.USER:
+        user = statement.speaker is Speaker.USER
+        if statement.kind is Kind.REQUEST and user and statement.alive:
             asked.append(statement)
     named = [s for s in asked if len(s.terms) >= 2 and _AIM.search(s.text)]
     full = [s for s in asked if len(s.terms) >= 4]
@@ -106,6 +107,8 @@ def compose(
     selection.fill(standing, cancelled, keep_free=int(selection.room * (1 - _STANDING_SHARE)))
     selection.fill([s for s in rest if not selection.holds(s)], cancelled)
     selection.lengthen()
+    left = [s for s in rest if not selection.holds(s)]
+    selection.fill(left, cancelled, floor=LEFTOVER_FLOOR)
     text = render(template, selection.chosen, marks)
     while estimate_tokens(text) > budget and len(selection.chosen) > 1:
         worst = min(selection.chosen, key=lambda c: (c.worth, -c.statement.order))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from explorer.models.offline.extractive.atoms import Atom
+from explorer.models.offline.extractive.atoms import Atom, atoms_of
 from explorer.models.offline.extractive.claims import clause_spans
 from explorer.models.offline.extractive.statement import Kind, Statement
 from explorer.models.offline.extractive.words import word_set
@@ -50,12 +50,13 @@ def wordings(statement: Statement) -> list[str]:
     lead = _without_lead(full)
     options.append(lead)
     if statement.kind in _WINDOW_KINDS and statement.atoms:
-        options.append(_window(full, statement.atoms))
+        window = _window(full, statement.atoms)
+        options += [window, _terse(window)]
     elif len(lead) > 120:
         options.append(_without_asides(lead, statement.atoms))
     result = [options[0]]
     for option in options[1:]:
-        if option and len(option) <= len(result[-1]) - 6:
+        if option and len(option) <= len(result[-1]) - 4:
             result.append(option)
     return result
 
@@ -73,6 +74,22 @@ def _without_asides(text: str, atoms: tuple[Atom, ...]) -> str:
     return _PARENTHESIS.sub(
         lambda m: m.group() if any(key in m.group() for key in keys) else "", text
     )
+
+
+_ARTICLES = word_set(
+    "the a an this that these those we you you'll you’ll i please there our my your it's it’s also just about"
+)
+
+
+def _terse(text: str) -> str:
+    """Without articles and pronouns, as in a note; words inside exact things stay."""
+    atoms = atoms_of(text)
+    kept: list[str] = []
+    for word in _WORD.finditer(text):
+        inside = any(a.start < word.end() and word.start() < a.end for a in atoms)
+        if inside or word.group().lower() not in _ARTICLES:
+            kept.append(word.group())
+    return " ".join(kept)
 
 
 def _window(text: str, atoms: tuple[Atom, ...]) -> str:
