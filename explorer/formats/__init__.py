@@ -10,7 +10,6 @@ from explorer.formats.export import (
     ExportReport,
     LeafMark,
     export_session,
-    in_file_order,
 )
 from explorer.formats.source import FileSource, open_source
 
@@ -24,7 +23,6 @@ __all__ = [
     "ReadCancelled",
     "discover",
     "export_session",
-    "in_file_order",
     "new_entry",
     "new_id",
     "open_source",

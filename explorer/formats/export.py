@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from heapq import merge
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -15,12 +14,12 @@ from explorer.formats.entries import iso_time, new_entry
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import BadLine, parse
 from explorer.formats.upgrade import PiUpgrade, dumps
-from explorer.session.records import Aside, SessionHeader
+from explorer.session.records import SessionHeader
 
 AsFormat = Literal["original", "pi-v3"]
 Line = tuple[int, str | bytes]
 """Line number in the file it came from, 0 for an entry made here; and the line: text for an
-entry, bytes for what was kept aside."""
+entry, bytes for what was kept aside. The header's is not among them."""
 
 _LINES_BETWEEN_REPORTS = 1_000
 _PRIVATE = 0o600
@@ -54,19 +53,6 @@ class ExportReport:
     """pi-v3: entries of types that pi reads over, by type."""
 
 
-def in_file_order(entries: Iterable[tuple[int, str]], asides: Iterable[Aside]) -> Iterator[Line]:
-    """Entries (by line number, those made here last) and lines kept aside, in one stream.
-
-    Entries whose parents came late in their file must be sorted by line number beforehand.
-    """
-
-    def by_line(line: Line) -> float:
-        return line[0] or float("inf")
-
-    kept: Iterator[Line] = ((aside.line, aside.raw) for aside in asides)
-    return merge(entries, kept, key=by_line)
-
-
 def export_session(
     lines: Iterable[Line],
     header: SessionHeader,
@@ -77,7 +63,8 @@ def export_session(
     progress: Callable[[int], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> ExportReport:
-    """Write a session's lines, in the order of ``in_file_order``, to ``out``.
+    """Write a session's lines to ``out``: those of its file in their order there, then those
+    made here.
 
     ``original`` writes every line as it was, what was kept aside included, and entries made here
     after them. ``pi-v3`` brings pi's versions 1 and 2 and oh-my-pi to pi's version 3 and leaves

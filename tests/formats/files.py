@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats import FileSource, open_source
+from explorer.formats.export import Line
 from explorer.session.records import EntryRecord
 
 Json = dict[str, Any]
@@ -94,3 +95,10 @@ def accounted(source: FileSource, records: Sequence[EntryRecord]) -> list[bytes]
         missing = next(n for n in range(1, len(kept) + 2) if n not in kept)
         lines.insert(missing - 1, source.header.raw.encode())
     return lines
+
+
+def in_file_order(source: FileSource, records: Sequence[EntryRecord]) -> list[Line]:
+    """The lines as an export takes them: entries and what was kept aside."""
+    lines: list[Line] = [(record.line, record.raw) for record in records]
+    lines += [(aside.line, aside.raw) for aside in source.report.asides]
+    return sorted(lines, key=lambda line: line[0])

@@ -18,11 +18,23 @@ from explorer.formats import (
     LeafMark,
     ReadCancelled,
     export_session,
-    in_file_order,
+    open_source,
 )
 from explorer.session.kinds import Kind
 from explorer.session.records import EntryRecord
-from tests.formats.files import Json, chain, dumps, entry, header, read, shape, user, write
+from explorer.store import Store
+from tests.formats.files import (
+    Json,
+    chain,
+    dumps,
+    entry,
+    header,
+    in_file_order,
+    read,
+    shape,
+    user,
+    write,
+)
 from tests.formats.test_omp import slot
 from tests.formats.test_pi import version_1
 
@@ -36,10 +48,9 @@ def export(
     new: Sequence[Json] = (),
     **rest: Any,
 ) -> ExportReport:
-    entries = sorted((record.line, record.raw) for record in records)
-    entries += [(0, dumps(value).decode()) for value in new]
+    lines = in_file_order(source, records)
+    lines += [(0, dumps(value).decode()) for value in new]
     mark = None if leaf is None else LeafMark(leaf, "feedbeef", 1767603600000)
-    lines = in_file_order(entries, source.report.asides)
     return export_session(lines, source.header, out, as_format, leaf=mark, **rest)
 
 
@@ -253,3 +264,25 @@ def test_a_place_that_cannot_be_written_is_an_os_error(tmp_path: Path) -> None:
     source, records = read(write(tmp_path / "s.jsonl", [header(), *chain(1)]))
     with pytest.raises(OSError):
         export(source, records, tmp_path / "none" / "out.jsonl")
+
+
+@pytest.mark.parametrize("as_format", ["original", "pi-v3"])
+def test_a_session_comes_back_through_the_database(
+    tmp_path: Path, as_format: Literal["original", "pi-v3"]
+) -> None:
+    lines = [slot(), header(), user("c", "b"), b"{broken", user("b", None), b"", b"\xff"]
+    path = write(tmp_path / "s.jsonl", [*lines, user("d", "c")])
+    direct = tmp_path / "direct.jsonl"
+    source, records = read(path)
+    export(source, records, direct, as_format, leaf="d")
+    store = Store.open(tmp_path / "sessions.db")
+    try:
+        key = store.import_session(open_source(path)).key
+        loaded = store.load(key)
+        out = tmp_path / "out.jsonl"
+        mark = LeafMark(loaded.tree.columns.ids[loaded.leaf], "feedbeef", 0)
+        export_session(store.lines(key), loaded.header, out, as_format, leaf=mark)
+    finally:
+        store.close()
+    assert out.read_bytes() == direct.read_bytes()
+    assert (out.read_bytes() == path.read_bytes()) is (as_format == "original")

@@ -12,9 +12,9 @@ from typing import Any
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from explorer.formats import FormatError, export_session, in_file_order, open_source
+from explorer.formats import FormatError, export_session, open_source
 from explorer.session.columns import ColumnBuilder
-from tests.formats.files import accounted, dumps, header, read
+from tests.formats.files import accounted, dumps, header, in_file_order, read
 
 IDS = st.sampled_from([*"abcdefghijklmnop", "", "\ud800"])
 ODD: st.SearchStrategy[Any] = st.recursive(
@@ -96,11 +96,11 @@ def _check(content: bytes) -> None:
         assert accounted(source, records) == lines
         _check_usable(records)
         out = Path(directory, "out.jsonl")
-        kept = sorted((record.line, record.raw) for record in records)
-        export_session(in_file_order(kept, source.report.asides), source.header, out)
+        kept = in_file_order(source, records)
+        export_session(kept, source.header, out)
         written = out.read_bytes().split(b"\n")[:-1]
         assert written[0 if source.header.raw else 1 :] == lines
-        export_session(in_file_order(kept, source.report.asides), source.header, out, "pi-v3")
+        export_session(kept, source.header, out, "pi-v3")
         if records:
             assert len(read(out)[1]) == len(records)
 
