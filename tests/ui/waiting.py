@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import QElapsedTimer, QThread
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
@@ -38,3 +39,21 @@ def button(widget: QWidget, text: str) -> QAbstractButton:
         if found.isVisible() and found.text().replace("&", "").startswith(text):
             return found
     raise AssertionError(f"no visible button says {text!r}")
+
+
+class Heard:
+    """What a signal said. Unlike Qt's spy it fails, and does not crash, when it said nothing."""
+
+    def __init__(self, signal: Any) -> None:
+        self.calls: list[list[Any]] = []
+        signal.connect(self._hear)
+
+    def _hear(self, *values: Any) -> None:
+        self.calls.append(list(values))
+
+    def count(self) -> int:
+        return len(self.calls)
+
+    def at(self, number: int) -> list[Any]:
+        assert number < len(self.calls), f"heard only {len(self.calls)} times"
+        return self.calls[number]

@@ -62,16 +62,16 @@ class CompactionPanel(QWidget):
         self._shown: Partition | None = None
         self._drafted: Partition | None = None
         self.notice = NoticeStrip(self)
-        self.setup = SetupPage(self)
-        self.rules = RulesPage(self)
-        self.draft = DraftPage(self)
+        self._pages = QStackedWidget(self)
+        self.setup = SetupPage(self._pages)
+        self._rules: RulesPage | None = None
+        self._draft: DraftPage | None = None
+        self._requests: RequestWindow | None = None
         self.empty = EmptyState(
             "compaction", "No session is open", "Open a session to see what a compaction of it "
-            "would summarize and what it would keep.", parent=self,
+            "would summarize and what it would keep.", parent=self._pages,
         )  # fmt: skip
-        self.requests = RequestWindow(self)
-        self._pages = QStackedWidget(self)
-        for page in (self.empty, self.setup, self.rules, self.draft):
+        for page in (self.empty, self.setup):
             self._pages.addWidget(page)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -86,14 +86,47 @@ class CompactionPanel(QWidget):
         self._measurer = Loader(self)
         self._measurer.loaded.connect(self.setup.show_request_size)
         self._builder = Loader(self)
-        self._builder.loaded.connect(self.requests.show_requests)
-        self._builder.failed.connect(self.requests.show_failure)
+        self._builder.loaded.connect(lambda found: self.requests.show_requests(found))
+        self._builder.failed.connect(lambda message: self.requests.show_failure(message))
         self._connect()
         self.setup.show_settings(self._profile, self._settings)
-        self.rules.show_profile(self._profile)
+
+    # The parts below are made when they are first wanted: the window is painted sooner.
+
+    @property
+    def rules(self) -> RulesPage:
+        """The page of rules."""
+        if self._rules is None:
+            rules = self._rules = RulesPage(self._pages)
+            rules.profile_changed.connect(self._rule_changed)
+            rules.closed.connect(lambda: self._pages.setCurrentWidget(self.setup))
+            rules.show_profile(self._profile)
+            self._pages.addWidget(rules)
+        return self._rules
+
+    @property
+    def draft(self) -> DraftPage:
+        """The page of drafts."""
+        if self._draft is None:
+            draft = self._draft = DraftPage(self._pages)
+            draft.cancel_asked.connect(self.cancel_requested)
+            draft.commit_asked.connect(self.commit_requested)
+            draft.discard_asked.connect(self._discard)
+            draft.again_asked.connect(lambda: self._pages.setCurrentWidget(self.setup))
+            draft.entry_requested.connect(self.entry_requested)
+            self._pages.addWidget(draft)
+        return self._draft
+
+    @property
+    def requests(self) -> RequestWindow:
+        """The window of the exact requests."""
+        if self._requests is None:
+            self._requests = RequestWindow(self)
+            self._requests.entry_requested.connect(self.entry_requested)
+        return self._requests
 
     def _connect(self) -> None:
-        setup, draft = self.setup, self.draft
+        setup = self.setup
         setup.settings_changed.connect(self._settings_chosen)
         setup.profile_chosen.connect(self._profile_named)
         setup.rules_asked.connect(lambda: self._pages.setCurrentWidget(self.rules))
@@ -103,14 +136,6 @@ class CompactionPanel(QWidget):
         setup.summarize_asked.connect(self.summarize)
         setup.model_chosen.connect(self.model_chosen)
         setup.instructions_changed.connect(self._measure_timer.start)
-        self.rules.profile_changed.connect(self._rule_changed)
-        self.rules.closed.connect(lambda: self._pages.setCurrentWidget(self.setup))
-        self.requests.entry_requested.connect(self.entry_requested)
-        draft.cancel_asked.connect(self.cancel_requested)
-        draft.commit_asked.connect(self.commit_requested)
-        draft.discard_asked.connect(self._discard)
-        draft.again_asked.connect(lambda: self._pages.setCurrentWidget(self.setup))
-        draft.entry_requested.connect(self.entry_requested)
 
     # what is previewed -------------------------------------------------------------------------
 
@@ -121,18 +146,21 @@ class CompactionPanel(QWidget):
 
     def set_document(self, document: CompactionDocument | None, at: int | None = None) -> None:
         """Preview a compaction of a document at an entry, by default at its leaf."""
-        if document is not self._document:
-            self.draft.clear()
+        is_other = document is not self._document
+        if is_other:
+            if self._draft is not None:
+                self._draft.clear()
+            if self._requests is not None:
+                self._requests.close()
             self.notice.dismiss()
             self._cut = None
-            self.requests.close()
         self._document, self._at = document, at
         if document is None:
             self._shown = None
             self._pages.setCurrentWidget(self.empty)
             self.partition_changed.emit(None)
             return
-        if self._pages.currentWidget() is self.empty:
+        if is_other:
             self._pages.setCurrentWidget(self.setup)
         self.refresh()
 
@@ -148,8 +176,12 @@ class CompactionPanel(QWidget):
             return
         self._profile, self._settings = profile, settings
         self.setup.show_settings(profile, settings)
-        self.rules.show_profile(profile)
+        self._show_rules()
         self.refresh()
+
+    def _show_rules(self) -> None:
+        if self._rules is not None:
+            self._rules.show_profile(self._profile)
 
     def set_cut(self, position: int | None) -> None:
         """Cut at a position of the path (None: where the settings put it)."""
@@ -187,7 +219,7 @@ class CompactionPanel(QWidget):
         self._profile = PROFILES[name]
         self._settings, self._cut = Settings.of(self._profile), None
         self.setup.show_settings(self._profile, self._settings)
-        self.rules.show_profile(self._profile)
+        self._show_rules()
         self.refresh()
         self.profile_chosen.emit(name)
 

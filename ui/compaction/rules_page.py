@@ -24,15 +24,19 @@ class RulesPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._profile = PROFILES["explorer"]
-        self.back = LinkButton("‹ &Back to the compaction", self)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        body = self._body = QWidget(area)
+        area.setWidget(body)
+        self.back = LinkButton("‹ &Back to the compaction", body)
         self.back.clicked.connect(self.closed)
-        self.title = QLabel(self)
+        self.title = QLabel(body)
         self.title.setFont(ui_font(0.5, bold=True))
         self.title.setWordWrap(True)
-        self.reset = LinkButton("Restore the profile's own rules", self)
+        self.reset = LinkButton("Restore the profile's own rules", body)
         self.reset.clicked.connect(self._restore)
         self.choices: dict[str, QComboBox] = {}
-        body = QWidget(self)
         self._column = QVBoxLayout(body)
         self._column.setContentsMargins(S16, S12, S16, S16)
         self._column.setSpacing(S4)
@@ -40,7 +44,7 @@ class RulesPage(QWidget):
         self._column.addWidget(self.title)
         intro = Caption(
             "Where agents differ, or have a known fault. Change a rule to see in the map and the "
-            "ledger what it does.", self,
+            "ledger what it does.", body,
         )  # fmt: skip
         intro.setWordWrap(True)
         self._column.addWidget(intro)
@@ -48,31 +52,27 @@ class RulesPage(QWidget):
         for name, switch in SWITCHES.items():
             self._add(name, switch)
         self._column.addStretch(1)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(body)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(area)
 
     def _add(self, name: str, switch: Switch) -> None:
         self._column.addSpacing(S4)
-        self._column.addWidget(Hairline(parent=self))
+        self._column.addWidget(Hairline(parent=self._body))
         self._column.addSpacing(S4)
-        title = QLabel(switch.title, self)
+        title = QLabel(switch.title, self._body)
         title.setFont(ui_font(bold=True))
         title.setWordWrap(True)
-        source = Caption(switch.source, self)
+        source = Caption(switch.source, self._body)
         source.setAccessibleName(f"documented as {switch.source}")
         line = row(title, source)
         line.setStretchFactor(title, 1)
         self._column.addLayout(line)
-        words = QLabel(switch.explanation, self)
+        words = QLabel(switch.explanation, self._body)
         words.setWordWrap(True)
         set_tone(words, "dim")
         self._column.addWidget(words)
-        choice = QComboBox(self)
+        choice = QComboBox(self._body)
         choice.setAccessibleName(switch.title)
         choice.setAccessibleDescription(switch.explanation)
         choice.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)

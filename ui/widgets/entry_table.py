@@ -182,6 +182,8 @@ class EntryTable(QTableView):
         self.setCornerButtonEnabled(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalHeader().hide()
+        self.horizontalHeader().setAccessibleName("Columns")
+        self.verticalHeader().setAccessibleName("Rows")
         self.horizontalHeader().setHighlightSections(False)
         self.horizontalHeader().setSectionsClickable(False)
         self.delegate = EntryDelegate(self, text_column)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QSignalSpy, QTest
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer.compaction.context_size import context_size
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.session.context import context_at
 from tests.ui.sessions import Talk, load_file
-from tests.ui.waiting import settle, shown_texts
+from tests.ui.waiting import Heard, settle, shown_texts
 from ui.inspector import ContextPane
 from ui.inspector.context_model import Column
 from ui.widgets.entry_table import ENTRY, LEAD
@@ -76,7 +76,7 @@ def test_click_and_return_ask_for_the_entry_and_the_list_stays(pane: ContextPane
     talk.turns(3)
     pane.show_context(talk.document, talk.document.leaf)
     settle()
-    spy = QSignalSpy(pane.entry_requested)
+    spy = Heard(pane.entry_requested)
     # As the window does: what was asked for is selected, and the panes follow the selection.
     pane.entry_requested.connect(lambda at: pane.show_context(talk.document, at))
     pane.table.scrollToTop()

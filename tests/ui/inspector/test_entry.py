@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QBuffer, QPoint, Qt
 from PySide6.QtGui import QColor, QDesktopServices, QImage, QTextCursor
-from PySide6.QtTest import QSignalSpy, QTest
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.ui.sessions import MemoryDocument, Talk, call_block, load_file
-from tests.ui.waiting import settle, shown_texts, wait_for
+from tests.ui.waiting import Heard, settle, shown_texts, wait_for
 from ui import theme
 from ui.inspector import EntryPane
 from ui.inspector.block_views import CallView, CodeView, ResultView, ThinkingView
@@ -178,7 +178,7 @@ def test_a_call_shows_its_diff_and_its_result(pane: EntryPane) -> None:
     assert block.blockFormat().background().color() == theme.LIGHT.removed
     assert block.next().blockFormat().background().color() == theme.LIGHT.added
     assert "Replaced." in _texts(pane)
-    spy = QSignalSpy(pane.entry_requested)
+    spy = Heard(pane.entry_requested)
     (view,) = _views(pane, ResultView)
     link = next(b for b in view.findChildren(LinkButton) if b.text() == f"#{result}")
     QTest.mouseClick(link, Qt.MouseButton.LeftButton)
@@ -209,7 +209,7 @@ def test_compaction_facts_link_to_the_first_kept_entry(pane: EntryPane) -> None:
     pane.show_entry(talk.document, at)
     settle()
     assert "5,000" in shown_texts(pane)
-    spy = QSignalSpy(pane.entry_requested)
+    spy = Heard(pane.entry_requested)
     link = next(b for b in _views(pane, LinkButton) if b.text().startswith("e000"))
     QTest.mouseClick(link, Qt.MouseButton.LeftButton)
     assert spy.at(0)[0] == kept

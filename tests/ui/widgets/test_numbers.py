@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtTest import QSignalSpy, QTest
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tests.ui.waiting import settle
+from tests.ui.waiting import Heard, settle
 from ui.widgets.budget_bar import BudgetBar
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.gauge import ContextGauge
@@ -27,7 +27,7 @@ def slider(app: QApplication) -> NumberSlider:
 
 
 def test_typing_a_number_takes_it_exactly(slider: NumberSlider) -> None:
-    spy = QSignalSpy(slider.changed)
+    spy = Heard(slider.changed)
     slider.box.setFocus()
     slider.box.selectAll()
     QTest.keyClicks(slider.box, "123456")
@@ -71,7 +71,7 @@ def test_every_key_step_changes_the_value_over_the_whole_range(slider: NumberSli
 
 
 def test_a_click_on_the_track_goes_there(slider: NumberSlider) -> None:
-    spy = QSignalSpy(slider.changed)
+    spy = Heard(slider.changed)
     middle = slider.track.rect().center()
     QTest.mouseClick(slider.track, Qt.MouseButton.LeftButton, pos=middle)
     assert spy.count() >= 1
@@ -80,7 +80,7 @@ def test_a_click_on_the_track_goes_there(slider: NumberSlider) -> None:
 
 
 def test_setting_a_value_tells_nobody(slider: NumberSlider) -> None:
-    spy = QSignalSpy(slider.changed)
+    spy = Heard(slider.changed)
     slider.set_value(16_384)
     slider.set_maximum(500_000)
     assert spy.count() == 0
@@ -164,7 +164,7 @@ def test_legend_filters_by_one_share_at_a_time(app: QApplication) -> None:
     legend.resize(400, 60)
     legend.show()
     settle()
-    spy = QSignalSpy(legend.filter_changed)
+    spy = Heard(legend.filter_changed)
     QTest.mouseClick(legend.item("1"), Qt.MouseButton.LeftButton)
     QTest.keyClick(legend.item("3"), Key.Key_Space)
     assert legend.filter_key() == "3"
@@ -186,7 +186,7 @@ def test_legend_wraps_and_keeps_the_filter_when_figures_change(app: QApplication
     legend.set_shares([share._replace(tokens=share.tokens + 1000) for share in SHARES])
     assert legend.filter_key() == "2"
     assert legend.item("2").text() == "turn prefix 9.1k"
-    spy = QSignalSpy(legend.filter_changed)
+    spy = Heard(legend.filter_changed)
     legend.set_shares(SHARES[2:])
     assert spy.at(0)[0] == ""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QSignalSpy, QTest
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from tests.ui.waiting import button, settle, shown_texts, wait_for
+from tests.ui.waiting import Heard, button, settle, shown_texts, wait_for
 from ui.widgets.labels import ElidedLabel, LinkButton
 from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
 from ui.widgets.panels import CollapsibleSection, EmptyState
@@ -56,7 +56,7 @@ def test_leaving_a_text_of_many_lines_frees_it_and_shows_the_next(app: QApplicat
     view.set_text("line\n" * 30_000)
     wait_for(lambda: not view.is_loading)
     old = view.document()
-    gone = QSignalSpy(old.destroyed)
+    gone = Heard(old.destroyed)
     view.set_text("next")
     assert view.toPlainText() == "next"
     assert view.document().defaultFont() == view.font()
@@ -160,7 +160,7 @@ def test_elided_label_has_all_of_it_in_tool_tip_and_name(app: QApplication) -> N
 
 def test_link_button_follows_return(app: QApplication) -> None:
     link = LinkButton("go")
-    spy = QSignalSpy(link.clicked)
+    spy = Heard(link.clicked)
     link.show()
     QTest.keyClick(link, Qt.Key.Key_Return)
     assert spy.count() == 1
@@ -180,6 +180,6 @@ def test_empty_state_offers_the_next_step(app: QApplication) -> None:
     state = EmptyState("session", "Nothing open", "Open a session.", "Open the sample")
     state.resize(400, 300)
     state.show()
-    spy = QSignalSpy(state.pressed)
+    spy = Heard(state.pressed)
     QTest.mouseClick(button(state, "Open the sample"), Qt.MouseButton.LeftButton)
     assert spy.count() == 1

@@ -1,0 +1,57 @@
+"""A document in memory that can be previewed, and drafts to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from explorer.compaction.partition import Partition, partition
+from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.requests import SummaryRequest, build_requests
+from explorer.templates import load_templates
+from tests.ui.sessions import MemoryDocument
+
+
+class Previewed:
+    """What the panel asks of a document, over entries in memory."""
+
+    def __init__(self, document: MemoryDocument) -> None:
+        self.inner = document
+        self.tree = document.tree
+        self.payloads = document.payloads
+        self.templates = load_templates()
+
+    @property
+    def leaf(self) -> int:
+        return self.inner.leaf
+
+    @property
+    def weights(self) -> Sequence[int] | None:
+        return self.inner.weights
+
+    def preview(
+        self, at: int | None, profile: Profile, settings: Settings, cut: int | None = None
+    ) -> Partition:
+        leaf = self.leaf if at is None else at
+        prepared = prepare(self.tree, leaf, profile, settings, weights=self.weights, cut=cut)
+        return partition(self.tree, prepared)
+
+    def requests(self, shown: Partition, instructions: str = "") -> list[SummaryRequest]:
+        assert isinstance(shown.preparation, Preparation)
+        return build_requests(
+            shown.preparation, self.payloads.entries, None, instructions, self.templates
+        )
+
+
+@dataclass
+class Written:
+    """A finished draft."""
+
+    summary: str
+    model: str = "offline/extractive"
+    instructions: str = ""
+    elapsed_ms: float = 1200.0
+    output_tokens: int = 321
+    tokens_before: int = 0
+    problem: str = ""
