@@ -40,11 +40,13 @@ def parts_above(tree: SessionTree, entry: int) -> Iterator[range]:
 
 def find_on_path(tree: SessionTree, entry: int, wanted: str) -> int:
     """The entry with an id on the path to ``entry``, that one included; -1 for none."""
-    ids = tree.columns.ids
+    found = find_above(tree.columns.ids, wanted, 0, entry + 1)
+    if found < 0:
+        return -1
+    # Walk no farther than the entry lies: one that is beside the path is passed soon.
     for part in parts_above(tree, entry):
-        found = find_above(ids, wanted, part.start, part.stop)
-        if found >= 0:
-            return found
+        if part.start <= found:
+            return found if found in part else -1
     return -1
 
 
