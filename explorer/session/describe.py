@@ -6,29 +6,53 @@ agent wrote a file.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from explorer.session.kinds import ROLE_KINDS, TYPE_KINDS, Flag, Kind
+from explorer.session.text import (
+    PREVIEW_UNITS,
+    Json,
+    blocks_of,
+    call_title,
+    first_line,
+    first_text,
+    summary_line,
+    text_of,
+)
 
-Json = dict[str, Any]
+__all__ = [
+    "PREVIEW_UNITS",
+    "BranchFacts",
+    "CompactionFacts",
+    "Facts",
+    "FileOp",
+    "Json",
+    "OpKind",
+    "blocks_of",
+    "call_title",
+    "describe",
+    "first_kept_id",
+    "first_line",
+    "from_extension",
+    "kind_of",
+    "summary_line",
+    "text_of",
+    "time_ms",
+    "token_count",
+    "usage_tokens",
+]
+
 OpKind = Literal["read", "write", "edit"]
 
-PREVIEW_UNITS = 200
-"""Characters of the first line kept for the map and the lists."""
-
-_NAME_UNITS = 80
-"""Characters of a tool's name in a title."""
 _MAX_COUNT = 2**31 - 1
 """Token counts are kept in 32 bits; a larger one is damage and is shown as this."""
 _MAX_TIME = 8.64e15
 """Milliseconds; the range of JavaScript's Date."""
 
 _FILE_TOOLS: dict[str, OpKind] = {"read": "read", "write": "write", "edit": "edit"}
-_TITLE_KEYS = ("path", "file_path", "command", "pattern", "query", "url")
 
 # Looking up a member of an enum, and joining flags, costs as much as parsing a line's first
 # field: what every entry needs is looked up once.
@@ -105,81 +129,6 @@ def time_ms(value: object) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value) if abs(value) <= _MAX_TIME else 0.0
     return 0.0
-
-
-def first_line(text: str) -> str:
-    """The first line of a text that holds anything, cut for lists."""
-    line = text[: PREVIEW_UNITS + 1]
-    end = line.find("\n")
-    if end > 0:
-        line = line[:end]
-    if line.isprintable() and "  " not in line and line[:1] != " ":
-        # Only single spaces between words: nothing to put right but the end.
-        return line.rstrip()[:PREVIEW_UNITS]
-    head = text[: PREVIEW_UNITS * 4].lstrip()
-    end = head.find("\n")
-    line = head if end < 0 else head[:end]
-    return " ".join(line[: PREVIEW_UNITS + 1].split())[:PREVIEW_UNITS]
-
-
-def summary_line(text: str) -> str:
-    """What a summary is about: the line under its first heading, or its first line."""
-    lines = [line.strip() for line in text[: PREVIEW_UNITS * 10].splitlines()]
-    headings = [at for at, line in enumerate(lines) if line.startswith("#")]
-    told = lines[headings[0] + 1 :] if headings else []
-    line = next((line for line in told if line and not line.startswith("#")), "")
-    return first_line(line.lstrip("-*0123456789. ") or text)
-
-
-def blocks_of(content: object) -> list[Json]:
-    """The blocks of a message's content; a plain string is one text block."""
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    if isinstance(content, list):
-        return [block for block in content if isinstance(block, dict)]
-    return []
-
-
-def text_of(content: object, separator: str = "\n") -> str:
-    """The text blocks of a content, joined."""
-    if isinstance(content, str):
-        return content
-    return separator.join(
-        text
-        for block in blocks_of(content)
-        if block.get("type") == "text" and isinstance(text := block.get("text"), str)
-    )
-
-
-def _first_text(content: object) -> str:
-    """The first line of a content's text blocks together."""
-    if isinstance(content, str):
-        return first_line(content)
-    if isinstance(content, list):
-        for block in content:
-            # One block that holds anything is enough: what follows begins a new line.
-            if isinstance(block, dict) and block.get("type") == "text":
-                text = block.get("text")
-                line = first_line(text) if isinstance(text, str) else ""
-                return line or first_line(text_of(content))
-    return ""
-
-
-def call_title(name: str, arguments: object) -> str:
-    """A tool call in one line: its name and the argument that says most."""
-    if len(name) > _NAME_UNITS or not name.isprintable():
-        name = first_line(name)[:_NAME_UNITS]
-    if isinstance(arguments, dict):
-        for key in _TITLE_KEYS:
-            value = arguments.get(key)
-            if isinstance(value, str) and value:
-                return f"{name} {first_line(value)}"
-        if arguments:
-            try:
-                return f"{name} {json.dumps(arguments, ensure_ascii=False)[:80]}"
-            except RecursionError:
-                return f"{name} {{…}}"
-    return name
 
 
 def token_count(value: object) -> int:
@@ -289,7 +238,7 @@ def _tool_result(moment: float, message: Json) -> Facts:
         moment,
         -1,
         "",
-        _first_text(content),
+        first_text(content),
         0,
         (),
         call_id if isinstance(call_id, str) else "",
@@ -308,7 +257,7 @@ def _message(kind: Kind, moment: float, message: Json) -> Facts:
         return Facts(kind, flags, moment, -1, "", first_line(_text(message, "summary")), 0)
     if kind is Kind.CUSTOM_ROLE and message.get("display") is False:
         flags |= Flag.HIDDEN
-    text = _first_text(content) or ("image" if images else "")
+    text = first_text(content) or ("image" if images else "")
     return Facts(kind, flags, moment, -1, "", text, images if kind is Kind.USER else 0)
 
 
