@@ -2,6 +2,7 @@
 
     python -m tests.models.survival            prints the table
     python -m tests.models.survival --lost     and names what was lost
+    python -m tests.models.survival --whole    budgets are shares of all the text so far
 
 A fact counts as alive when its exact text (blanks made equal) is in the summary. That is
 an upper bound of what a reader would find.
@@ -163,7 +164,7 @@ def main() -> None:
     for name, stories in story_sets().items():
         print(f"\n{name} ({len(stories)} stories, {GENERATIONS} generations)")
         for share in SHARES:
-            total = measure_all(stories, share)
+            total = measure_all(stories, share, "--whole" in sys.argv)
             kinds = ", ".join(
                 f"{kind} {total.alive[kind]}/{count}" for kind, count in sorted(total.planted.items())
             )

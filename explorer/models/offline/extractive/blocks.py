@@ -20,6 +20,11 @@ _MARK = re.compile(rf"^\[(?P<name>{_NAMES})(?:[:(][^\]\n]{{0,80}})?\]:?[ \t]*", 
 _RULE = re.compile(r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|─{3,})\s*$", re.MULTILINE)
 _CALL = re.compile(r"([A-Za-z_][\w.-]*)\(")
 _DECODER = json.JSONDecoder()
+# An earlier summary told to the model; its tags are escaped where the text was escaped.
+_FRAMED = re.compile(
+    r"(?:<|&lt;)(?P<tag>[a-z-]*summary)(?:>|&gt;)(?P<inner>.*)(?:<|&lt;)/(?P=tag)(?:>|&gt;)",
+    re.DOTALL,
+)
 _SHELL = re.compile(r"^Ran `(?P<command>[^\n]+)`\n(?:```\w*\n)?(?P<output>.*)", re.DOTALL)
 
 
@@ -46,14 +51,14 @@ def blocks_of(text: str, cancelled: Callable[[], bool]) -> list[Block]:
     first = marks[0].start() if marks else len(text)
     lead = text[:first].strip()
     if lead:
-        blocks.extend(_speech(Speaker.USER, lead))
+        blocks.extend(speech_blocks(Speaker.USER, lead))
     for index, mark in enumerate(marks):
         if cancelled():
             return blocks
         end = marks[index + 1].start() if index + 1 < len(marks) else len(text)
         body = _trimmed(text[mark.end() : end])
         if body:
-            blocks.extend(_speech(_speaker(mark.group("name")), body))
+            blocks.extend(speech_blocks(_speaker(mark.group("name")), body))
     return blocks
 
 
@@ -97,7 +102,7 @@ def _speaker(name: str) -> Speaker:
     return Speaker.USER
 
 
-def _speech(speaker: Speaker, body: str) -> list[Block]:
+def speech_blocks(speaker: Speaker, body: str) -> list[Block]:
     """Splits what only looks like the user's words: shell runs and embedded summaries."""
     if speaker is not Speaker.USER:
         return [Block(speaker, body)]
@@ -105,12 +110,11 @@ def _speech(speaker: Speaker, body: str) -> list[Block]:
     if shell:
         call = Block(Speaker.CALL, f"bash(command={json.dumps(shell.group('command'))})")
         return [call, Block(Speaker.RESULT, shell.group("output").rstrip("` \n"))]
-    for tag in ("summary", "conversation-summary"):
-        start, end = body.find(f"<{tag}>"), body.rfind(f"</{tag}>")
-        if 0 <= start < end:
-            inner = Block(Speaker.SUMMARY, body[start + len(tag) + 2 : end].strip())
-            rest = body[end + len(tag) + 3 :].strip()
-            return [inner, Block(Speaker.USER, rest)] if rest else [inner]
+    framed = _FRAMED.search(body)
+    if framed:
+        inner = Block(Speaker.SUMMARY, framed.group("inner").strip())
+        rest = body[framed.end() :].strip()
+        return [inner, Block(Speaker.USER, rest)] if rest else [inner]
     if re.match(r"^#{1,3} \w+", body) and len(re.findall(r"^#{2,3} \w", body, re.MULTILINE)) >= 3:
         return [Block(Speaker.SUMMARY, body)]
     return [Block(speaker, body)]

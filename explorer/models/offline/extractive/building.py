@@ -139,6 +139,7 @@ class Builder:
             return
         kind = assistant_kind(piece, words, age)
         statement = self.add(text, kind, speaker, age)
+        statement.firm = kind is Kind.CONSTRAINT and _BINDING.search(text) is not None
         statement.noted = cues.NOTED.found(text, words)
 
     def _calls(self, text: str, age: float) -> None:
@@ -226,6 +227,15 @@ _POINTS_AT = re.compile(
     r"you(?:['’]ll|\s+will|\s+can)\s+find|find|docs?|details|more\s+in|compare)\b",
     re.IGNORECASE,
 )
+_NARRATES = re.compile(
+    r"^\W*(?:(?:right|ok(?:ay)?|well|hm+|ah|oh|so|yes|no|good|great|nice|and|but|because|since)\b\W+)*"
+    r"(?:that|this|it|its|i|we|they|he|she|there|those|these|which)\b",
+    re.IGNORECASE,
+)
+_WISHES = re.compile(
+    r"\b(?:need|want|like\s+to|please|should|have\s+to|got\s+to|hope|wish|trying\s+to|goal|love\s+to)\b",
+    re.IGNORECASE,
+)
 _DESCRIBES = re.compile(
     r"^\W*(?:the|this|that|these|those|our|my|we|i|it|there|he|she|they|you|all|each|every|currently|"
     r"right\s+now|today|yesterday|[A-Z][a-z]+(?:['’]s)?)\s+(?:\S+\s+){0,5}?(?:is|are|was|were|has|have|had|"
@@ -236,6 +246,8 @@ _DESCRIBES = re.compile(
 
 
 def _imperative(text: str) -> bool:
+    if _NARRATES.match(text) and not _WISHES.search(text):
+        return False
     return not (_DESCRIBES.match(text) or _POINTS_AT.match(text))
 
 
@@ -259,7 +271,7 @@ def assistant_kind(piece: Piece, words: frozenset[str], age: float) -> Kind:
         return Kind.BLOCKED if age <= 0.15 else Kind.FINDING
     if cues.DOING.found(text, words):
         return Kind.DOING
-    if _BINDING.search(text):
+    if _BINDING.search(text) or cues.RULE.found(text, words):
         return Kind.CONSTRAINT
     return Kind.FACT
 

@@ -168,9 +168,11 @@ def _claim(statement: Statement, clause: str, atom: Atom, offset: int, change: b
         if len(near) == 4:
             break
     dimension = _dimension(unit)
-    heads = set(near[:1])
+    heads, modifiers = set(near[:1]), set(near[1:])
     if dimension == "count" and unit not in _BLANK_UNITS:
-        heads.add(stem(unit))
+        counted = _counted(clause, atom, offset)
+        heads |= set(counted[-1:])
+        modifiers |= set(counted[:-1])
     rest = clause[: atom.start - offset] + " " + clause[atom.end - offset :]
     if not near and _PRONOUN.search(clause):
         rest = statement.text.replace(atom.text, " ")  # "the limit is too low, make it 80"
@@ -185,12 +187,25 @@ def _claim(statement: Statement, clause: str, atom: Atom, offset: int, change: b
         value,
         dimension,
         frozenset(heads),
-        frozenset(near[1:]),
+        frozenset(modifiers),
         subject,
         linked,
         change,
         clause,
     )
+
+
+def _counted(clause: str, atom: Atom, offset: int) -> list[str]:
+    """The stems of what a number counts: "80 concurrent upload workers" gives all three."""
+    found: list[str] = []
+    for word in clause[atom.start - offset :].split()[1:6]:
+        bare = word.strip(".,;:!?()")
+        if not bare.isalpha() or bare.lower() in STOP:
+            break
+        found.append(stem(bare))
+        if bare != word:
+            break
+    return found
 
 
 def _unlinked(before: str) -> tuple[str, bool]:

@@ -59,7 +59,7 @@ RULE = _cue(
     | \bwithout\s+\w+ing\b | \bunless\b | \bexcept\b | \bregardless\b | \bdon['’]?t\s+touch\b
     | \b(?:verbatim|word\s+for\s+word|exactly\s+as|to\s+the\s+letter)\b
     | \b(?:ask|check\s+with|tell)\s+(?:me|us)\s+(?:first|before)\b | \bask\s+before\b
-    | ^\W*no\s+\w+ | [,;:]\s+no\s+(?:new|more|external|third|breaking|extra|direct|raw|global)\b
+    | (?:^|[,;:(–—-])\s*no\s+[a-z]\w+ | \b(?:nobody|no\s+one)\b | ,\s+ever\b | \bwhatever\s+you\s+do\b
     | (?<!we\s)(?<!i\s)\b(?:has|have|needs?)\s+to\s+(?!do\b)\w+
     | \bbackwards?[- ]compatib\w+ | \b(?:nobody|nothing|no\s+one|none)\s+(?:may|should|can|must)\b
     | \b(?:needs?|required?)\s+(?:explicit\s+)?(?:approval|sign[- ]?off|review)\b
@@ -130,7 +130,7 @@ DOING = _cue(
     "working progress currently halfway started starting midway partially underway now about i'm"
     " am ongoing investigating looking let i'll going",
     r"""
-    \bworking\s+on\b | \bin\s+progress\b | \bcurrently\b | \bhalf-?way\b | \bmidway\b | \bpartial(?:ly)?\b
+    \bworking\s+on\b | \bin\s+progress\b | \bcurrently\s+\w+ing\b | \bhalf-?way\b | \bmidway\b | \bpartial(?:ly)?\b
     | \bunder\s?way\b | \bongoing\b | \b(?:i['’]?m|i\s+am|we['’]?re|now)\s+\w+ing\b
     | \b(?:start(?:ed|ing)|begun|began)\s+(?:on|to|with|the|\w+ing)\b | \babout\s+to\b
     | \bhave\s+started\b | \b(?:i['’]ll|let\s+me|i\s+will)\s+now\b
@@ -181,6 +181,11 @@ FINDING = _cue(
     | \b(?:problem|issue|bug|bottleneck|cause)\s+(?:is|was|lies|comes)\b | \bdue\s+to\b | \bcaused\s+by\b
     | \b(?:happens|happened|occurs|breaks|fails)\s+(?:because|when|only)\b
     """,
+)
+PROCESS = re.compile(
+    r"^\W*(?:ok(?:ay)?\W+|now\W+|so\W+|first\W+|sure\W+|then\W+)*(?:i\b|i['’]|let\s+me|let['’]s|we\b|there|that|this|"
+    r"it\b|here)",
+    re.IGNORECASE,
 )
 CAUSE = re.compile(
     r"\bcause\b|\bculprit\b|\bturn(?:s|ed)?\s+out\b|\bdue\s+to\b|\bbecause\b|\breason\b|\bcaused\b|"

@@ -18,7 +18,9 @@ _LABELS = {ERROR_LABEL: Kind.ERROR, OUTPUT_LABEL: Kind.OUTPUT}
 _HEADING = re.compile(
     r"^\s{0,3}(?:(#{1,6})\s+(.+?)|\*\*([^*]+?)\*\*:?|(\d{1,2})\.\s+\**([A-Z][^:*\n]{2,60}?)\**:)\s*$"
 )
-_FILE_TAGS = re.compile(r"<(read-files|modified-files)>\n?(.*?)</\1>", re.DOTALL)
+_FILE_TAGS = re.compile(
+    r"(?:<|&lt;)(read-files|modified-files)(?:>|&gt;)\n?(.*?)(?:<|&lt;)/\1(?:>|&gt;)", re.DOTALL
+)
 _EMPTY = re.compile(r"^\W*\(?(?:none|n/?a|nothing|empty|not applicable|tbd)\)?\W*$", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX~>-]\]\s+)?")
 _STATE = re.compile(r"^(Done|In progress|Blocked):\s+", re.IGNORECASE)

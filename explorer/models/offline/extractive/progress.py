@@ -27,7 +27,10 @@ def close_finished(statements: list[Statement]) -> None:
                 by_term[term].append(statement)
     for statement in statements:
         if statement.kind is Kind.DOING and not statement.inherited and statement.age > 0.2:
-            statement.dropped = "passed"
+            if statement.atoms:
+                statement.kind = Kind.FACT
+            else:
+                statement.dropped = "passed"
 
 
 def _close(done: Statement, by_term: dict[str, list[Statement]]) -> None:

@@ -64,9 +64,7 @@ def rank(statements: list[Statement], focus: frozenset[str]) -> None:
         if statement.kind is Kind.ERROR:
             worth *= cues.error_weight(statement.text)
         if _empty(statement):
-            strong = statement.kind is Kind.FINDING and cues.CAUSE.search(statement.text)
-            asked = statement.kind is Kind.REQUEST and statement.speaker is Speaker.USER
-            worth *= 0.8 if strong else 0.65 if asked else 0.25
+            worth *= _emptiness(statement)
         if focus and statement.terms & focus:
             worth *= 1.5 + 0.5 * min(3, len(statement.terms & focus))
         statement.worth += worth
@@ -74,8 +72,17 @@ def rank(statements: list[Statement], focus: frozenset[str]) -> None:
 
 def _voice(statement: Statement) -> float:
     if statement.kind is Kind.CONSTRAINT and statement.speaker is Speaker.ASSISTANT:
-        return 0.6
+        return 0.4 if statement.firm else 0.2
     return _VOICE[statement.speaker]
+
+
+def _emptiness(statement: Statement) -> float:
+    """What is left of the worth of words without anything exact in them."""
+    if statement.kind is Kind.FINDING and cues.CAUSE.search(statement.text):
+        return 0.8
+    if statement.speaker is Speaker.USER and len(statement.terms) >= 3:
+        return 0.65
+    return 0.25 if cues.PROCESS.match(statement.text) else 0.45
 
 
 def _empty(statement: Statement) -> bool:

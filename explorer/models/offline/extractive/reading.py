@@ -6,15 +6,16 @@ import json
 import re
 from dataclasses import dataclass
 
-from explorer.models.offline.extractive.blocks import Block
+from explorer.models.offline.extractive.blocks import Block, speech_blocks
 from explorer.models.offline.extractive.statement import Speaker
 from explorer.models.request import ChatMessage, ModelRequest
 
 _TAGGED = ("previous-summary", "additional-context")
+# "Additional focus: ...", "Pay special attention to this:" and what follows, to the end.
 _FOCUS_LINE = re.compile(
-    r"^[ \t>*_#-]*(?:additional|extra|custom|user|special)?[ \t]*(?:focus|instructions?|guidance)"
-    r"(?:[ \t]+(?:on|from|by|for)[^:\n]{0,40})?[ \t*_]*[:：][ \t*_]*(?P<text>\S.*(?:\n(?!\s*\n|#).+)*)",
-    re.IGNORECASE | re.MULTILINE,
+    r"^[^\n:]*\b(?:focus|attention|instructions?|guidance|emphasi[sz]e|concentrate)\b[^\n:]{0,60}"
+    r":[ \t*_]*\n?(?P<text>\S.*)\Z",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _FOCUS_TAG = re.compile(
     r"<(focus|custom-instructions|user-instructions|instructions)>(.*?)</\1>", re.DOTALL
@@ -88,7 +89,7 @@ def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:
         if index == last_user or message.role not in speakers:
             continue
         if message.text.strip():
-            blocks.append(Block(speakers[message.role], message.text))
+            blocks.extend(speech_blocks(speakers[message.role], message.text))
         for call in message.tool_calls:
             arguments = ", ".join(f"{k}={_json(v)}" for k, v in call.arguments.items())
             blocks.append(Block(Speaker.CALL, f"{call.name}({arguments})"))

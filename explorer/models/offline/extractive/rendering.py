@@ -24,10 +24,10 @@ _HOMES: dict[Section, tuple[Section, ...]] = {
     Section.GOAL: (Section.GOAL, Section.NOTES, Section.FACTS, Section.PROGRESS),
     Section.CONSTRAINTS: (
         Section.CONSTRAINTS,
+        Section.GOAL,
         Section.FACTS,
         Section.DECISIONS,
         Section.NOTES,
-        Section.GOAL,
     ),
     Section.DONE: (Section.DONE, Section.PROGRESS, Section.FACTS, Section.NOTES),
     Section.DOING: (Section.DOING, Section.PROGRESS, Section.NEXT, Section.DONE, Section.FACTS),

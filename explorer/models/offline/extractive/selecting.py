@@ -16,7 +16,7 @@ from explorer.models.offline.extractive.wording import wordings
 from explorer.models.offline.pieces import utf16_units
 
 FLOOR = 1.5
-LEFTOVER_FLOOR = 0.9
+LEFTOVER_FLOOR = 0.6
 _BULLET = 3
 _SELF_STANDING = (
     Kind.CONSTRAINT,
@@ -126,6 +126,14 @@ class Selection:
                     self.room -= more
                     break
 
+    def drop_repeated(self, statement: Statement) -> None:
+        """Give back what now stands word for word inside the wording of one chosen statement."""
+        inside = next((c.text for c in self.chosen if c.statement is statement), "")
+        for choice in list(self.chosen):
+            if choice.statement is not statement and choice.texts[-1].rstrip(".") in inside:
+                self.chosen.remove(choice)
+                self.room += choice.size
+
     def _density(self, statement: Statement, text: str, worth: float) -> float:
         return worth / math.pow(size_of(statement.kind, text) + 14, 0.7)
 
@@ -150,7 +158,7 @@ class Selection:
             for chosen in self._by_term.get(term, ()):
                 counts[id(chosen)] += 1
         most = max(counts.values(), default=0)
-        need = 0.8 if statement.speaker in (Speaker.ASSISTANT, Speaker.THINKING) else 0.99
+        need = 0.9 if statement.speaker in (Speaker.ASSISTANT, Speaker.THINKING) else 0.99
         return most >= need * len(statement.terms)
 
     def _accept(self, choice: Choice) -> None:

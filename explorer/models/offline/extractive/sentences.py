@@ -10,7 +10,9 @@ _BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,3}[.)])\s+")
 _BOX = re.compile(r"^\[([ xX~>-])\]\s+")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+")
 _TABLE_RULE = re.compile(r"^[\s|:+=_-]*$")
-_END = re.compile(r"(?<=[.!?])[\"'”’)\]*`]*\s+(?=[\"'“‘(\[`*_]*[A-Z0-9`/~.$])|(?<=[.!?])\s{2,}")
+_END = re.compile(
+    r"(?<=[.!?])[\"'”’)\]*`]*\s+(?=[\"'“‘(\[`*_]*[A-Z0-9`/~.$]|[a-z]\w*(?:\(|_\w|\.\w))|(?<=[.!?])\s{2,}"
+)
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|approx|cf|dr|mr|mrs|fig|eq|resp|incl|esp|(?-i:[A-Z]))\.)$",
     re.IGNORECASE,

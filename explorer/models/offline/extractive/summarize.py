@@ -19,7 +19,7 @@ from explorer.models.offline.extractive.template import Template, read_template
 from explorer.models.offline.extractive.wording import wordings
 from explorer.models.offline.extractive.words import lower_words, terms_of
 from explorer.models.offline.pieces import estimate_tokens
-from explorer.models.request import ModelRequest
+from explorer.models.request import ChatMessage, ModelRequest
 
 _SHARE = 0.2
 _CEILING = 0.5
@@ -28,6 +28,7 @@ _LARGEST = 6000
 _LATEST_SHARE = 0.3
 _STANDING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION)
 _ROOM_FOR_MARKS = 400
+_STANDING_FLOOR = 5.0
 _STANDING_SHARE = 0.55
 _AIM = re.compile(
     r"\b(?:need|want|would\s+like|i['’]d\s+like|please|can\s+you|could\s+you|help|goal|aim|trying|build|"
@@ -73,6 +74,16 @@ def gather(material: Material, cancelled: Callable[[], bool]) -> list[Statement]
     return [s for s in statements if s.alive]
 
 
+def recall(
+    messages: tuple[ChatMessage, ...], kinds: tuple[Kind, ...], cancelled: Callable[[], bool]
+) -> list[str]:
+    """What messages say of some kinds, in their order, without what was overruled since."""
+    ending = ChatMessage("user", "")
+    material = read_request(ModelRequest("", (*messages, ending)))
+    found = [s for s in gather(material, cancelled) if s.kind in kinds]
+    return list(dict.fromkeys(s.text for s in found))
+
+
 def _name_goal(statements: list[Statement]) -> None:
     """Without an earlier goal, the first request is the goal."""
     if any(s.kind is Kind.GOAL for s in statements):
@@ -104,9 +115,12 @@ def compose(
         selection.force(goal, wordings(goal))
     rest = [s for s in statements if s.kind is not Kind.LATEST and s is not goal]
     standing = [s for s in rest if s.kind in _STANDING]
-    selection.fill(standing, cancelled, keep_free=int(selection.room * (1 - _STANDING_SHARE)))
+    free = int(selection.room * (1 - _STANDING_SHARE))
+    selection.fill(standing, cancelled, keep_free=free, floor=_STANDING_FLOOR)
     selection.fill([s for s in rest if not selection.holds(s)], cancelled)
     selection.lengthen()
+    if latest is not None:
+        selection.drop_repeated(latest)
     left = [s for s in rest if not selection.holds(s)]
     selection.fill(left, cancelled, floor=LEFTOVER_FLOOR)
     text = render(template, selection.chosen, marks)
