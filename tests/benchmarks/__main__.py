@@ -1,0 +1,74 @@
+"""`python -m tests.benchmarks [--quick] [--only NAME]`: measure, and print a table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tests.benchmarks import (
+    deciding,
+    importing,
+    mapping,
+    opening,
+    reading,
+    stalling,
+    starting,
+    storing,
+    summarizing,
+)
+from tests.benchmarks.bench import Bench, ChildFailed
+from tests.benchmarks.report import Row, machine, table
+
+BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
+    "start": starting.measure,
+    "import": importing.measure,
+    "store": storing.measure,
+    "open": opening.measure,
+    "map": mapping.measure,
+    "decide": deciding.measure,
+    "drag": deciding.measure_window,
+    "stalls": stalling.measure,
+    "large": reading.measure,
+    "offline": summarizing.measure,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run all benchmarks or those named; returns the exit status, which no figure changes."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="smaller sessions, fewer rounds")
+    parser.add_argument(
+        "--only", action="append", choices=list(BENCHMARKS), metavar="NAME",
+        help=f"one of {', '.join(BENCHMARKS)}; may be given several times",
+    )  # fmt: skip
+    parser.add_argument("--folder", type=Path, help="keep sessions and databases here")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="session-explorer-benchmarks-") as temporary:
+        folder = options.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        rows, failed = _run(Bench(folder, quick=options.quick), options.only or list(BENCHMARKS))
+    print(f"Medians on {machine()}.\n")
+    print(table(rows))
+    return 1 if failed else 0
+
+
+def _run(bench: Bench, names: Sequence[str]) -> tuple[list[Row], bool]:
+    rows: list[Row] = []
+    failed = False
+    for name in names:
+        started = time.monotonic()
+        try:
+            rows += BENCHMARKS[name](bench)
+        except ChildFailed as error:
+            failed = True
+            print(f"{name}: {error}", file=sys.stderr)
+        print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr)
+    return rows, failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

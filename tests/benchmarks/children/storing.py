@@ -1,0 +1,74 @@
+"""The database: filling one, opening it, loading a session, appending."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from explorer.formats import new_entry, open_source
+from explorer.store import Store
+from explorer.tokens.counters import TiktokenCounter
+from tests.benchmarks.children.process import memory_mb, times_ms
+
+INDEX_WAIT_S = 600
+
+
+def database_of(home: str) -> Path:
+    return Path(home) / "data" / "sessions.db"
+
+
+def fill(home: str, sessions: list[str]) -> dict[str, list[int]]:
+    """Import sessions and wait until they are indexed; their counts are the estimates, stored as
+    the tokenizer's, so that opening one does not start to count it."""
+    path = database_of(home)
+    path.parent.mkdir(parents=True)
+    counter = TiktokenCounter()
+    keys = []
+    with Store.open(path) as store:
+        for session in sessions:
+            key = store.import_session(open_source(session)).key
+            estimates = store.load(key).tree.columns.estimate
+            store.set_token_counts(key, counter.name, 0, estimates).result()
+            keys.append(key)
+        end = time.monotonic() + INDEX_WAIT_S
+        while time.monotonic() < end:
+            state = store.search_state()
+            if state.complete and state.total:
+                break
+            time.sleep(0.2)
+    return {"keys": keys}
+
+
+def load(home: str) -> dict[str, Any]:
+    """Open the database and load its first session."""
+    path = database_of(home)
+
+    def open_it() -> None:
+        Store.open(path).close()
+
+    opened = times_ms(open_it)
+    with Store.open(path) as store:
+        key = store.sessions()[0].key
+        before = memory_mb()
+        store.load(key)
+        grown = memory_mb() - before
+        loaded = times_ms(lambda: store.load(key))
+    return {"open_ms": opened, "load_ms": loaded, "grown_mb": grown}
+
+
+def append(home: str, count: int) -> dict[str, Any]:
+    """Append messages one by one, each waited for."""
+    with Store.open(database_of(home)) as store:
+        loaded = store.load(store.sessions()[0].key)
+        parent = loaded.tree.columns.ids[-1]
+        found = []
+        for number in range(count):
+            message = {"role": "user", "content": [{"type": "text", "text": "go on " * 40}]}
+            entry_id = f"made-{number}"
+            entry = new_entry("pi", "message", parent, 1.8e12 + number, entry_id, message=message)
+            start = time.perf_counter()
+            store.append(loaded.key, [(entry, parent)], leaf_id=entry_id).result()
+            found.append((time.perf_counter() - start) * 1000)
+            parent = entry_id
+    return {"ms": found}

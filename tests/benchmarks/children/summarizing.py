@@ -1,0 +1,32 @@
+"""The model without a network: how long it takes to summarize."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from explorer.compaction.profile import PROFILES, Settings
+from explorer.models.door import EXTRACTIVE, CancelToken, ModelDoor, complete
+from explorer.store import Store
+from explorer.work.drafting import model_request
+from explorer.workbench import Workbench
+from tests.benchmarks.children.storing import database_of
+
+
+def extractive(home: str, rounds: int) -> dict[str, Any]:
+    """Summarize everything before the cut of the first session; ms of each round."""
+    door = ModelDoor()
+    with Store.open(database_of(home)) as store:
+        bench = Workbench(store, door)
+        document = bench.open_blocking(bench.sessions()[0].key)
+        profile = PROFILES["explorer"]
+        requests = document.requests(document.preview(None, profile, Settings.of(profile)))
+        call = model_request(requests[0], EXTRACTIVE)
+        found = []
+        for _ in range(rounds):
+            start = time.perf_counter()
+            answer = asyncio.run(complete(door, call, CancelToken()))
+            found.append((time.perf_counter() - start) * 1000)
+    door.close()
+    return {"ms": found, "characters": len(requests[0].prompt), "answer": len(answer.text)}
