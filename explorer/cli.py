@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
+from typing import TypeAlias
 
 # Each command's module is imported when it is asked for: the store alone takes half a second to
 # import, and the window wants to paint before that.
@@ -26,6 +27,8 @@ COMMANDS = {
     "branch": "compacting",
 }
 WINDOW_GROUP = "session_explorer.window"
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 class UsageError(Exception):
@@ -85,6 +88,12 @@ def build_parser() -> argparse.ArgumentParser:
     _common(add)
     _common(commands.add_parser("list", help="list the stored sessions"))
 
+    _add_looking(commands)
+    _add_compacting(commands)
+    return parser
+
+
+def _add_looking(commands: Commands) -> None:
     search = commands.add_parser("search", help="search the text of all entries")
     search.add_argument("query")
     search.add_argument("session", nargs="?", help="search this session only")
@@ -108,6 +117,8 @@ def build_parser() -> argparse.ArgumentParser:
     _session(context)
     _common(context)
 
+
+def _add_compacting(commands: Commands) -> None:
     preview = commands.add_parser("preview", help="what a compaction would summarize and keep")
     compact = commands.add_parser("compact", help="run a compaction and append it")
     branch = commands.add_parser("branch", help="leave the branch at --at for --to, summarizing it")
@@ -125,7 +136,6 @@ def build_parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--output", type=Path, metavar="FILE", help="write the resulting session to a file"
         )
-    return parser
 
 
 def _open_window(arguments: argparse.Namespace) -> int:

@@ -95,7 +95,7 @@ class Workbench:
     async def remove(self, key: int) -> None:
         """Take a session out of the database; the file that it came from stays."""
         self._open.pop(key, None)
-        await asyncio.to_thread(self.store.delete, key)
+        await asyncio.wrap_future(self.store.delete(key))
         self.hub.publish(SessionsChanged())
 
     async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[Hit]:
@@ -107,9 +107,15 @@ class Workbench:
     async def open(self, key: int) -> Document:
         """Open a session; the same key gives the same document. Raises StoreError."""
         if key not in self._open:
-            loaded = await asyncio.to_thread(self.store.load, key)
+            loaded = await asyncio.to_thread(self._load, key)
             self._open.setdefault(key, self._document(loaded))
         return self._open[key]
+
+    def _load(self, key: int) -> LoadedSession:
+        loaded = self.store.load(key)
+        # The first look-up by id builds the table of ids; not on the thread of the window.
+        loaded.tree.index_of("")
+        return loaded
 
     def open_blocking(self, key: int) -> Document:
         """``open`` for callers without an event loop."""

@@ -31,6 +31,9 @@ from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
 from ui.widgets.panels import EmptyState
 
+TITLE_BAR = 32
+"""Height left for what the system draws around the window, in pixels."""
+
 TABS = ("entry", "context", "compaction")
 
 
@@ -72,7 +75,7 @@ class MainWindow(QMainWindow):
         self.inspector.setDocumentMode(True)
         self.inspector.setAccessibleName("Inspector")
         for title, pane in (
-            ("&Entry", self.entry), ("Conte&xt", self.context), ("&Compaction", self.compaction),
+            ("Entry", self.entry), ("Context", self.context), ("Compaction", self.compaction),
         ):  # fmt: skip
             self.inspector.addTab(pane, title)
         self.agent = AgentPane(self)
@@ -125,7 +128,8 @@ class MainWindow(QMainWindow):
         return {"upper": self.upper, "left": self.left, "whole": self.whole}
 
     def _restore(self) -> None:
-        self.resize(1440, 900)
+        room = self.screen().availableSize()
+        self.resize(min(1440, room.width()), min(900, room.height() - TITLE_BAR))
         self.upper.setSizes([212, 776])
         self.left.setSizes([640, 200])
         self.whole.setSizes([988, 452])

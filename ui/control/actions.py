@@ -53,18 +53,18 @@ class WindowActions(QObject):
     def _file(self) -> list[Entry]:
         sessions, window = self._session.sessions, self._session.window
         return [
-            (ActionSpec("import", "&Import…", "Import session files", "&Session", (Standard.Open,)),
+            (ActionSpec("import", "&Import…", "Import session files", "Sess&ion", (Standard.Open,)),
              sessions.choose_files),
             (ActionSpec("find", "&Find on this computer…",
-                        "Look for pi and oh-my-pi sessions in their usual places", "&Session"),
+                        "Look for pi and oh-my-pi sessions in their usual places", "Sess&ion"),
              sessions.find),
             (ActionSpec("sample", "Open the &bundled session", "Open the session that comes along",
-                        "&Session"), self._session.open_sample),
-            (ActionSpec("export", "&Export…", "Write the session to a file", "&Session",
+                        "Sess&ion"), self._session.open_sample),
+            (ActionSpec("export", "&Export…", "Write the session to a file", "Sess&ion",
                         (Standard.Save,), separator=True), sessions.choose_export),
-            (ActionSpec("rename", "&Rename…", "Give the session a name", "&Session"),
+            (ActionSpec("rename", "&Rename…", "Give the session a name", "Sess&ion"),
              sessions.ask_rename),
-            (ActionSpec("quit", "&Quit", "Close the window; nothing is lost", "&Session",
+            (ActionSpec("quit", "&Quit", "Close the window; nothing is lost", "Sess&ion",
                         ("Ctrl+Q",), separator=True), window.close),
         ]  # fmt: skip
 
@@ -96,11 +96,11 @@ class WindowActions(QObject):
         compaction = self._session.compaction
         return [
             (ActionSpec("compact", "&Preview", "See what a compaction would summarize and keep",
-                        "&Compaction", ("Ctrl+K",)), lambda: self._tab("compaction")),
+                        "Com&paction", ("Ctrl+K",)), lambda: self._tab("compaction")),
             (ActionSpec("summarize", "&Summarize", "Make a draft of the summary",
-                        "&Compaction", ("Ctrl+Shift+K",)), compaction.start_from_action),
+                        "Com&paction", ("Ctrl+Shift+K",)), compaction.start_from_action),
             (ActionSpec("undo", "&Undo the latest compaction",
-                        "Take back the latest compaction of the active path", "&Compaction",
+                        "Take back the latest compaction of the active path", "Com&paction",
                         (Standard.Undo,)), compaction.undo),
         ]  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,10 +22,11 @@ class Fold(NamedTuple):
     """Tokens of the summary and of what the compaction kept."""
 
 
-def fold_of(tree: SessionTree, compaction: int) -> Fold:
+def fold_of(tree: SessionTree, compaction: int, weights: Sequence[int] | None = None) -> Fold:
     """What the compaction summarized: from what the one before it kept to what it kept itself.
 
-    Raises KeyError when the entry is not a compaction.
+    ``weights``: tokens per entry where another counter than the estimate counts. Raises KeyError
+    when the entry is not a compaction.
     """
     columns = tree.columns
     facts = columns.compactions[compaction]
@@ -36,8 +38,9 @@ def fold_of(tree: SessionTree, compaction: int) -> Fold:
     if earlier >= 0:
         first = find_on_path(tree, earlier, columns.compactions[earlier].first_kept_id)
         first = earlier + 1 if first < 0 else first
-    after = columns.estimate[compaction] + sum(
-        sum(columns.estimate[part.start : part.stop])
+    column = columns.estimate if weights is None else weights
+    after = column[compaction] + sum(
+        sum(column[part.start : part.stop])
         for part in stretch(tree, above, kept, compaction).ranges
     )
     folded = stretch(tree, above, min(first, kept), kept)

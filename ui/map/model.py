@@ -284,7 +284,7 @@ class MapModel(QObject):
         """What a compaction entry summarized; None for other entries."""
         if compaction not in self.tree.columns.compactions:
             return None
-        return self.texts.fold(compaction, fold_of)
+        return self.texts.fold(compaction, lambda entry: fold_of(self.tree, entry, self.weights))
 
     # marks -----------------------------------------------------------------------------------
 
@@ -337,6 +337,7 @@ class MapModel(QObject):
         estimate = self.tree.columns.estimate
         self.weights = estimate if weights is None else array("i", weights)
         self._extend_weights(0)
+        self.texts.forget_folds()
         self._build_rows()
         self.marks_changed.emit()
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.session.kinds import Kind
-from explorer.session.tree import SessionTree
 from ui.map.folds import Fold, short_tokens
 from ui.theme import role_name, verdict_title
 
@@ -64,11 +63,15 @@ class TextCache:
         told = f"what ended at #{origin}" if origin >= 0 else text.lstrip("# ")
         return f"Branch summary: {told}"
 
-    def fold(self, entry: int, make: Callable[[SessionTree, int], Fold]) -> Fold:
+    def fold(self, entry: int, make: Callable[[int], Fold]) -> Fold:
         """What a compaction summarized, worked out once."""
         if entry not in self._folds:
-            self._folds[entry] = make(self._model.tree, entry)
+            self._folds[entry] = make(entry)
         return self._folds[entry]
+
+    def forget_folds(self) -> None:
+        """Their sizes were counted otherwise."""
+        self._folds.clear()
 
     def compaction(self, entry: int) -> str:
         """``Compaction 14:31 · 184.2k → 23.8k · 312 entries folded``."""

@@ -7,17 +7,7 @@ from html import escape
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
 from ui.actions import ActionRegistry, shown_keys
-
-MAP_KEYS = (
-    ("Up / Down", "previous or next entry"),
-    ("Left / Right", "fold or unfold a compaction, else parent or next branch"),
-    ("Ctrl+Up / Ctrl+Down", "previous or next turn"),
-    ("[ / ]", "previous or next branch point"),
-    ("Home / End", "first or last entry"),
-    ("Enter", "go to the selected entry"),
-    ("Alt+Up / Alt+Down", "move the cut to the previous or next valid cut point"),
-    ("Ctrl+wheel", "zoom at the pointer"),
-)
+from ui.map.keyboard import KEY_HELP
 
 
 def keys_html(registry: ActionRegistry) -> str:
@@ -27,7 +17,7 @@ def keys_html(registry: ActionRegistry) -> str:
         if keys := shown_keys(bound.action):
             title = bound.spec.menu.replace("&", "") or "Window"
             groups.setdefault(title, []).append((keys, bound.spec.tip))
-    groups["On the map"] = list(MAP_KEYS)
+    groups["On the map"] = list(KEY_HELP)
     parts = []
     for title, rows in groups.items():
         cells = "".join(
