@@ -25,7 +25,7 @@ from explorer.tokens.estimate import estimate_text
 from ui.compaction.ports import CompactionDocument, ShownDraft
 from ui.compaction.request_window import PURPOSES
 from ui.compaction.sources_view import SourcesView
-from ui.theme import S4, S8, S12, S16, on_theme_changed, set_tone, ui_font
+from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.figures import count, full, short
 from ui.widgets.labels import Caption, ElidedLabel
 from ui.widgets.panels import row
@@ -58,7 +58,7 @@ class StreamingView(QWidget):
         self._streams: dict[str, StreamView] = {}
         self._model = ""
         self.title = ElidedLabel(parent=self)
-        self.title.setFont(ui_font(0.5, bold=True))
+        bind_font(self.title, lambda: ui_font(0.5, bold=True))
         self.progress = Caption(parent=self)
         self.busy = QProgressBar(self)
         self.busy.setRange(0, 0)
@@ -182,8 +182,8 @@ class DraftPage(QWidget):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._pages)
-        on_theme_changed(self._restyle)
-        self._restyle()
+        bind_font(self.sizes, lambda: ui_font(2))
+        bind_font(self.editor, ui_font)
 
     def _build(self) -> QWidget:
         page = QWidget(self)
@@ -216,10 +216,6 @@ class DraftPage(QWidget):
         column.addWidget(self.split, 1)
         column.addLayout(foot)
         return page
-
-    def _restyle(self) -> None:
-        self.sizes.setFont(ui_font(2))
-        self.editor.setFont(ui_font())
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)

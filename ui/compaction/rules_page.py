@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.compaction.profile import PROFILES, SWITCHES, Profile, Switch
-from ui.theme import S4, S12, S16, set_tone, ui_font
+from ui.theme import S4, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.labels import Caption, Hairline, LinkButton
 from ui.widgets.panels import row
 
@@ -32,7 +32,7 @@ class RulesPage(QWidget):
         self.back = LinkButton("‹ &Back to the compaction", body)
         self.back.clicked.connect(self.closed)
         self.title = QLabel(body)
-        self.title.setFont(ui_font(0.5, bold=True))
+        bind_font(self.title, lambda: ui_font(0.5, bold=True))
         self.title.setWordWrap(True)
         self.reset = LinkButton("Restore the profile's own rules", body)
         self.reset.clicked.connect(self._restore)
@@ -61,7 +61,7 @@ class RulesPage(QWidget):
         self._column.addWidget(Hairline(parent=self._body))
         self._column.addSpacing(S4)
         title = QLabel(switch.title, self._body)
-        title.setFont(ui_font(bold=True))
+        bind_font(title, lambda: ui_font(bold=True))
         title.setWordWrap(True)
         source = Caption(switch.source, self._body)
         source.setAccessibleName(f"documented as {switch.source}")

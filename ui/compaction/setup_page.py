@@ -20,7 +20,7 @@ from explorer.compaction.profile import PROFILES, Profile, Settings
 from ui.compaction.ledger_model import Column, LedgerModel
 from ui.compaction.ports import CompactionDocument, ModelChoice
 from ui.compaction.words import is_possible, plain_reason, price_text, reason_html
-from ui.theme import S4, S8, S12, S16, on_theme_changed, set_tone, small_font, ui_font
+from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, set_tone, small_font, ui_font
 from ui.widgets.budget_bar import BudgetBar
 from ui.widgets.entry_table import EntryTable
 from ui.widgets.figures import full, round_short, short
@@ -116,6 +116,7 @@ class SetupPage(QWidget):
         part, column = section(self._body)
         column.setSpacing(S4)
         self.heading = ElidedLabel(parent=part)
+        bind_font(self.heading, small_font)
         set_tone(self.heading, "dim")
         self.reserve_caption = Caption(parent=part)
         self.bar = BudgetBar(part)
@@ -181,10 +182,10 @@ class SetupPage(QWidget):
         self.instructions.submitted.connect(self._summarize)
         self.instructions.textChanged.connect(self.instructions_changed)
         caption = ElidedLabel("Instructions added to the prompt", part)
-        caption.setFont(small_font())
+        bind_font(caption, small_font)
         set_tone(caption, "dim")
         self.request = LinkButton(parent=part)
-        self.request.setFont(small_font())
+        bind_font(self.request, small_font)
         self.request.clicked.connect(self.request_asked)
         line = row(caption, self.request)
         line.setStretchFactor(caption, 1)
@@ -199,6 +200,7 @@ class SetupPage(QWidget):
         column.setSpacing(2)
         self.outcome_caption = Caption("If you compact now", part)
         self.outcome = QLabel(part)
+        bind_font(self.outcome, lambda: ui_font(4))
         self.outcome.setTextFormat(Qt.TextFormat.RichText)
         column.addWidget(self.outcome_caption)
         column.addWidget(self.outcome)
@@ -224,8 +226,6 @@ class SetupPage(QWidget):
         for slider in sliders:
             slider.set_label_width(width)
         self._profile_label.setFixedWidth(width)
-        self.outcome.setFont(ui_font(4))
-        self.heading.setFont(small_font())
         if self.shown is not None:
             self._show_outcome(self.shown)
 

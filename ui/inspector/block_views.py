@@ -38,10 +38,12 @@ from ui.theme import (
     S4,
     S8,
     S12,
+    bind_font,
     bind_icon,
     icon_pixmap,
     mono_font,
     on_theme_changed,
+    scaled,
     set_tone,
 )
 from ui.widgets.figures import count, size
@@ -124,7 +126,7 @@ class BlockView(QWidget):
         self.column.addLayout(row_)
 
         def restyle() -> None:
-            sign.setPixmap(icon_pixmap(icon, token, 14, self.devicePixelRatioF()))
+            sign.setPixmap(icon_pixmap(icon, token, scaled(14), self.devicePixelRatioF()))
 
         self._restyle_caption = restyle
         on_theme_changed(self._theme_changed)
@@ -325,7 +327,7 @@ class CallView(BlockView):
         if simple and all("\n" not in str(value) for value in rest.values()):
             words = "   ".join(f"{key}: {value}" for key, value in rest.items())
             label = Caption(words[:400], self)
-            label.setFont(mono_font(-0.5))
+            bind_font(label, lambda: mono_font(-0.5))
             label.setWordWrap(True)
             self.call.column.addWidget(label)
             return

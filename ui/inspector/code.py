@@ -11,6 +11,7 @@ from pygments.util import ClassNotFound
 from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextLayout
 
 from ui.theme import Theme, theme
+from ui.widgets.plain_text import LINE
 
 LIMIT = 64 * 1024
 """Characters; longer code stays plain, colouring it would take the window's time."""
@@ -119,10 +120,29 @@ def _apply(
 ) -> None:
     block = first
     for line, found in zip(lines, ranges, strict=True):
-        if not block.isValid():
-            break
-        if found and block.length() == len(line) + 1:
-            block.layout().setFormats(found)
-        block = block.next()
+        # A line longer than ``LINE`` is displayed in several blocks.
+        for start in range(0, max(len(line), 1), LINE):
+            if not block.isValid():
+                break
+            part = line[start : start + LINE]
+            if found and block.length() == len(part) + 1:
+                block.layout().setFormats(_between(found, start, start + len(part)))
+            block = block.next()
     end = block.position() if block.isValid() else document.characterCount()
     document.markContentsDirty(first.position(), end - first.position())
+
+
+def _between(
+    found: list[QTextLayout.FormatRange], start: int, stop: int
+) -> list[QTextLayout.FormatRange]:
+    """The ranges inside a stretch of the line, counted from its start."""
+    if start == 0 and all(one.start + one.length <= stop for one in found):
+        return found
+    out: list[QTextLayout.FormatRange] = []
+    for one in found:
+        low, high = max(one.start, start), min(one.start + one.length, stop)
+        if low < high:
+            part = QTextLayout.FormatRange()
+            part.start, part.length, part.format = low - start, high - low, one.format
+            out.append(part)
+    return out

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QScrollArea,
+    QSizePolicy,
     QStackedWidget,
     QToolButton,
     QVBoxLayout,
@@ -23,6 +24,7 @@ from ui.theme import (
     S8,
     S12,
     S16,
+    bind_font,
     bind_icon,
     icon_pixmap,
     mono_font,
@@ -30,13 +32,14 @@ from ui.theme import (
     role_icon,
     role_name,
     role_token,
+    scaled,
     set_tone,
     ui_font,
 )
 from ui.widgets.figures import full, moment
-from ui.widgets.labels import Caption, Hairline
+from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
-from ui.widgets.panels import EmptyState
+from ui.widgets.panels import EmptyState, row
 from ui.widgets.plain_text import PlainTextView
 
 _WEB = ("http", "https")
@@ -56,8 +59,11 @@ class EntryHeader(QWidget):
         super().__init__(parent)
         self._kind = self._flags = 0
         self.sign = QLabel(self)
-        self.title = QLabel(self)
+        self.title = ElidedLabel(parent=self)
+        self.title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        bind_font(self.title, lambda: ui_font(0.5, bold=True))
         self.number = QLabel(self)
+        bind_font(self.number, mono_font)
         set_tone(self.number, "dim")
         self.facts = Caption(parent=self)
         self.facts.setWordWrap(True)
@@ -94,7 +100,6 @@ class EntryHeader(QWidget):
         first.addWidget(self.sign)
         first.addWidget(self.title)
         first.addWidget(self.number)
-        first.addWidget(self.label)
         first.addStretch(1)
         first.addWidget(self.rendered)
         first.addWidget(self.raw)
@@ -103,6 +108,7 @@ class EntryHeader(QWidget):
         column.setContentsMargins(S16, S12, S12, S8)
         column.setSpacing(S4)
         column.addLayout(first)
+        column.addLayout(row(self.label, 1))
         column.addWidget(self.facts)
 
     def show_entry(self, document: InspectedDocument, index: int, label: str) -> None:
@@ -128,9 +134,7 @@ class EntryHeader(QWidget):
     def _restyle(self) -> None:
         token = role_token(self._kind, self._flags)
         name = role_icon(self._kind, self._flags)
-        self.sign.setPixmap(icon_pixmap(name, token, 16, self.devicePixelRatioF()))
-        self.title.setFont(ui_font(0.5, bold=True))
-        self.number.setFont(mono_font())
+        self.sign.setPixmap(icon_pixmap(name, token, scaled(16), self.devicePixelRatioF()))
 
 
 class EntryPane(QWidget):
@@ -157,6 +161,7 @@ class EntryPane(QWidget):
         self.area.setAccessibleName("Content of the entry")
         self.raw = CodeView("", language="json", fit=0, parent=self)
         self.raw.setAccessibleName("JSON of the entry")
+        self.raw.document().setDocumentMargin(S12)
         self.empty = EmptyState(
             "target", "No entry selected", "Click an entry on the map, or move to one with the "
             "arrow keys, to read it here.", parent=self,

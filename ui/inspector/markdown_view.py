@@ -20,7 +20,9 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
     QTextFormat,
+    QTextFrameFormat,
     QTextOption,
+    QTextTable,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
@@ -176,6 +178,7 @@ class _Restyle:
         self.now = theme()
 
     def run(self) -> None:
+        self._tables()
         block = self.document.begin()
         while block.isValid():
             form = block.blockFormat()
@@ -188,6 +191,19 @@ class _Restyle:
                 continue
             self._inline(block)
             block = block.next()
+
+    def _tables(self) -> None:
+        for frame in self.document.rootFrame().childFrames():
+            if isinstance(frame, QTextTable):
+                form = frame.format()
+                form.setBorderCollapse(True)
+                form.setBorder(1)
+                form.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
+                form.setBorderBrush(self.now.line)
+                form.setCellPadding(4)
+                form.setTopMargin(4)
+                form.setBottomMargin(8)
+                frame.setFormat(form)
 
     def _heading(self, block: QTextBlock) -> None:
         level = block.blockFormat().headingLevel()

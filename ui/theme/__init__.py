@@ -1,6 +1,7 @@
 """One set of tokens that feeds the palette, the style sheet, the icons and every painter."""
 
-from ui.theme.fonts import mono_font, set_text_scale, small_font, text_scale, ui_font
+from ui.theme.bindings import bind_font
+from ui.theme.fonts import mono_font, scaled, set_text_scale, small_font, text_scale, ui_font
 from ui.theme.icons import ICON_NAMES, bind_icon, icon, icon_pixmap
 from ui.theme.manager import (
     ThemeChoice,
@@ -51,6 +52,7 @@ __all__ = [
     "Theme",
     "ThemeChoice",
     "ThemeSignals",
+    "bind_font",
     "bind_icon",
     "contrast",
     "icon",
@@ -64,6 +66,7 @@ __all__ = [
     "role_icon",
     "role_name",
     "role_token",
+    "scaled",
     "set_motion",
     "set_text_scale",
     "set_theme",

@@ -21,6 +21,11 @@ def text_scale() -> float:
     return _scale
 
 
+def scaled(pixels: float) -> int:
+    """Logical pixels that grow with the text, for signs and bars beside it."""
+    return round(pixels * _scale)
+
+
 def _size(font: QFont) -> float:
     return max(font.pointSizeF(), SMALLEST_BODY) * _scale
 

@@ -8,7 +8,7 @@ from string import Template
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
 
-from ui.theme.fonts import small_font
+from ui.theme.fonts import scaled, small_font
 from ui.theme.tokens import COLOUR_TOKENS, RADIUS, Theme, blend
 
 ICON_DIR = Path(__file__).resolve().parents[2] / "resources" / "icons"
@@ -141,14 +141,17 @@ QAbstractSpinBox[plain="true"]:focus { border-color: $accent; background: $card;
 QCheckBox, QRadioButton { spacing: 7px; padding: 2px; border: 1px solid transparent; }
 QCheckBox:focus, QRadioButton:focus { border-color: $accent; border-radius: 4px; }
 QCheckBox::indicator, QRadioButton::indicator {
-  width: 13px; height: 13px; border: 1px solid $faint; border-radius: 3px; background: $card;
+  width: ${tick}px; height: ${tick}px; border: 1px solid $faint; border-radius: 3px;
+  background: $card;
 }
-QRadioButton::indicator { border-radius: 7px; }
+QRadioButton::indicator { border-radius: ${tick_radius}px; }
 QCheckBox::indicator:hover, QRadioButton::indicator:hover { border-color: $accent; }
 QCheckBox::indicator:checked {
   background: $accent; border-color: $accent; image: url("$icons/check-$name.svg");
 }
-QRadioButton::indicator:checked { border: 4px solid $accent; width: 7px; height: 7px; }
+QRadioButton::indicator:checked {
+  border: ${tick_ring}px solid $accent; width: ${tick_inner}px; height: ${tick_inner}px;
+}
 QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { background: $line; }
 QCheckBox:disabled, QRadioButton:disabled { color: $quiet; }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QAbstractSpinBox:focus, QComboBox:focus {
@@ -165,16 +168,20 @@ QTextEdit[flat="true"]:focus, QPlainTextEdit[plain="true"]:focus { border: none;
 QComboBox { padding: 4px 24px 4px 9px; min-height: 18px; }
 QComboBox:hover { border-color: $faint; }
 QComboBox::drop-down { border: none; width: 22px; }
-QComboBox::down-arrow { image: url("$icons/chevron-down.svg"); width: 12px; height: 12px; }
+QComboBox::down-arrow {
+  image: url("$icons/chevron-down.svg"); width: ${arrow}px; height: ${arrow}px;
+}
 QComboBox QAbstractItemView {
   color: $ink; background: $card; border: 1px solid $line; padding: 3px;
   selection-background-color: $sel; selection-color: $ink;
 }
 
+QSlider { min-height: ${slider_height}px; }
 QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line; }
 QSlider::sub-page:horizontal { height: 4px; border-radius: 2px; background: $accent; }
 QSlider::handle:horizontal {
-  width: 10px; height: 10px; margin: -5px 0; border-radius: 7px; background: $card;
+  width: ${knob}px; height: ${knob}px; margin: -${knob_margin}px 0;
+  border-radius: ${knob_radius}px; background: $card;
   border: 2px solid $accent;
 }
 QSlider::handle:horizontal:hover { background: $sel; }
@@ -269,6 +276,15 @@ def build_style_sheet(now: Theme) -> str:
         name=now.name,
         radius=RADIUS,
         small_pt=round(small_font().pointSizeF(), 2),
+        knob=(knob := 2 * scaled(5)),
+        knob_margin=knob // 2,
+        knob_radius=knob // 2 + 2,
+        slider_height=knob + 6,
+        tick=(tick := scaled(13)),
+        tick_radius=tick // 2 + 1,
+        tick_ring=(ring := scaled(4)),
+        tick_inner=max(3, tick + 2 - 2 * ring),
+        arrow=scaled(12),
         icons=ICON_DIR.as_posix(),
         quiet=_css(blend(now.dim, now.paper, 0.75)),
         hover=_css(blend(now.ink, now.paper, 0.06)),

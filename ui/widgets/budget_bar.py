@@ -8,11 +8,12 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ui.theme import on_theme_changed, theme
+from ui.theme import on_theme_changed, scaled, theme
 from ui.widgets.figures import full, round_short
 from ui.widgets.swatch import Share, paint_share
 
 _HEIGHT = 18
+"""Logical pixels at a text scale of one."""
 
 
 class BudgetBar(QWidget):
@@ -46,14 +47,15 @@ class BudgetBar(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(240, _HEIGHT + 6)
+        return QSize(240, scaled(_HEIGHT) + 6)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(120, _HEIGHT + 6)
+        return QSize(120, scaled(_HEIGHT) + 6)
 
     def _frame(self) -> QRectF:
-        top = (self.height() - _HEIGHT) / 2
-        return QRectF(0.5, top + 0.5, self.width() - 1, _HEIGHT - 1)
+        height = scaled(_HEIGHT)
+        top = (self.height() - height) / 2
+        return QRectF(0.5, top + 0.5, self.width() - 1, height - 1)
 
     def _scale(self) -> float:
         used = sum(share.tokens for share in self._shares)
@@ -78,7 +80,8 @@ class BudgetBar(QWidget):
         limit_x = frame.left() + self._limit * self._scale()
         threshold_x = frame.left() + (self._limit - self._reserve) * self._scale()
         painter.fillRect(frame, now.paper)
-        painter.fillRect(QRectF(threshold_x, frame.top(), limit_x - threshold_x, 40), now.line)
+        reserve = QRectF(threshold_x, frame.top(), limit_x - threshold_x, frame.height())
+        painter.fillRect(reserve, now.line)
         for share, rect in self.segments():
             paint_share(painter, rect, share, radius=0)
         painter.setClipping(False)

@@ -24,11 +24,12 @@ from ui.theme import (
     paint_verdict,
     role_icon,
     role_token,
+    scaled,
     small_font,
     theme,
     ui_font,
 )
-from ui.widgets.swatch import SWATCH_HEIGHT, SWATCH_WIDTH
+from ui.widgets.swatch import swatch_size
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -54,6 +55,7 @@ class _Fonts:
         self.mono_metrics = QFontMetrics(self.mono)
         self.body_metrics = QFontMetrics(self.body)
         self.strong_metrics = QFontMetrics(self.strong)
+        self.sign = scaled(14)
         self.number_width = self.mono_metrics.horizontalAdvance("#0,000") + S8
 
 
@@ -95,19 +97,18 @@ class EntryDelegate(QStyledItemDelegate):
         x, middle = rect.left() + S12, rect.center().y()
         verdict = index.data(VERDICT)
         if verdict is not None:
-            top = middle - SWATCH_HEIGHT / 2
-            paint_verdict(painter, QRectF(x, top, SWATCH_WIDTH, SWATCH_HEIGHT), verdict)
-            x += SWATCH_WIDTH + S8
+            width, height = swatch_size()
+            paint_verdict(painter, QRectF(x, middle - height / 2, width, height), verdict)
+            x += width + S8
         kind, flags = index.data(KIND), index.data(FLAGS)
         ratio = painter.device().devicePixelRatio()
-        sign = icon_pixmap(role_icon(kind, flags), role_token(kind, flags), 14, ratio)
-        painter.drawPixmap(int(x), int(middle - 7), sign)
-        x += 20
+        sign = icon_pixmap(role_icon(kind, flags), role_token(kind, flags), fonts.sign, ratio)
+        painter.drawPixmap(int(x), int(middle - fonts.sign / 2), sign)
+        x += fonts.sign + 6
+        from_number = x
         number = f"#{index.data(ENTRY)}"
         x = self._piece(painter, x, rect, number, fonts.mono, fonts.mono_metrics, now.dim)
-        x = max(
-            x + S8, rect.left() + S12 + (0 if verdict is None else 21) + 20 + fonts.number_width
-        )
+        x = max(x + S8, from_number + fonts.number_width)
         lead = index.data(LEAD)
         if lead:
             x = self._piece(painter, x, rect, lead, fonts.body, fonts.body_metrics, now.dim)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from ui.theme import mono_font, on_theme_changed, theme
+from ui.theme import bind_font, mono_font, on_theme_changed, theme
 from ui.widgets.figures import full, round_short, short
 
 
@@ -20,15 +20,10 @@ class ContextGauge(QWidget):
         super().__init__(parent)
         self._tokens, self._window, self._threshold = 0, 200_000, 200_000
         self._source = ""
-        self.setFont(mono_font())
+        bind_font(self, mono_font)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Context")
-        on_theme_changed(self._restyle)
-
-    def _restyle(self) -> None:
-        self.setFont(mono_font())
-        self.updateGeometry()
-        self.update()
+        on_theme_changed(self.update)
 
     def set_context(self, tokens: int, window: int, threshold: int, source: str) -> None:
         """Tokens in the context, the window, where compaction is due, and who counted."""

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
-from ui.theme import mono_font, on_theme_changed, set_tone, small_font
+from ui.theme import bind_font, mono_font, on_theme_changed, set_tone, small_font
 
 
 class Caption(QLabel):
@@ -15,12 +15,8 @@ class Caption(QLabel):
     def __init__(self, text: str = "", parent: QWidget | None = None, tone: str = "dim") -> None:
         super().__init__(text, parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setFont(small_font())
+        bind_font(self, small_font)
         set_tone(self, tone)
-        on_theme_changed(self._restyle)
-
-    def _restyle(self) -> None:
-        self.setFont(small_font())
 
 
 class KeyCap(QLabel):
@@ -30,7 +26,7 @@ class KeyCap(QLabel):
         super().__init__(key, parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("keycap", True)
-        self.setFont(mono_font(-0.5))
+        bind_font(self, lambda: mono_font(-0.5))
         self.setAccessibleName(f"key {key}")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 

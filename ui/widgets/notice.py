@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.theme import S4, S8, S12, S16, bind_icon, icon_pixmap, on_theme_changed, set_tone
+from ui.theme import S4, S8, S12, S16, bind_icon, icon_pixmap, on_theme_changed, scaled, set_tone
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.plain_text import PlainTextView
 
@@ -122,7 +122,7 @@ class NoticeStrip(QFrame):
     def _restyle(self) -> None:
         if self.notice is not None:
             name, tint = _ICONS[self.notice.level], _TINTS[self.notice.level]
-            self._sign.setPixmap(icon_pixmap(name, tint, 16, self.devicePixelRatioF()))
+            self._sign.setPixmap(icon_pixmap(name, tint, scaled(16), self.devicePixelRatioF()))
 
     def dismiss(self) -> None:
         """Hide the strip."""

@@ -119,7 +119,8 @@ class NumberSlider(QWidget):
         self.set_value(minimum)
 
     def _restyle(self) -> None:
-        self.box.setFont(mono_font())
+        for part in (self.box, self.box.lineEdit()):
+            part.setFont(mono_font())
         width = self.box.fontMetrics().horizontalAdvance("0,000,000")
         self.box.setFixedWidth(width + 16)
 

@@ -22,6 +22,7 @@ from ui.theme import (
     bind_icon,
     icon_pixmap,
     on_theme_changed,
+    scaled,
     set_tone,
     small_font,
     ui_font,
@@ -66,7 +67,7 @@ class EmptyState(QWidget):
         self._text.setText(text)
 
     def _restyle(self) -> None:
-        self._sign.setPixmap(icon_pixmap(self._icon, "faint", 32, self.devicePixelRatioF()))
+        self._sign.setPixmap(icon_pixmap(self._icon, "faint", scaled(32), self.devicePixelRatioF()))
         self._title.setFont(ui_font(1, bold=True))
 
 

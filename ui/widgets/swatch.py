@@ -9,11 +9,14 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from ui.theme import on_theme_changed, paint_verdict, small_font, theme
+from ui.theme import bind_font, on_theme_changed, paint_verdict, scaled, small_font, theme
 from ui.widgets.figures import full, short
 from ui.widgets.flow import FlowLayout
 
-SWATCH_WIDTH, SWATCH_HEIGHT = 13, 11
+
+def swatch_size() -> tuple[int, int]:
+    """Width and height of a texture's sign, in logical pixels."""
+    return scaled(13), scaled(11)
 
 
 class Share(NamedTuple):
@@ -50,7 +53,7 @@ class LegendItem(QAbstractButton):
         super().__init__(parent)
         self.share = share
         self.setCheckable(share.filterable)
-        self.setFont(small_font())
+        bind_font(self, small_font)
         if share.filterable:
             self.setCursor(Qt.CursorShape.PointingHandCursor)
         else:
@@ -72,8 +75,9 @@ class LegendItem(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
-        width = SWATCH_WIDTH + 6 + metrics.horizontalAdvance(self.text()) + 6
-        return QSize(width, max(metrics.height(), SWATCH_HEIGHT) + 4)
+        sign, height = swatch_size()
+        width = sign + 6 + metrics.horizontalAdvance(self.text()) + 6
+        return QSize(width, max(metrics.height(), height) + 4)
 
     def paintEvent(self, event: QPaintEvent, /) -> None:
         now, painter = theme(), QPainter(self)
@@ -82,10 +86,11 @@ class LegendItem(QAbstractButton):
             painter.setPen(QPen(now.accent, 1) if self.hasFocus() else Qt.PenStyle.NoPen)
             painter.setBrush(now.sel if self.isChecked() else now.panel)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        top = (self.height() - SWATCH_HEIGHT) / 2
-        paint_share(painter, QRectF(2, top, SWATCH_WIDTH, SWATCH_HEIGHT), self.share)
+        width, height = swatch_size()
+        top = (self.height() - height) / 2
+        paint_share(painter, QRectF(2, top, width, height), self.share)
         painter.setPen(now.ink if self.isChecked() else now.dim)
-        text = self.rect().adjusted(SWATCH_WIDTH + 7, 0, 0, 0)
+        text = self.rect().adjusted(width + 7, 0, 0, 0)
         painter.drawText(text, int(Qt.AlignmentFlag.AlignVCenter), self.text())
 
 

@@ -62,6 +62,7 @@ def test_header_tells_kind_number_time_tokens_model_and_label(pane: EntryPane) -
         assert part in words
     assert "good one" in words
     assert "id e0000000" in words
+    assert pane.header.title.shown_text() == "Assistant"
     talk.document.count_by(2.0)
     pane.refresh_labels()
     assert "tokens (tokenizer)" in shown_texts(pane)
@@ -390,3 +391,18 @@ def test_every_kind_of_real_sessions_can_be_shown(pane: EntryPane, conformance_d
             assert pane._gathered is not None
             assert pane._gathered.index == at
     settle()
+
+
+def test_json_behind_a_long_line_is_still_coloured(pane: EntryPane) -> None:
+    talk = Talk()
+    at = talk.entry("brand_new", first="x" * 3500, second={"key": 1})
+    pane.show_entry(talk.document, at)
+    QTest.mouseClick(pane.header.raw, Qt.MouseButton.LeftButton)
+    settle()
+    last = pane.raw.document().find('"key"').block()
+    colours = {part.format.foreground().color().name() for part in last.layout().formats()}
+    assert theme.LIGHT.user.name() in colours
+    long = pane.raw.document().find("xxx").block()
+    for _ in range(3):
+        assert long.layout().formats()[-1].format.foreground().color() == theme.LIGHT.tool
+        long = long.next()
