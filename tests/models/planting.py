@@ -149,7 +149,7 @@ CHANGES_HELD_OUT = (
 )
 ERRORS = (
     "TypeError: Cannot read properties of undefined (reading '{a}{n}')",
-    "psycopg2.errors.UniqueViolation: duplicate key value violates constraint \"{a}_{b}_{n}\"",
+    'psycopg2.errors.UniqueViolation: duplicate key value violates constraint "{a}_{b}_{n}"',
     "thread 'main' panicked at src/{a}/{b}.rs:{n}:17: index out of bounds",
     "java.lang.IllegalStateException: {a} pool exhausted after {n} waiters",
     "error TS2345: Argument of type '{a}{n}' is not assignable to parameter of type '{b}'.",

@@ -118,7 +118,9 @@ def measure(story: Story, share: float, whole_text: bool = False) -> Outcome:
         if holds(flat, fact.needle):
             outcome.alive[fact.kind] += 1
         else:
-            outcome.lost.append(f"{story.name} {share:.0%} g{fact.generation} {fact.kind}: {fact.needle}")
+            outcome.lost.append(
+                f"{story.name} {share:.0%} g{fact.generation} {fact.kind}: {fact.needle}"
+            )
     return outcome
 
 
@@ -166,7 +168,8 @@ def main() -> None:
         for share in SHARES:
             total = measure_all(stories, share, "--whole" in sys.argv)
             kinds = ", ".join(
-                f"{kind} {total.alive[kind]}/{count}" for kind, count in sorted(total.planted.items())
+                f"{kind} {total.alive[kind]}/{count}"
+                for kind, count in sorted(total.planted.items())
             )
             print(f"  {share:.0%}: {total.rate:.1%}  stale {len(total.stale)}  {kinds}")
             if show_lost:

@@ -51,5 +51,7 @@ def _lines(kind: str, count: int) -> str:
             f"    values[{index}] = normalise(values[{index}], width={index % 9})"
             for index in range(count)
         )
-    return "\n".join(f"12:0{index % 6}:{index % 60:02d} DEBUG worker-{index % 4} polled queue, empty"
-                     for index in range(count))
+    return "\n".join(
+        f"12:0{index % 6}:{index % 60:02d} DEBUG worker-{index % 4} polled queue, empty"
+        for index in range(count)
+    )

@@ -202,7 +202,7 @@ def user_kind(text: str, words: frozenset[str]) -> Kind:
         return Kind.FACT
     if cues.RULE.found(text, words):
         return Kind.CONSTRAINT
-    if not asks and (decided or _WILL_DO.search(text)):
+    if not asks and (decided or _WILL_DO.search(text) or _REASONED.search(text)):
         return Kind.DECISION
     if cues.PREFERENCE.found(text, words):
         return Kind.PREFERENCE
@@ -227,6 +227,7 @@ _POINTS_AT = re.compile(
     r"you(?:['’]ll|\s+will|\s+can)\s+find|find|docs?|details|more\s+in|compare)\b",
     re.IGNORECASE,
 )
+_REASONED = re.compile(r"^\W*(?:so\W+)?(?:we|let['’]s)\b.{8,}\b(?:because|since)\b", re.IGNORECASE)
 _NARRATES = re.compile(
     r"^\W*(?:(?:right|ok(?:ay)?|well|hm+|ah|oh|so|yes|no|good|great|nice|and|but|because|since)\b\W+)*"
     r"(?:that|this|it|its|i|we|they|he|she|there|those|these|which)\b",

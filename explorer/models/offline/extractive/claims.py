@@ -114,11 +114,9 @@ def claims_of(statement: Statement) -> list[Claim]:
     if not statement.atoms or text.endswith("?") or len(text) > 500:
         return []
     words = _without_atoms(statement)  # "make" in a command changes nothing
-    change = (
-        CHANGE.search(words) is not None
-        and HYPOTHETICAL.search(words) is None
-        and REFUSAL.search(words) is None
-    )
+    if HYPOTHETICAL.search(words) or REFUSAL.search(words):
+        return []
+    change = CHANGE.search(words) is not None
     claims: list[Claim] = []
     for start, end in clause_spans(text, statement.atoms):
         clause = text[start:end]
