@@ -139,6 +139,7 @@ class WindowSession(QObject):
         self.agent.stop()
         self.compaction.stop()
         self.agent.keep_unsent()
+        self.compaction.keep_edits()
         self.window.remember()
         self.desk.tasks.start("Closing", self._close())
         return False

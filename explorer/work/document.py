@@ -27,7 +27,7 @@ from explorer.work.changes import ChangeHub, CountsChanged
 from explorer.work.counting import count_session, is_whole
 from explorer.work.drafting import Draft, Order
 from explorer.work.navigation import NavigationPlan, plan_navigation
-from explorer.work.summaries import CompactionPlan, DraftMaker
+from explorer.work.summaries import CompactionPlan, DraftMaker, draft_of
 
 if TYPE_CHECKING:  # see explorer.work.appending
     from explorer.store import LoadedSession, Store
@@ -227,6 +227,19 @@ class Document:
         )
         requests = self.requests(shown, order.instructions)
         return await self.drafts.compaction(plan, requests, order)
+
+    def waiting_drafts(self) -> list[tuple[Draft, str]]:
+        """Finished compaction drafts at the leaf that were neither committed nor discarded.
+
+        Each with its text as it was last edited, the oldest first.
+        """
+        rows = self.store.drafts(self.key)
+        kept = [r for r in rows if r.status == "done" and r.kind == "compaction"]
+        return [
+            (draft_of(row), row.edited_text if row.edited_text is not None else row.summary)
+            for row in kept
+            if row.leaf == self.leaf
+        ]
 
     async def commit(self, draft: Draft, text: str | None = None) -> int:
         """Append the compaction entry of a draft (A30), with ``text`` where it was edited.

@@ -26,7 +26,7 @@ from explorer.work.drafting import (
 )
 
 if TYPE_CHECKING:  # see explorer.work.appending
-    from explorer.store import Store
+    from explorer.store import DraftRow, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +145,10 @@ class DraftMaker:
         await asyncio.wrap_future(self._store.update_draft(draft.id, fields))
         self._hub.publish(DraftChanged(self._key, draft.id))
 
+    def keep_text(self, draft: Draft, text: str) -> None:
+        """Keep what a person made of a draft so far; written soon, in order."""
+        self._store.update_draft(draft.id, {"edited_text": text})
+
     @staticmethod
     def check(draft: Draft, summary: str) -> None:
         """Raise ValueError when a draft cannot be committed (B12)."""
@@ -179,6 +183,27 @@ def _fields(draft: Draft) -> dict[str, Any]:
             "modified_files": list(draft.modified_files),
         },
     }
+
+
+def draft_of(row: DraftRow) -> Draft:
+    """A draft as it was recorded, without its answers."""
+    facts = row.facts if isinstance(row.facts, dict) else {}
+    return Draft(
+        row.id,
+        "branch" if row.kind == "branch" else "compaction",
+        "done",
+        row.leaf,
+        (),
+        row.summary,
+        row.model,
+        row.instructions,
+        first_kept_id=str(facts.get("first_kept_id", "")),
+        tokens_before=int(facts.get("tokens_before", 0)),
+        read_files=tuple(facts.get("read_files", ())),
+        modified_files=tuple(facts.get("modified_files", ())),
+        settings=row.settings if isinstance(row.settings, dict) else {},
+        from_id=str(facts.get("from_id", "")),
+    )
 
 
 def _answer(part: DraftPart) -> dict[str, Any]:

@@ -252,6 +252,10 @@ class DraftPage(QWidget):
         """The drafts that can be committed, in the order in which they were made."""
         return [held.draft for held in self._held]
 
+    def texts(self) -> list[tuple[ShownDraft, str]]:
+        """The drafts with their texts as they are edited by now."""
+        return [(held.draft, held.text) for held in self._held]
+
     def clear(self) -> None:
         """Forget all drafts."""
         self._held = []

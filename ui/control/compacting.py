@@ -7,11 +7,15 @@ from PySide6.QtCore import QObject
 from explorer.compaction.partition import Partition
 from explorer.models.door import Cancelled, CancelToken
 from explorer.store.rows import StoreError
-from explorer.work.document import NothingToUndo
+from explorer.work.document import Document, NothingToUndo
 from explorer.work.drafting import Draft, DraftFailed, Order
 from ui.compaction.ports import ModelChoice
 from ui.control.desk import Desk
 from ui.main_window import TABS
+
+
+MOST_WAITING = 5
+"""Drafts of earlier that are shown again at most."""
 
 
 class CompactionControl(QObject):
@@ -21,6 +25,7 @@ class CompactionControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self._cancel: CancelToken | None = None
+        self._shown: Document | None = None
         panel, window = desk.window.compaction, desk.window
         panel.partition_changed.connect(self._partition_changed)
         panel.settings_changed.connect(desk.set_settings)
@@ -53,9 +58,29 @@ class CompactionControl(QObject):
             ]
             panel.set_models(choices, desk.preferences.summary_model)
 
+    def keep_edits(self) -> None:
+        """Texts of drafts that were not committed are kept as they are edited by now."""
+        document = self._shown
+        if document is None:
+            return
+        for draft, text in self._desk.window.compaction.draft.texts():
+            if isinstance(draft, Draft) and text != draft.summary:
+                document.drafts.keep_text(draft, text)
+
     def _document_changed(self) -> None:
         self.stop()
-        self._desk.window.compaction.set_document(self._desk.document)
+        self.keep_edits()
+        panel, document = self._desk.window.compaction, self._desk.document
+        panel.set_document(document)
+        if document is self._shown:
+            return
+        self._shown = document
+        if document is not None and (waiting := document.waiting_drafts()):
+            for draft, text in waiting[-MOST_WAITING:]:
+                panel.draft_finished(draft)
+                if text != draft.summary:
+                    panel.draft.editor.setPlainText(text)
+            self._desk.say("A draft that was not committed yet is on the tab Compaction.")
 
     def _partition_changed(self, shown: Partition | None) -> None:
         self._desk.window.map.set_partition(shown)
