@@ -28,6 +28,8 @@ def run_window(scenario: Scenario) -> Any:
     app = QApplication([])
     loaded = program.prepare(app)
     theme.set_motion(False)
+    # What a run before this one opened is not opened again.
+    loaded.values.last_session = 0
     loop = QEventLoop(app)
     asyncio.set_event_loop(loop)
     window = MainWindow(loaded.values)
