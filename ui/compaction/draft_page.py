@@ -166,7 +166,7 @@ class DraftPage(QWidget):
         self.problem = QLabel(self)
         self.problem.setWordWrap(True)
         set_tone(self.problem, "lost")
-        self.commit = QPushButton("&Commit", self)
+        self.commit = QPushButton("Co&mmit", self)
         self.commit.setProperty("kind", "primary")
         self.commit.setToolTip("Append the compaction with this text")
         self.commit.clicked.connect(self._commit)

@@ -140,9 +140,9 @@ class SetupPage(QWidget):
         self.profile.activated.connect(
             lambda at: self.profile_chosen.emit(self.profile.itemData(at))
         )
-        self._profile_label = QLabel("&Profile", part)
+        self._profile_label = QLabel("Pro&file", part)
         self._profile_label.setBuddy(self.profile)
-        self.rules = LinkButton("R&ules ▸", part)
+        self.rules = LinkButton("Ru&les ▸", part)
         self.rules.setToolTip("The rules of this profile, one sentence each")
         self.rules.clicked.connect(self.rules_asked)
         line = row(self._profile_label, self.profile, self.rules)
@@ -245,7 +245,7 @@ class SetupPage(QWidget):
         self._settings = settings
         self.profile.setCurrentIndex(self.profile.findData(profile.name))
         own = PROFILES.get(profile.name)
-        self.rules.setText("R&ules ▸" if profile == own else "R&ules (changed) ▸")
+        self.rules.setText("Ru&les ▸" if profile == own else "Ru&les (changed) ▸")
         self.keep.set_value(settings.keep_recent_tokens)
         self.reserve.set_maximum(settings.context_window)
         self.reserve.set_value(settings.reserve_tokens)
@@ -312,8 +312,8 @@ class SetupPage(QWidget):
     def show_request_size(self, tokens: int) -> None:
         """The size of the request; -1 when it is not known yet."""
         self._request_tokens = tokens
-        size = f"request {short(tokens)} tokens" if tokens >= 0 else "request"
-        self.request.setText(f"{size} · sho&w ▸")
+        size = f"re&quest {short(tokens)} tokens" if tokens >= 0 else "re&quest"
+        self.request.setText(f"{size} · show ▸")
         self._show_price()
 
     def _show_price(self) -> None:

@@ -158,7 +158,10 @@ class SourcesView(QWidget):
         self.model.show_sources(document, entries)
         self.text.set_text("")
         self.go.hide()
-        self.caption.setText(f"{count(len(entries), 'entry', 'entries')}; select one to read it")
+        self.caption.setText("")
+        self.table.setAccessibleDescription(count(len(entries), "entry", "entries"))
+        if entries:
+            self.table.setCurrentIndex(self.model.index(0, 0))
 
     def _read(self, index: QModelIndex) -> None:
         if self._document is None or not index.isValid():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
 from explorer.compaction.prepare import Preparation, Refusal
 from explorer.compaction.profile import PROFILES, SWITCHES, Settings
@@ -19,6 +21,7 @@ from ui.compaction.ports import ModelChoice
 from ui.compaction.words import entry_links, price_text
 from ui.widgets.entry_table import ENTRY, STRONG, VERDICT
 from ui.widgets.figures import full, short
+from ui.widgets.notice import Notice
 
 Key = Qt.Key
 MODELS = [
@@ -424,3 +427,18 @@ def test_preview_at_another_entry_is_named(panel: CompactionPanel) -> None:
 def test_a_hand_made_draft_shows_up(panel: CompactionPanel) -> None:
     panel.draft_finished(Written("## Goal"))
     assert panel.draft.isVisible()
+
+
+def test_mnemonics_do_not_clash_with_each_other_or_the_window(panel: CompactionPanel) -> None:
+    """Alt with a letter that two controls share would only move the focus between them."""
+    panel.notice.show_notice(Notice("error", "x", details="y", action="&Undo"))
+    panel.draft_finished(Written("## Goal"))
+    for page in (panel.setup, panel.rules, panel.draft):
+        panel._pages.setCurrentWidget(page)
+        settle()
+        labels = [w.text() for w in panel.findChildren(QAbstractButton) if w.isVisible()]
+        labels += [w.text() for w in panel.findChildren(QLabel) if w.isVisible() and w.buddy()]
+        letters = [found[1].lower() for text in labels for found in re.findall(r"(&)(\w)", text)]
+        # Menus and the inspector's tabs take these.
+        taken = [*letters, *"gvhipexc"]
+        assert len(taken) == len(set(taken)), sorted(labels)
