@@ -202,7 +202,8 @@ class _Chunk:
         rng = self.rng
         if kind == "path":
             ext = rng.choice(("py", "ts", "go", "rs", "yaml", "sql"))
-            needle = f"{rng.choice(('src', 'services', 'pkg', 'app'))}/{a}/{b}_{rng.randint(2, 99)}.{ext}"
+            root = rng.choice(("src", "services", "pkg", "app"))
+            needle = f"{root}/{a}/{b}_{rng.randint(2, 99)}.{ext}"
         elif kind == "command":
             needle = rng.choice(
                 (

@@ -11,8 +11,8 @@ from typing import Any
 from explorer.models.offline.extractive.statement import Speaker
 
 _NAMES = (
-    "Assistant thinking|Assistant tool calls?|Assistant|User|Human|Thinking|Tool calls?|Tool results?"
-    "|System|Developer|Custom|Bash|Shell|Summary"
+    "Assistant thinking|Assistant tool calls?|Assistant|User|Human|Thinking|Tool calls?"
+    "|Tool results?|System|Developer|Custom|Bash|Shell|Summary"
     "|ASSISTANT[_ ]THINKING|ASSISTANT[_ ]TOOL[_ ]CALLS?|ASSISTANT|USER|HUMAN|THINKING"
     "|TOOL[_ ]CALLS?|TOOL[_ ]USE|TOOL[_ ]RESULTS?|SYSTEM|CUSTOM|BASH|SUMMARY"
 )

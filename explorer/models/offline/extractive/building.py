@@ -20,7 +20,8 @@ _READING = word_set(
     """
 )
 _DULL_COMMAND = re.compile(
-    r"^\s*(?:ls|cat|cd|pwd|echo|which|head|tail|wc|find|grep|rg|tree|git (?:status|diff|log|show))\b"
+    r"^\s*(?:ls|cat|cd|pwd|echo|which|head|tail|wc|find|grep|rg|tree|"
+    r"git (?:status|diff|log|show))\b"
 )
 _CODE_LINE = re.compile(
     r"[{(,;}\[:\\]$|^(?:def|class|import|from|return|if|for|while|const|let|var|function|export|"

@@ -14,7 +14,10 @@ from explorer.models.offline.extractive.words import (
     word_set,
 )
 
-_PHRASE = r"[`\"'*]*([\w@./+#:-]+(?:\s+(?!to\b|for\b|with\b|in\b|because\b|and\b|as\b|by\b|since\b|so\b)[\w@./+#-]+){0,2})[`\"'*]*"
+_PHRASE = (
+    r"[`\"'*]*([\w@./+#:-]+(?:\s+"
+    r"(?!to\b|for\b|with\b|in\b|because\b|and\b|as\b|by\b|since\b|so\b)[\w@./+#-]+){0,2})[`\"'*]*"
+)
 _REPLACED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -82,7 +85,7 @@ _NEGATION = re.compile(
 _RIVALS: tuple[frozenset[str], ...] = tuple(
     frozenset(stem(word) for word in line.split())
     for line in (
-        "postgres postgresql mysql mariadb sqlite mongodb mongo dynamodb cassandra cockroachdb oracle",
+        "postgres postgresql mysql mariadb sqlite mongodb mongo dynamodb cassandra cockroachdb",
         "redis memcached valkey hazelcast",
         "npm pnpm yarn bun",
         "tabs spaces",

@@ -31,7 +31,8 @@ REFUSAL = re.compile(
     re.IGNORECASE,
 )
 CLAUSE = re.compile(
-    r"[;,]\s+(?:and\s+|but\s+|so\s+|then\s+|while\s+)?|\s+(?:and|but|while|whereas)\s+|\s+[-–—]+\s+|(?<=[a-z]):\s+(?=\w+ \w+ )"
+    r"[;,]\s+(?:and\s+|but\s+|so\s+|then\s+|while\s+)?|\s+(?:and|but|while|whereas)\s+|"
+    r"\s+[-–—]+\s+|(?<=[a-z]):\s+(?=\w+ \w+ )"
 )
 _LINK = re.compile(
     r"""(?:(?:^|(?<=[\s(]))(?:is|are|was|were|be|been|being|becomes?|became|to|of|at|in|on|by|as|from|now|

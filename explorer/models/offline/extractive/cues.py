@@ -49,21 +49,25 @@ RULE = _cue(
     \bmust(?:n't|\s+not)?\b | \bnever\b | \balways\b | \b(?:do\s+not|don['’]t|dont)\b
     | \bonly\b | \b(?:can(?:no|')t|can\s+not|may\s+not|shall(?:\s+not)?|should(?:n't|\s+not))\b
     | \b(?:mandatory|forbidden|prohibited|off[- ]limits|non[- ]negotiable|hard\s+(?:limit|rule|
-      requirement|constraint|cap|stop)|hands\s+off|read[- ]only|not\s+allowed|no\s+longer\s+allowed)\b
+      requirement|constraint|cap|stop)|hands\s+off|read[- ]only|not\s+allowed|
+      no\s+longer\s+allowed)\b
     | \b(?:is|are)\s+(?:required|frozen|forbidden|off|capped|limited|restricted)\b
     | \b(?:required|requirements?|constraints?|rules?)\b
     | \b(?:at\s+most|at\s+least|no\s+more\s+than|no\s+fewer\s+than|no\s+less\s+than|up\s+to|not\s+
       more\s+than|not\s+exceed|strictly|under\s+no\s+circumstances|in\s+no\s+case|by\s+no\s+means)\b
     | \b(?:make\s+sure|be\s+sure|ensure|avoid|refrain|stick\s+(?:to|with)|stay\s+(?:away|within|
-      under|below|on|off|clear)|keep|leave\b.*\b(?:alone|as|untouched|unchanged|in\s+place|intact))\b
+      under|below|on|off|clear)|keep|leave\b.*\b(?:alone|as|untouched|unchanged|in\s+place|
+      intact))\b
     | \bwithout\s+\w+ing\b | \bunless\b | \bexcept\b | \bregardless\b | \bdon['’]?t\s+touch\b
     | \b(?:verbatim|word\s+for\s+word|exactly\s+as|to\s+the\s+letter)\b
     | \b(?:ask|check\s+with|tell)\s+(?:me|us)\s+(?:first|before)\b | \bask\s+before\b
-    | (?:^|[,;:(–—-])\s*no\s+[a-z]\w+ | \b(?:nobody|no\s+one)\b | ,\s+ever\b | \bwhatever\s+you\s+do\b
+    | (?:^|[,;:(–—-])\s*no\s+[a-z]\w+ | \b(?:nobody|no\s+one)\b | ,\s+ever\b |
+      \bwhatever\s+you\s+do\b
     | (?<!we\s)(?<!i\s)\b(?:has|have|needs?)\s+to\s+(?!do\b)\w+
     | \bbackwards?[- ]compatib\w+ | \b(?:nobody|nothing|no\s+one|none)\s+(?:may|should|can|must)\b
     | \b(?:needs?|required?)\s+(?:explicit\s+)?(?:approval|sign[- ]?off|review)\b
-    | \b(?:deadline|budget|quota|limit|cap|ceiling|maximum|minimum)\s+(?:is|of|for|stays|:) | \bshould\b
+    | \b(?:deadline|budget|quota|limit|cap|ceiling|maximum|minimum)\s+(?:is|of|for|stays|:) |
+      \bshould\b
     """,
 )
 FIRM = _cue(
@@ -97,17 +101,21 @@ DECISION = _cue(
     \bdecid\w+\b | \bdecisions?\b | \b(?:go|going|went)\s+(?:with|for|ahead\s+with)\b
     | \b(?:chose|chosen|choosing|opt(?:ed|ing)?\s+(?:for|to)|settl\w+\s+(?:on|for)|agreed?\s+
       (?:to|on|that)|pick(?:ed|ing)?|adopt(?:ed|ing)?|resolved\s+to)\b
-    | \bswitch(?:ed|ing)?\s+(?:\w+\s+){0,5}(?:to|from|over)\b | \breplac(?:e|ed|ing)\s+.+\s+(?:with|by)\b
-    | \b(?:we|i|i['’]ll|we['’]ll|let['’]?s|let\s+us)\s+(?:will\s+|are\s+|am\s+|now\s+)?(?:us(?:e|ing)|
+    | \bswitch(?:ed|ing)?\s+(?:\w+\s+){0,5}(?:to|from|over)\b | \breplac(?:e|ed|
+      ing)\s+.+\s+(?:with|by)\b
+    | \b(?:we|i|i['’]ll|we['’]ll|let['’]?s|let\s+us)\s+(?:will\s+|are\s+|am\s+|now\s+)?(?:us(?:e|
+      ing)|
       keep(?:ing)?|adopt|choose|stick|settle)\b
     | \binstead\s+of\b | \bin\s+favou?r\s+of\b | \bruled?\s+out\b | \breject(?:ed|ing)?\b
     | \btrade-?off\b | \b(?:the|our)\s+(?:plan|approach|choice|design)\s+(?:is|will|uses?)\b
     | \bstick(?:ing)?\s+with\b | \babandon(?:ed|ing)?\b | \b(?:rationale|conclusion)\b
     | \b(?:use[sd]?|using|chose|keep(?:ing)?|went|made|is|are)\b.{3,120}\b(?:because|since\s+it|
       so\s+that)\b
-    | \b(?:i|we)(?:['’]ll|\s+will|['’]d)\s+\w+.{3,160}\b(?:because|since|so\s+that|instead|rather\s+than|
+    | \b(?:i|we)(?:['’]ll|\s+will|['’]d)\s+\w+.{3,160}\b(?:because|since|so\s+that|instead|
+      rather\s+than|
       as\s+(?:it|they|that))\b
-    | \b(?:i|we)\s+\w+(?:ed|t|pt|ose|ent)\s.{3,160}\b(?:because|since|so\s+that|instead\s+of|rather\s+than|
+    | \b(?:i|we)\s+\w+(?:ed|t|pt|ose|ent)\s.{3,160}\b(?:because|since|so\s+that|instead\s+of|
+      rather\s+than|
       and\s+not)\b
     """,
 )
@@ -115,12 +123,15 @@ DONE = _cue(
     _PAST.replace("|", " ") + " done pass passes passing passed green works working works now is"
     " all complete ready live successful successfully succeeded",
     rf"""
-    ^\W*(?:ok(?:ay)?[,.]?\s+|done[:,.—-]*\s+|great[,.]?\s+|i\s+|i['’]ve\s+|we\s+|we['’]ve\s+|have\s+|
+    ^\W*(?:ok(?:ay)?[,.]?\s+|done[:,.—-]*\s+|great[,.]?\s+|i\s+|i['’]ve\s+|we\s+|we['’]ve\s+|
+      have\s+|
     has\s+|also\s+|then\s+|now\s+|just\s+|successfully\s+|already\s+|and\s+)*(?:{_PAST})\b
-    | \b(?:i|we)(?:['’]ve|\s+have)?\s+(?:now\s+|just\s+|also\s+|already\s+|successfully\s+)*(?:{_PAST})\b
+    | \b(?:i|we)(?:['’]ve|\s+have)?\s+(?:now\s+|just\s+|also\s+|already\s+|
+      successfully\s+)*(?:{_PAST})\b
     | \b(?:is|are|was|were|been|got|now)\s+(?:now\s+|all\s+|fully\s+|already\s+|successfully\s+)*
       (?:{_PAST}|done|complete|in\s+place|green|live|ready)\b
-    | \b(?:tests?|suite|build|checks?|lint|ci|pipeline|specs?|everything|all)\b.{{0,50}}\b(?:pass(?:es|ed|
+    | \b(?:tests?|suite|build|checks?|lint|ci|pipeline|specs?|everything|
+      all)\b.{{0,50}}\b(?:pass(?:es|ed|
       ing)?|green|clean|succeed(?:s|ed)?)\b
     | \bworks\s+(?:now|again|as)\b | \bnow\s+works\b | ^\W*done\b | \bsuccessful(?:ly)?\b
     | ^\s*[✓✔✅☑]
@@ -130,7 +141,8 @@ DOING = _cue(
     "working progress currently halfway started starting midway partially underway now about i'm"
     " am ongoing investigating looking let i'll going",
     r"""
-    \bworking\s+on\b | \bin\s+progress\b | \bcurrently\s+\w+ing\b | \bhalf-?way\b | \bmidway\b | \bpartial(?:ly)?\b
+    \bworking\s+on\b | \bin\s+progress\b | \bcurrently\s+\w+ing\b | \bhalf-?way\b | \bmidway\b |
+      \bpartial(?:ly)?\b
     | \bunder\s?way\b | \bongoing\b | \b(?:i['’]?m|i\s+am|we['’]?re|now)\s+\w+ing\b
     | \b(?:start(?:ed|ing)|begun|began)\s+(?:on|to|with|the|\w+ing)\b | \babout\s+to\b
     | \bhave\s+started\b | \b(?:i['’]ll|let\s+me|i\s+will)\s+now\b
@@ -144,8 +156,10 @@ BLOCKED = _cue(
     r"""
     \bblock(?:ed|er|ers|ing)\b | \bwaiting\s+(?:for|on)\b | \bstuck\b | \bunable\s+to\b
     | \bcan(?:no|'|’)t\s+(?:proceed|continue|connect|reach|reproduce|build|start|run|find)\b
-    | \b(?:still\s+)?fail(?:s|ing|ed)?\b | \bbroken\b | \bcrash\w*\b | \bflaky\b | \bhang(?:s|ing)?\b
-    | \bregress\w*\b | \b(?:doesn['’]t|does\s+not|isn['’]t|not)\s+(?:work|compile|build|start|pass)\w*\b
+    | \b(?:still\s+)?fail(?:s|ing|ed)?\b | \bbroken\b | \bcrash\w*\b | \bflaky\b | \bhang(?:s|
+      ing)?\b
+    | \bregress\w*\b | \b(?:doesn['’]t|does\s+not|isn['’]t|not)\s+(?:work|compile|build|start|
+      pass)\w*\b
     | \bthrows?\b | \bunresolved\b | \bdeadlocks?\b
     """,
 )
@@ -154,11 +168,14 @@ NEXT = _cue(
     planning will pending soon before upcoming once outstanding tomorrow after i'll we'll""",
     r"""
     \bnext\s+(?:step|up|i|we|is|thing|task|item|on|,|:)|^\W*next\b | \btodo\b | \bto-do\b
-    | \bremain(?:s|ing)\b | \bleft\s+to\s+\w+ | \bstill\s+(?:need|needs|have|has|to|missing|pending|open|left|
+    | \bremain(?:s|ing)\b | \bleft\s+to\s+\w+ | \bstill\s+(?:need|needs|have|has|to|missing|
+      pending|open|left|
       outstanding)\b | \bfollow[- ]?up\b | \bafterwards?\b | \bpending\b | \boutstanding\b
     | \b(?:i|we)(?:['’]ll|\s+will)?\s+(?:still\s+|also\s+|then\s+|next\s+)*(?:need|plan|have)\s+to\b
-    | \bplan(?:s|ning)?\s+to\b | \bneeds?\s+to\s+be\b | \b(?:i|we)(?:['’]ll|\s+will)\s+(?:then|next|later|
-      do|add|tackle|write|move)\b | \bonce\b.{3,80}\b(?:i|we)(?:['’]ll|\s+will|\s+can)\b | ^\W*then\b
+    | \bplan(?:s|ning)?\s+to\b | \bneeds?\s+to\s+be\b | \b(?:i|we)(?:['’]ll|\s+will)\s+(?:then|
+      next|later|
+      do|add|tackle|write|move)\b | \bonce\b.{3,80}\b(?:i|we)(?:['’]ll|\s+will|\s+can)\b |
+      ^\W*then\b
     | \b(?:after|before)\s+that\b | \bupcoming\b
     """,
 )
@@ -166,8 +183,10 @@ NOTED = _cue(
     """note remember important importantly fyi mind heads aware reference record know critical
     crucial key careful gotcha caveat warning beware bear reminder way correction confirmed""",
     r"""
-    \bnote\b | \bremember\b | \bremind\w*\b | \bimportant(?:ly)?\b | \bfyi\b | \b(?:keep|bear)\s+in\s+mind\b
-    | \bheads[- ]up\b | \bbe\s+aware\b | \bfor\s+(?:the\s+record|reference)\b | \bcritical\b | \bcrucial\b
+    \bnote\b | \bremember\b | \bremind\w*\b | \bimportant(?:ly)?\b | \bfyi\b | \b(?:keep|
+      bear)\s+in\s+mind\b
+    | \bheads[- ]up\b | \bbe\s+aware\b | \bfor\s+(?:the\s+record|reference)\b | \bcritical\b |
+      \bcrucial\b
     | \bcareful\b | \bgotcha\b | \bcaveat\b | \bwarning\b | \bbeware\b | \bby\s+the\s+way\b
     | \b(?:good|need)\s+to\s+know\b | \bkey\s+(?:fact|point|detail|number|figure)\b
     """,
@@ -177,8 +196,10 @@ FINDING = _cue(
     learned realized realised explanation means bottleneck""",
     r"""
     \bturns?\s+out\b | \broot\s+cause\b | \bculprit\b | \b(?:the\s+)?reason\s+(?:is|was|for|why)\b
-    | \b(?:i|we)(?:['’]ve)?\s+(?:found|discovered|learned|reali[sz]ed|noticed|see)\b | \bfound\s+(?:that|the|a|an|out|it)\b
-    | \b(?:problem|issue|bug|bottleneck|cause)\s+(?:is|was|lies|comes)\b | \bdue\s+to\b | \bcaused\s+by\b
+    | \b(?:i|we)(?:['’]ve)?\s+(?:found|discovered|learned|reali[sz]ed|noticed|see)\b |
+      \bfound\s+(?:that|the|a|an|out|it)\b
+    | \b(?:problem|issue|bug|bottleneck|cause)\s+(?:is|was|lies|comes)\b | \bdue\s+to\b |
+      \bcaused\s+by\b
     | \b(?:happens|happened|occurs|breaks|fails)\s+(?:because|when|only)\b
     """,
 )
@@ -225,11 +246,14 @@ NO_ERROR = re.compile(
 )
 SMALL_TALK = re.compile(
     r"""^\W*(?:ok(?:ay)?|yes|yep|yeah|no|sure|thanks?(?:\s+(?:you|a\s+lot|so\s+much))?|thx|great|perfect|
-    nice|cool|awesome|good(?:\s+(?:job|work|idea|point|catch))?|looks\s+good|lgtm|sounds\s+good|go\s+
+    nice|cool|awesome|good(?:\s+(?:job|work|idea|point|catch))?|looks\s+good|lgtm|sounds\s+good|
+      go\s+
     ahead|continue|proceed|please\s+(?:continue|proceed|go\s+ahead)|carry\s+on|do\s+it|hi|hello|hey|
     got\s+it|understood|will\s+do|on\s+it|right|exactly|correct|done|absolutely|certainly|
-    of\s+course|no\s+problem|keep\s+going|go\s+on|next)(?:[\s,.!]+(?:please|then|thanks|thank\s+you|that|it|so|far|
-    do\s+it|go\s+(?:ahead|on)|continue|proceed|now|all\s+good|looks\s+good|for\s+that|great|perfect))*\W*$""",
+    of\s+course|no\s+problem|keep\s+going|go\s+on|next)(?:[\s,.!]+(?:please|then|thanks|
+      thank\s+you|that|it|so|far|
+    do\s+it|go\s+(?:ahead|on)|continue|proceed|now|all\s+good|looks\s+good|for\s+that|great|
+      perfect))*\W*$""",
     re.IGNORECASE | re.VERBOSE,
 )
 

@@ -1,4 +1,4 @@
-"""Takes a summary request apart: conversation, earlier summary, extra context, instructions (A22)."""
+"""Takes a summary request apart: conversation, earlier summary, context, instructions (A22)."""
 
 from __future__ import annotations
 

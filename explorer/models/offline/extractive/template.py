@@ -41,7 +41,8 @@ _MEANINGS: tuple[tuple[re.Pattern[str], Section], ...] = tuple(
             Section.NEXT,
         ),
         (
-            r"in[- ]progress|ongoing|current(?:ly)?\s+(?:work|state|status|task|focus)|active\s+work|under\s*way",
+            r"in[- ]progress|ongoing|current(?:ly)?\s+(?:work|state|status|task|focus)|active\s+"
+            r"work|under\s*way",
             Section.DOING,
         ),
         (r"early\s+progress|progress\s+so\s+far", Section.PROGRESS),

@@ -11,9 +11,12 @@ from explorer.models.offline.extractive.words import word_set
 
 _LEAD = re.compile(
     r"""^(?:(?:ok(?:ay)?|so|well|also|and|but|oh|alright|right|great|thanks|thank\s+you|hi|hey|hello|please|
-    now|then|just|btw|by\s+the\s+way|fyi|note\s+that|note|remember(?:\s+that)?|keep\s+in\s+mind(?:\s+that)?|
-    one\s+(?:more\s+)?thing|actually|i\s+think|i\s+guess|i\s+believe|as\s+i\s+(?:said|mentioned)|it\s+
-    (?:seems|looks\s+like)|for\s+the\s+record|just\s+so\s+you\s+know|heads[- ]up|important|done|got\s+it|
+    now|then|just|btw|by\s+the\s+way|fyi|note\s+that|note|remember(?:\s+that)?|
+      keep\s+in\s+mind(?:\s+that)?|
+    one\s+(?:more\s+)?thing|actually|i\s+think|i\s+guess|i\s+believe|as\s+i\s+(?:said|mentioned)|
+      it\s+
+    (?:seems|looks\s+like)|for\s+the\s+record|just\s+so\s+you\s+know|heads[- ]up|important|done|
+      got\s+it|
     sure|understood|perfect|anyway|additionally|furthermore|moreover|finally|first|second|however|
     in\s+addition|good|yes|yeah|for\s+reference|quick\s+note)(?:[,:;.!—–-]+\s*|\s+))+(?=\S{2,})""",
     re.IGNORECASE | re.VERBOSE,
@@ -77,7 +80,10 @@ def _without_asides(text: str, atoms: tuple[Atom, ...]) -> str:
 
 
 _ARTICLES = word_set(
-    "the a an this that these those we you you'll you’ll i please there our my your it's it’s also just about"
+    """
+    the a an this that these those we you you'll you’ll i please there our my your it's it’s also
+    just about
+    """
 )
 
 
