@@ -68,23 +68,26 @@ def _last_usage(tree: SessionTree, context: Context, profile: Profile) -> int:
         first = bisect_right(messages, context.compaction, first)
     if first >= len(messages):
         return -1
-    entry = _last_report(tree, context.path[context.path.position(messages[first]) :])
+    # A report of nothing is what a session writes that was told nothing (E7).
+    least = 1 if profile.usage == "since-compaction" else 0
+    entry = _last_report(tree, context.path[context.path.position(messages[first]) :], least)
     return bisect_left(messages, entry, first) if entry >= 0 else -1
 
 
-def _last_report(tree: SessionTree, part: Path) -> int:
-    """The last reply on a stretch of the path that reported usage and did not fail, or -1."""
+def _last_report(tree: SessionTree, part: Path, least: int) -> int:
+    """The last reply on a stretch of the path that reported at least so many tokens and did not
+    fail, or -1."""
     columns = tree.columns
     usage, flags, kinds = columns.usage, columns.flags, columns.kind
     for entries in reversed(part.ranges):
         for upper in range(entries.stop, entries.start, -_BLOCK):
             lower = max(entries.start, upper - _BLOCK)
             # Sessions without any usage are long to search one by one.
-            if max(usage[lower:upper]) < 0:
+            if max(usage[lower:upper]) < least:
                 continue
             at = kinds.rfind(Kind.ASSISTANT, lower, upper)
             while at >= 0:
-                if usage[at] >= 0 and not flags[at] & _FAILED:
+                if usage[at] >= least and not flags[at] & _FAILED:
                     return at
                 at = kinds.rfind(Kind.ASSISTANT, lower, at)
     return -1
