@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QDialog, QLabel, QWidget
 
@@ -204,6 +204,17 @@ class RunningWindow:
     def press_button(self, text: str, inside: QWidget | None = None) -> None:
         """Click the button with these words."""
         self.click(self.button(text, inside))
+
+    def drop(self, *files: Path) -> None:
+        """Drop files on the window, as a file manager does."""
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
+        at, copy = self.window.rect().center(), Qt.DropAction.CopyAction
+        left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+        enter = QDragEnterEvent(at, copy, data, left, none)
+        QApplication.sendEvent(self.window, enter)
+        assert enter.isAccepted(), "the window does not take the files"
+        QApplication.sendEvent(self.window, QDropEvent(QPointF(at), copy, data, left, none))
 
     # the map -----------------------------------------------------------------------------------
 

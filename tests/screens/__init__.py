@@ -1,0 +1,1 @@
+"""Pictures of the real window in its states: ``python -m tests.screens OUTDIR``."""
