@@ -309,12 +309,25 @@ class DraftPage(QWidget):
         if held.text != draft.summary:
             parts.append("edited")
         self.facts.setText(" · ".join(parts))
-        problem = draft.problem if held.text == draft.summary else ""
-        if not held.text.strip():
-            problem = "An empty summary would replace the history with nothing."
+        problem = self._problem(held)
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))
         self.commit.setEnabled(not problem)
+
+    def _problem(self, held: _Held) -> str:
+        """Why the shown draft cannot be committed; empty when it can."""
+        at = held.shown.preparation.leaf
+        if self._document is not None and at != self._document.leaf:
+            return f"This draft was made at #{at}; it can be committed where that is the leaf."
+        if not held.text.strip():
+            return "An empty summary would replace the history with nothing."
+        return held.draft.problem if held.text == held.draft.summary else ""
+
+    def refresh(self) -> None:
+        """The leaf moved: what could be committed may not be any more, or again."""
+        held = self._current()
+        if held is not None:
+            self._show_facts(held)
 
     def _commit(self) -> None:
         held = self._current()

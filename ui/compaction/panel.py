@@ -207,6 +207,8 @@ class CompactionPanel(QWidget):
         self._shown = shown
         at_leaf = self._at is None or self._at == document.leaf
         self.setup.show_partition(document, shown, self._cut is not None, at_leaf)
+        if self._draft is not None:
+            self._draft.refresh()
         self.partition_changed.emit(shown)
         self._measure_timer.start()
 

@@ -211,3 +211,29 @@ def test_sources_and_text_stand_side_by_side_where_there_is_room(panel: Compacti
     settle()
     assert panel.width() == 320
     assert panel.draft.commit.isVisible()
+
+
+def test_a_draft_tried_at_an_earlier_entry_cannot_be_committed_there(
+    panel: CompactionPanel,
+) -> None:
+    """Words can be tried where an old compaction was made, without touching the session."""
+    panel.set_at(100)
+    _start(panel)
+    panel.draft_finished(Written("tried words"))
+    settle()
+    assert panel.draft.editor.toPlainText() == "tried words"
+    assert not panel.draft.commit.isEnabled()
+    assert "#100" in panel.draft.problem.text()
+
+
+def test_a_draft_that_the_session_left_behind_cannot_be_committed(panel: CompactionPanel) -> None:
+    _start(panel)
+    panel.draft_finished(Written("text"))
+    settle()
+    assert panel.draft.commit.isEnabled()
+    document = panel._document
+    assert isinstance(document, Previewed)
+    last = document.tree.columns.ids[document.leaf]
+    document.inner.add({"type": "custom", "id": "later", "parentId": last})
+    panel.refresh()
+    assert not panel.draft.commit.isEnabled()
