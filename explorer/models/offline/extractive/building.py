@@ -234,6 +234,9 @@ _NARRATES = re.compile(
     r"(?:that|this|it|its|i|we|they|he|she|there|those|these|which)\b",
     re.IGNORECASE,
 )
+_NAMES_A_THING = re.compile(
+    r"^\W*(?:the|our|my|your|his|her|their|all|each|every|most|some|both)\s", re.IGNORECASE
+)
 _WISHES = re.compile(
     r"\b(?:need|want|like\s+to|please|should|have\s+to|got\s+to|hope|wish|trying\s+to|goal|love\s+to)\b",
     re.IGNORECASE,
@@ -248,6 +251,8 @@ _DESCRIBES = re.compile(
 
 
 def _imperative(text: str) -> bool:
+    if _NAMES_A_THING.match(text):
+        return False
     if _NARRATES.match(text) and not _WISHES.search(text):
         return False
     return not (_DESCRIBES.match(text) or _POINTS_AT.match(text))

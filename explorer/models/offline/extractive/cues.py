@@ -220,7 +220,7 @@ QUESTION_ASKS = re.compile(
 _ERROR_NAMES = re.compile(
     r"""\b[A-Z]\w*(?:Error|Exception|Failure|Fault|Panic|Violation)\b | ^E\s{2,}
     | \bE(?:CONN|NOENT|ACCES|PIPE|ADDR|PERM|TIMEDOUT|AGAIN|INVAL|BUSY|XIST)\w*
-    | ^\s*(?:FAIL|FAILED|ERR|ERROR|FATAL|PANIC|MISMATCH|CRITICAL)\b
+    | ^\W*(?:FAIL|FAILED|ERR|ERROR|FATAL|PANIC|MISMATCH|CRITICAL)\b
     | ✗ | ✘ | ❌ | \bHTTP(?:/\S+)?\s[45]\d\d\b | \berror\[\w+\] | \bTS\d{4}\b | \bERR_\w+""",
     re.VERBOSE,
 )

@@ -27,6 +27,8 @@ _SELF_STANDING = (
     Kind.DOING,
     Kind.BLOCKED,
     Kind.LATEST,
+    Kind.DONE,
+    Kind.FINDING,
 )
 LISTED = (Kind.FILE, Kind.COMMAND)
 _LABELLED = {Kind.ERROR: 7, Kind.OUTPUT: 8, Kind.LATEST: 16}

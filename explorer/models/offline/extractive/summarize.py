@@ -23,7 +23,8 @@ from explorer.models.request import ChatMessage, ModelRequest
 
 _SHARE = 0.2
 _CEILING = 0.5
-_SMALLEST = 160
+_SMALLEST = 240
+_HEADINGS = 60
 _LARGEST = 6000
 _LATEST_SHARE = 0.3
 _STANDING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION)
@@ -53,10 +54,14 @@ def summarize(request: ModelRequest, cancelled: Callable[[], bool]) -> str:
 
 
 def budget_tokens(asked: int | None, source: int) -> int:
-    """Tokens to spend: what was asked for, but never most of the source (E16)."""
+    """Tokens to spend: what was asked for, but not most of the source (E16).
+
+    A source of a few sentences may take its own size and the headings: it has nothing to spare.
+    """
+    most = max(int(source * _CEILING), min(_SMALLEST, source + _HEADINGS))
     if asked is None:
-        return min(_LARGEST, max(_SMALLEST, int(source * _SHARE)))
-    return min(asked, max(_SMALLEST, int(source * _CEILING)))
+        return min(_LARGEST, most, max(_SMALLEST, int(source * _SHARE)))
+    return min(asked, most)
 
 
 def gather(material: Material, cancelled: Callable[[], bool]) -> list[Statement]:
