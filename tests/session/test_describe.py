@@ -246,7 +246,7 @@ def test_a_call_says_its_most_telling_argument() -> None:
     assert call_title("odd", {"count": 1}) == 'odd {"count": 1}'
     assert call_title("none", {}) == call_title("none", None) == "none"
     deep: Any = 1
-    for _ in range(5000):
+    for _ in range(100_000):
         deep = {"x": deep}
     assert call_title("deep", deep) == "deep {…}"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPalette
+from PySide6.QtGui import QColor, QImage, QPainter, QPalette, QTransform
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
@@ -111,7 +111,7 @@ def test_hatches_run_in_opposite_directions(app: QApplication) -> None:
         themes.verdict_brush(v, 1.0).textureImage().convertToFormat(QImage.Format.Format_Alpha8)
         for v in (1, 2)
     )
-    mirrored = prefix.flipped(Qt.Orientation.Horizontal)
+    mirrored = prefix.transformed(QTransform().scale(-1, 1))
     rows = range(to_summarize.height())
     same = [
         abs(to_summarize.pixelColor(x, y).alpha() - mirrored.pixelColor(x, y).alpha()) < 40
