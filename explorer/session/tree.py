@@ -10,7 +10,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import compress
+from itertools import compress, pairwise
+from operator import ne
 from typing import overload
 
 from explorer.session.columns import ColumnBuilder, SessionColumns
@@ -105,8 +106,11 @@ class SessionTree:
         self.columns = self._builder.columns
         self._by_id: dict[str, int] | None = None
         self._run = array("i")
-        self._children: tuple[array[int], array[int], array[int]] | None = None
-        self._extend_runs(0)
+        """The start of the run that each entry is in."""
+        self._starts: list[int] = []
+        self._below: dict[int, list[int]] = {}
+        """The runs that start below an entry, or below none (-1)."""
+        self._find_runs()
 
     def __len__(self) -> int:
         return len(self.columns.parent)
@@ -122,15 +126,14 @@ class SessionTree:
         index = self._builder.append(entry_id, parent, facts, estimate)
         by_id[entry_id] = index
         self._extend_runs(index)
-        if self._children is not None:
-            self._link(index)
         return index
 
     # names ---------------------------------------------------------------------------------
 
     def _ids(self) -> dict[str, int]:
         if self._by_id is None:
-            self._by_id = {name: at for at, name in enumerate(self.columns.ids)}
+            ids = self.columns.ids
+            self._by_id = dict(zip(ids, range(len(ids)), strict=True))
         return self._by_id
 
     def index_of(self, entry_id: str) -> int:
@@ -145,11 +148,26 @@ class SessionTree:
 
     # shape ---------------------------------------------------------------------------------
 
-    def _extend_runs(self, first: int) -> None:
-        run, parent = self._run, self.columns.parent
-        for index in range(first, len(parent)):
-            above = parent[index]
-            run.append(run[index - 1] if above == index - 1 and above >= 0 else index)
+    # Only the first entry of a run can be one of several children of its parent, so that the
+    # runs' starts tell the children of all entries.
+
+    def _find_runs(self) -> None:
+        parent, count = self.columns.parent, len(self)
+        breaks = compress(range(1, count), map(ne, parent[1:], range(count)))
+        starts = [0, *breaks] if count else []
+        for start, stop in pairwise([*starts, count]):
+            self._run.extend(array("i", [start]) * (stop - start))
+            self._below.setdefault(parent[start], []).append(start)
+        self._starts = starts
+
+    def _extend_runs(self, index: int) -> None:
+        above = self.columns.parent[index]
+        if above == index - 1 and above >= 0:
+            self._run.append(self._run[above])
+            return
+        self._run.append(index)
+        self._starts.append(index)
+        self._below.setdefault(above, []).append(index)
 
     def run_start(self, index: int) -> int:
         """Where the unbroken run of parents that ends at this entry starts."""
@@ -183,43 +201,11 @@ class SessionTree:
         """Whether ``ancestor`` is on the path to ``entry`` (an entry is its own ancestor)."""
         return ancestor >= 0 and self.common_ancestor(ancestor, entry) == ancestor
 
-    def _links(self) -> tuple[array[int], array[int], array[int]]:
-        if self._children is None:
-            count = len(self)
-            blank = array("i", [-1])
-            self._children = (blank * count, blank * count, blank * count)
-            for index in range(count):
-                self._set_link(index, self._children)
-        return self._children
-
-    def _link(self, index: int) -> None:
-        links = self._links()
-        for column in links:
-            if len(column) <= index:
-                column.append(-1)
-        self._set_link(index, links)
-
-    def _set_link(self, index: int, links: tuple[array[int], array[int], array[int]]) -> None:
-        first, last, following = links
-        above = self.columns.parent[index]
-        if above < 0:
-            return
-        if first[above] < 0:
-            first[above] = index
-        else:
-            following[last[above]] = index
-        last[above] = index
-
     def children(self, index: int) -> list[int]:
         """The children of an entry (-1: the roots) by time, then by order in the file."""
-        if index < 0:
-            found = [at for at, above in enumerate(self.columns.parent) if above < 0]
-        else:
-            first, _, following = self._links()
-            found, child = [], first[index]
-            while child >= 0:
-                found.append(child)
-                child = following[child]
+        found = list(self._below.get(max(index, -1), ()))
+        if index >= 0 and self._goes_on(index):
+            found.insert(0, index + 1)
         if len(found) > 1:
             times = self.columns.time
             found.sort(key=lambda child: (times[child], child))
@@ -229,15 +215,25 @@ class SessionTree:
         """Entries without a parent, by time."""
         return self.children(-1)
 
+    def _goes_on(self, index: int) -> bool:
+        """Whether the entry after this one is its child."""
+        run = self._run
+        return index + 1 < len(run) and run[index + 1] == run[index]
+
     def leaves(self) -> list[int]:
         """Entries without children, in index order."""
-        first = self._links()[0]
-        return [index for index, child in enumerate(first) if child < 0]
+        ends = [start - 1 for start in self._starts[1:]]
+        if self._starts:
+            ends.append(len(self) - 1)
+        return [end for end in ends if end not in self._below]
 
     def branch_points(self) -> list[int]:
         """Entries with two or more children, in index order."""
-        first, last, _ = self._links()
-        return [at for at, child in enumerate(first) if child >= 0 and last[at] != child]
+        return sorted(
+            at
+            for at, starts in self._below.items()
+            if at >= 0 and (len(starts) > 1 or self._goes_on(at))
+        )
 
     def subtree(self, index: int) -> list[int]:
         """The entry and all below it, in index order."""
