@@ -95,11 +95,12 @@ class ActionRegistry(QObject):
 
 
 def sequences_of(keys: Keys) -> list[QKeySequence]:
-    """The key sequences of a spec; a standard key gives what this system uses for it."""
+    """The key sequences of a spec; a standard key gives the one that this system uses for it."""
     found: list[QKeySequence] = []
     for key in keys:
         if isinstance(key, QKeySequence.StandardKey):
-            found += QKeySequence.keyBindings(key)[:2]
+            # Others, such as the key "Open" of some keyboards, are in nobody's way.
+            found += QKeySequence.keyBindings(key)[:1]
         else:
             found.append(QKeySequence(key))
     return found

@@ -118,6 +118,7 @@ class MainWindow(QMainWindow):
         bar.setSizeGripEnabled(False)
         bar.setContentsMargins(12, 0, 12, 0)
         for label in (self.saved, self.leaf, self.model):
+            label.setContentsMargins(0, 0, 12, 0)
             bar.addWidget(label)
         bar.addPermanentWidget(self.progress)
         bar.addPermanentWidget(self.entries)

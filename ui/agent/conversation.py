@@ -14,7 +14,7 @@ from PySide6.QtCore import QTimer, QUrl, Signal
 from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
-from explorer.session.describe import blocks_of, call_title, text_of
+from explorer.session.describe import blocks_of, call_title, summary_line, text_of
 from explorer.session.kinds import Flag, Kind
 from ui import theme
 
@@ -53,7 +53,7 @@ def lines_of(index: int, kind: Kind, flags: int, entry: Mapping[str, Any]) -> li
         return [Said("Shell", str(message.get("command", "")), index, kind, flags, mono=True)]
     if kind in (Kind.COMPACTION, Kind.BRANCH_SUMMARY):
         who = "Compacted" if kind is Kind.COMPACTION else "Branch"
-        return [Said(who, str(entry.get("summary", "")).split("\n\n")[0], index, kind, flags)]
+        return [Said(who, summary_line(str(entry.get("summary", ""))), index, kind, flags)]
     if kind is Kind.CUSTOM_MESSAGE and not flags & Flag.HIDDEN:
         return [Said("Note", text_of(entry.get("content")), index, kind, flags)]
     return []

@@ -99,9 +99,17 @@ class AgentPane(QWidget):
     def show_document(self, document: Document | None) -> None:
         self._document = document
         self._shown = SHOWN_AT_ONCE
-        self.setEnabled(document is not None)
-        hint = "Message at the leaf" if document else "Open a session to talk to the agent"
-        self.composer.setPlaceholderText(f"{hint}   (Enter sends, Shift+Enter new line)")
+        for part in (self.composer, self.models, self.workspace, self.send):
+            part.setEnabled(document is not None)
+        self.conversation.setPlaceholderText(
+            "Nothing was said on this path yet. Write below to begin."
+            if document
+            else "Here the conversation of a session goes on: open one to talk to the agent about "
+            "it. It sees what the model sees at the leaf, and works in the session itself."
+        )
+        self.composer.setPlaceholderText(
+            "Message at the leaf   (Enter sends, Shift+Enter new line)" if document else ""
+        )
         self.refresh()
 
     def refresh(self) -> None:
@@ -142,7 +150,7 @@ class AgentPane(QWidget):
     def set_running(self, running: bool, state: str = "") -> None:
         """While a turn runs there is a Stop button instead of Send."""
         self.send.setVisible(not running)
-        self.send.setEnabled(not running)
+        self.send.setEnabled(not running and self._document is not None)
         self.stop.setVisible(running)
         self.state.setText(state)
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject
 
 from ui.control.desk import Desk
 from ui.control.sessions import SessionsControl
+from ui.shell.search import Result
 
 MOST_HITS = 2000
 MOST_SHOWN = 100
@@ -41,9 +42,11 @@ class SearchControl(QObject):
     async def _search(self, query: str, everywhere: bool, number: int) -> None:
         desk = self._desk
         self._bar.hide_results()
-        if not query or desk.bench is None or (not everywhere and desk.document is None):
+        if not query or desk.bench is None:
             self._take([])
             return
+        # Without an open session there is only the search in all of them.
+        everywhere = everywhere or desk.document is None
         key = None if everywhere or desk.document is None else desk.document.key
         hits = await desk.bench.search(query, key, MOST_SHOWN if everywhere else MOST_HITS)
         if number != self._number:
@@ -52,7 +55,7 @@ class SearchControl(QObject):
             self._take([])
             titles = {row.key: row.title or "Untitled session" for row in desk.bench.sessions()}
             self._bar.show_results(
-                [(h.key, h.index, f"{titles.get(h.key, '')}  ·  {h.snippet}") for h in hits]
+                [Result(h.key, h.index, titles.get(h.key, ""), h.snippet) for h in hits]
             )
         else:
             self._take(sorted(hit.index for hit in hits))

@@ -47,10 +47,15 @@ class FoundDialog(QDialog):
         for session in found:
             self.list.addTopLevelItem(_item(session))
         self.list.sortByColumn(1, Qt.SortOrder.DescendingOrder)
-        self.list.resizeColumnToContents(0)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        for column in range(4):
+            self.list.resizeColumnToContents(column)
+        # A long folder leaves the file its place.
+        self.list.setColumnWidth(0, min(self.list.columnWidth(0), theme.scaled(260)))
         self.list.itemChanged.connect(lambda _item, _column: self._count())
         self.buttons = QDialogButtonBox(self)
         self.take = self.buttons.addButton("Import", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.take.setProperty("kind", "primary")
         self.buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
@@ -64,7 +69,7 @@ class FoundDialog(QDialog):
             else "No session was found in the usual places of pi (~/.pi) and oh-my-pi (~/.omp). "
             "Files elsewhere can be imported by name or dropped on the window."
         )
-        self.resize(720, 460 if found else 140)
+        self.resize(theme.scaled(780), theme.scaled(460 if found else 140))
         self._count()
 
     def _items(self) -> list[QTreeWidgetItem]:

@@ -199,6 +199,15 @@ class LibraryPane(QWidget):
         self.list.customContextMenuRequested.connect(self._menu)
         self.list.clicked.connect(self._open)
         self.list.activated.connect(self._open)
+        self.nothing = QLabel(
+            "No session yet. Import a file, drop one on the window, or let it find those of pi "
+            "and oh-my-pi on this computer.",
+            self,
+        )
+        self.nothing.setWordWrap(True)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.nothing.setContentsMargins(theme.S16, theme.S12, theme.S16, 0)
+        theme.set_tone(self.nothing, "dim")
         self.import_button = QPushButton("Import…", self)
         self.import_button.setToolTip("Import session files (or drop them on the window)")
         self.import_button.clicked.connect(self.import_requested)
@@ -215,11 +224,15 @@ class LibraryPane(QWidget):
         layout.setSpacing(0)
         title.setContentsMargins(theme.S16, 0, theme.S16, 0)
         layout.addWidget(title)
+        layout.addWidget(self.nothing, 1)
         layout.addWidget(self.list, 1)
         layout.addLayout(buttons)
+        self.show_sessions((), 0)
 
     def show_sessions(self, sessions: Sequence[SessionRow], open_key: int) -> None:
         self.model.set_sessions(sessions)
+        self.nothing.setVisible(not sessions)
+        self.list.setVisible(bool(sessions))
         self.set_open(open_key)
 
     def set_open(self, key: int) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from ui import theme
 from ui.shell.search import SearchBar
 from ui.widgets.gauge import ContextGauge
 from ui.widgets.labels import ElidedLabel
+
+ROOMY = 1200
+"""Width at a text scale of 100 % from which everything is shown with its words."""
 
 
 class Header(QWidget):
@@ -27,8 +31,7 @@ class Header(QWidget):
         self.facts = ElidedLabel("", self)
         theme.set_tone(self.facts, "dim")
         self.search = SearchBar(self)
-        self.search.setMinimumWidth(220)
-        self.search.setMaximumWidth(400)
+        self.search.setMaximumWidth(theme.scaled(420))
         self.profile = QComboBox(self)
         self.profile.setAccessibleName("Profile: the rules that compaction follows")
         self.profile.setToolTip("The rules that compaction follows")
@@ -52,17 +55,27 @@ class Header(QWidget):
     def _lay_out(self) -> None:
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.S16, theme.S8, theme.S12, theme.S8)
-        layout.setSpacing(theme.S16)
+        layout.setSpacing(theme.S12)
         self.title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         layout.addWidget(self.title, 2)
         layout.addWidget(self.facts, 3)
         layout.addWidget(self.search, 3)
-        layout.addWidget(QLabel("Profile", self))
-        layout.setSpacing(theme.S12)
+        self.profile_label = QLabel("Profile", self)
+        layout.addWidget(self.profile_label)
         layout.addWidget(self.profile)
         layout.addWidget(self.gauge)
         layout.addWidget(self.commands)
         layout.addWidget(self.help)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window the name and the search come first."""
+        super().resizeEvent(event)
+        roomy = self.width() >= theme.scaled(ROOMY)
+        self.facts.setVisible(roomy)
+        self.profile_label.setVisible(roomy)
+        self.search.set_roomy(roomy)
+        least = self.gauge.minimumSizeHint().width() + theme.scaled(24)
+        self.gauge.setMaximumWidth(16_777_215 if roomy else least)
 
     @property
     def profile_name(self) -> str:

@@ -6,6 +6,7 @@ from html import escape
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
+from ui import theme
 from ui.actions import ActionRegistry, shown_keys
 from ui.map.keyboard import KEY_HELP
 
@@ -18,10 +19,10 @@ def keys_html(registry: ActionRegistry) -> str:
             title = bound.spec.menu.replace("&", "") or "Window"
             groups.setdefault(title, []).append((keys, bound.spec.tip))
     groups["On the map"] = list(KEY_HELP)
-    parts = []
+    parts, width = [], theme.scaled(170)
     for title, rows in groups.items():
         cells = "".join(
-            f"<tr><td style='padding:3px 24px 3px 0'><code>{escape(keys)}</code></td>"
+            f"<tr><td width='{width}' style='padding:3px 0'><code>{escape(keys)}</code></td>"
             f"<td style='padding:3px 0'>{escape(tip)}</td></tr>"
             for keys, tip in rows
         )
@@ -43,4 +44,4 @@ class KeysPage(QDialog):
         layout = QVBoxLayout(self)
         layout.addWidget(text)
         layout.addWidget(buttons)
-        self.resize(560, 640)
+        self.resize(theme.scaled(600), theme.scaled(640))

@@ -46,7 +46,7 @@ class LeavingDialog(QDialog):
         self._ask_page(question, facts, models, model)
         self._stream_page()
         self._store_page()
-        self.resize(560, 420)
+        self.resize(theme.scaled(560), theme.scaled(330))
 
     # the question --------------------------------------------------------------------------------
 
@@ -110,6 +110,7 @@ class LeavingDialog(QDialog):
             return
         words = self.instructions.toPlainText().strip() if choice == WITH_INSTRUCTIONS else ""
         self.stream.clear()
+        self.resize(max(self.width(), theme.scaled(600)), max(self.height(), theme.scaled(460)))
         self.pages.setCurrentIndex(1)
         self.summary_chosen.emit(words, str(self.models.currentData()))
 

@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtGui import QBrush, QKeyEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
+from ui import theme
 from ui.actions import ActionRegistry, Bound, shown_keys
+
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 def matches(words: str, bound: Bound) -> bool:
     """Whether every word typed occurs in the title, tip or menu of an action."""
-    text = f"{bound.spec.menu} {bound.spec.title} {bound.spec.tip}".casefold().replace("&", "")
+    text = f"{bound.spec.menu} {bound.spec.title} {bound.spec.tip}".replace("&", "").casefold()
     return all(word in text for word in words.casefold().split())
+
+
+def rank(words: str, bound: Bound) -> int:
+    """How well the name of an action fits what was typed; 0 is best."""
+    typed, title = words.casefold().strip(), bound.spec.title.replace("&", "").casefold()
+    if title.startswith(typed):
+        return 0
+    if any(word.startswith(typed) for word in title.split()):
+        return 1
+    return 2 if typed in title else 3
 
 
 class CommandPalette(QDialog):
@@ -26,35 +48,60 @@ class CommandPalette(QDialog):
         self._box = QLineEdit(self)
         self._box.setPlaceholderText("Type the name of a command")
         self._box.setAccessibleName("Name of a command")
-        self._list = QListWidget(self)
+        self._list = QTreeWidget(self)
         self._list.setAccessibleName("Commands that match")
+        self._list.setColumnCount(2)
+        self._list.setHeaderHidden(True)
+        self._list.setRootIsDecorated(False)
+        self._list.setUniformRowHeights(True)
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        header = self._list.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self._none = QLabel("No command that can be used now has such a name.", self)
+        theme.set_tone(self._none, "dim")
         layout = QVBoxLayout(self)
         layout.addWidget(self._box)
+        layout.addWidget(self._none)
         layout.addWidget(self._list)
         self._box.textChanged.connect(self._fill)
         self._box.installEventFilter(self)
         self._box.returnPressed.connect(self._run)
-        self._list.itemActivated.connect(lambda _item: self._run())
-        self.resize(520, 420)
+        self._list.itemClicked.connect(lambda _item: self._run())
+        self.resize(theme.scaled(520), theme.scaled(420))
         self._fill("")
 
     def _fill(self, words: str) -> None:
         self._list.clear()
-        for bound in self._registry.all():
-            if bound.action.isEnabled() and matches(words, bound):
-                title = bound.action.text().replace("&", "")
-                keys = shown_keys(bound.action)
-                item = QListWidgetItem(f"{title}\t{keys}" if keys else title)
-                item.setToolTip(bound.spec.tip)
-                item.setData(Qt.ItemDataRole.UserRole, bound.spec.id)
-                self._list.addItem(item)
-        self._list.setCurrentRow(0)
+        found = [
+            bound
+            for bound in self._registry.all()
+            if bound.action.isEnabled() and matches(words, bound)
+        ]
+        dim = QBrush(theme.theme().dim)
+        for bound in sorted(found, key=lambda bound: rank(words, bound)):
+            item = QTreeWidgetItem([bound.action.text().replace("&", ""), shown_keys(bound.action)])
+            item.setToolTip(0, bound.spec.tip)
+            item.setData(0, Qt.ItemDataRole.UserRole, bound.spec.id)
+            item.setTextAlignment(1, _RIGHT)
+            item.setForeground(1, dim)
+            self._list.addTopLevelItem(item)
+        first = self._list.topLevelItem(0)
+        if first is not None:
+            self._list.setCurrentItem(first)
+        self._none.setVisible(first is None)
+
+    def titles(self) -> list[str]:
+        """The names that are listed."""
+        items = (self._list.topLevelItem(row) for row in range(self._list.topLevelItemCount()))
+        return [item.text(0) for item in items if item is not None]
 
     def _run(self) -> None:
-        if self._list.currentRow() < 0:
-            return
         item = self._list.currentItem()
-        action = self._registry[item.data(Qt.ItemDataRole.UserRole)]
+        if item is None:
+            return
+        action = self._registry[item.data(0, Qt.ItemDataRole.UserRole)]
         self.accept()
         action.trigger()
 
@@ -62,7 +109,10 @@ class CommandPalette(QDialog):
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
             if step != 0:
-                row = max(0, min(self._list.count() - 1, self._list.currentRow() + step))
-                self._list.setCurrentRow(row)
+                current = self._list.currentItem()
+                row = self._list.indexOfTopLevelItem(current) if current is not None else -1
+                item = self._list.topLevelItem(row + step)
+                if item is not None:
+                    self._list.setCurrentItem(item)
                 return True
         return super().eventFilter(watched, event)

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -11,6 +24,9 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -19,6 +35,20 @@ from PySide6.QtWidgets import (
 from ui import theme
 
 DEBOUNCE_MS = 150
+ENTRY_ROLE = Qt.ItemDataRole.UserRole
+WHERE_ROLE = Qt.ItemDataRole.UserRole + 1
+AnyIndex = QModelIndex | QPersistentModelIndex
+
+
+class Result(NamedTuple):
+    """A hit in one of all sessions."""
+
+    key: int
+    """Of the session."""
+    entry: int
+    session: str
+    """Its title."""
+    text: str
 
 
 class SearchBar(QWidget):
@@ -43,9 +73,9 @@ class SearchBar(QWidget):
         self.previous = self._button("chevron-up", "Previous hit (Shift+Enter)", -1)
         self.following = self._button("chevron-down", "Next hit (Enter)", 1)
         self.everywhere = QToolButton(self)
-        self.everywhere.setText("All")
+        self.everywhere.setText("All sessions")
         self.everywhere.setCheckable(True)
-        self.everywhere.setToolTip("Search all sessions")
+        self.everywhere.setToolTip("Search all sessions instead of this one")
         self.everywhere.setAccessibleName("Search all sessions")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -62,6 +92,11 @@ class SearchBar(QWidget):
         self.box.textChanged.connect(lambda _text: self._timer.start())
         self.everywhere.toggled.connect(lambda _on: self._emit())
         self.show_position(0, 0)
+
+    def set_roomy(self, roomy: bool) -> None:
+        """Say everything in words, or as short as it can be said."""
+        self.everywhere.setText("All sessions" if roomy else "All")
+        self.box.setMinimumWidth(theme.scaled(130))
 
     def _button(self, icon: str, tip: str, step: int) -> QToolButton:
         button = QToolButton(self)
@@ -111,10 +146,11 @@ class SearchBar(QWidget):
         else:
             self.step_requested.emit(-1 if backwards else 1)
 
-    def show_results(self, rows: list[tuple[int, int, str]]) -> None:
-        """Hits of all sessions: (session key, entry index, text)."""
+    def show_results(self, rows: Sequence[Result]) -> None:
+        """Hits of all sessions, under the box."""
         below = self.box.mapTo(self.window(), QPoint(0, self.box.height() + theme.S4))
-        self.results.show_rows(rows, below, max(420, self.box.width()))
+        room = self.window().width() - below.x() - theme.S16
+        self.results.show_rows(rows, below, min(room, max(theme.scaled(480), self.box.width())))
 
     def hide_results(self) -> None:
         self.results.hide()
@@ -132,6 +168,8 @@ class ResultList(QFrame):
         self.list = QListWidget(self)
         self.list.setAccessibleName("Hits in all sessions")
         self.list.setUniformItemSizes(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setItemDelegate(ResultDelegate(self.list))
         self.empty = QLabel("Nothing found in any session.", self)
         theme.set_tone(self.empty, "dim")
         layout = QVBoxLayout(self)
@@ -142,24 +180,31 @@ class ResultList(QFrame):
         self.list.itemClicked.connect(lambda _item: self.choose_current())
         self.hide()
 
-    def show_rows(self, rows: list[tuple[int, int, str]], at: QPoint, width: int) -> None:
+    def show_rows(self, rows: Sequence[Result], at: QPoint, width: int) -> None:
         self.setParent(self.window())
         self.list.clear()
-        for key, index, text in rows:
-            item = QListWidgetItem(text)
-            item.setData(Qt.ItemDataRole.UserRole, (key, index))
+        for row in rows:
+            item = QListWidgetItem(" ".join(row.text.split()))
+            item.setData(ENTRY_ROLE, (row.key, row.entry))
+            item.setData(WHERE_ROLE, f"{row.session} · #{row.entry}")
+            item.setData(
+                Qt.ItemDataRole.AccessibleTextRole, f"{row.text}, in {row.session}, {row.entry}"
+            )
             self.list.addItem(item)
         self.list.setCurrentRow(0)
         self.list.setVisible(bool(rows))
         self.empty.setVisible(not rows)
-        self.setGeometry(at.x(), at.y(), width, 300 if rows else 48)
+        lines = self.list.sizeHintForRow(0) * min(len(rows), 8) if rows else 0
+        margins = 2 * theme.S8 + 4
+        height = lines + margins if rows else self.empty.sizeHint().height() + margins + theme.S8
+        self.setGeometry(at.x(), at.y(), width, height)
         self.show()
         self.raise_()
 
     def choose_current(self) -> None:
         item = self.list.currentItem()
         if item is not None:
-            key, index = item.data(Qt.ItemDataRole.UserRole)
+            key, index = item.data(ENTRY_ROLE)
             self.hide()
             self.chosen.emit(key, index)
 
@@ -168,3 +213,29 @@ class ResultList(QFrame):
             self.hide()
         else:
             super().keyPressEvent(event)
+
+
+class ResultDelegate(QStyledItemDelegate):
+    """What was found over where it was found."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
+        return QSize(120, 2 * option.fontMetrics.lineSpacing() + theme.S8)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
+        colors = theme.theme()
+        painter.save()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, colors.sel)
+        inner = option.rect.adjusted(theme.S8, theme.S4, -theme.S8, -theme.S4)
+        half = inner.height() // 2
+        for font, ink, role, place in (
+            (option.font, colors.ink, Qt.ItemDataRole.DisplayRole, inner.adjusted(0, 0, 0, -half)),
+            (theme.small_font(), colors.dim, WHERE_ROLE, inner.adjusted(0, half, 0, 0)),
+        ):
+            painter.setFont(font)
+            painter.setPen(ink)
+            text = painter.fontMetrics().elidedText(
+                str(index.data(role)), Qt.TextElideMode.ElideRight, inner.width()
+            )
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
+        painter.restore()
