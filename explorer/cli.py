@@ -20,6 +20,7 @@ COMMANDS = {
     "list": "library",
     "search": "library",
     "export": "library",
+    "salvage": "library",
     "tree": "looking",
     "context": "looking",
     "preview": "compacting",
@@ -66,6 +67,9 @@ def _compaction(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reserve", type=int, metavar="N", help="tokens kept free for the answer")
     parser.add_argument("--window", type=int, metavar="N", help="context window in tokens")
     parser.add_argument("--instructions", default="", metavar="TEXT", help="added to the prompt")
+    parser.add_argument(
+        "--model", metavar="M", help="the model that summarizes (default: offline/extractive)"
+    )
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -94,6 +98,11 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add_looking(commands: Commands) -> None:
+    salvage = commands.add_parser("salvage", help="copy what a damaged database still gives")
+    salvage.add_argument("damaged", type=Path, metavar="DATABASE")
+    salvage.add_argument("output", type=Path)
+    salvage.add_argument("--json", action="store_true", help="print one JSON document")
+
     search = commands.add_parser("search", help="search the text of all entries")
     search.add_argument("query")
     search.add_argument("session", nargs="?", help="search this session only")
@@ -129,7 +138,6 @@ def _add_compacting(commands: Commands) -> None:
     branch.add_argument("--to", required=True, metavar="ENTRY", help="where to go")
     branch.add_argument("--no-summary", action="store_true", help="only move the leaf")
     for command in (compact, branch):
-        command.add_argument("--model", metavar="M", help="default: offline/extractive")
         command.add_argument(
             "--dry-run", action="store_true", help="print the summary, keep nothing"
         )

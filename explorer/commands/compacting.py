@@ -104,6 +104,7 @@ def _preview(
         value["requests"] = [
             {
                 "purpose": request.purpose,
+                "model": arguments.model or chosen.document.door.default_model(),
                 "system": request.system,
                 "prompt": request.prompt,
                 "max_output_tokens": request.max_output_tokens,

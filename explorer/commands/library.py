@@ -14,13 +14,19 @@ from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import find_session, target, workbench
 from explorer.formats import FormatError
 from explorer.session.kinds import Kind
+from explorer.store import StoreError, salvage
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run one of this module's commands. Raises UsageError or CommandFailed."""
-    {"import": _import, "list": _list, "search": _search, "export": _export}[arguments.command](
-        arguments
-    )
+    commands = {
+        "import": _import,
+        "list": _list,
+        "search": _search,
+        "export": _export,
+        "salvage": _salvage,
+    }
+    commands[arguments.command](arguments)
 
 
 def _import(arguments: argparse.Namespace) -> None:
@@ -128,6 +134,33 @@ def _search(arguments: argparse.Namespace) -> None:
             [(hit.key, entry_id, kind, hit.snippet) for hit, entry_id, kind in found],
             right=(0,),
         )
+
+
+def _salvage(arguments: argparse.Namespace) -> None:
+    try:
+        report = salvage(arguments.damaged, arguments.output)
+    except (StoreError, OSError) as error:
+        raise CommandFailed(str(error)) from error
+    if arguments.json:
+        print_json(
+            {
+                "file": str(report.target),
+                "sessions": [
+                    {"title": s.title, "entries": s.entries, "lost": s.lost}
+                    for s in report.sessions
+                ],
+                "notes": report.notes,
+            }
+        )
+        return
+    print_table(
+        ("entries", "lost", "title"),
+        [(s.entries, s.lost, s.title) for s in report.sessions],
+        right=(0, 1),
+    )
+    for note in report.notes:
+        print(note, file=sys.stderr)
+    print(f"copied to {report.target}; {arguments.damaged} was left as it is")
 
 
 def _export(arguments: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ from explorer import paths
 from explorer.cli import CommandFailed, UsageError
 from explorer.formats import FormatError
 from explorer.models.door import ModelDoor
-from explorer.store import SessionRow, Store, StoreError
+from explorer.store import DamagedError, SessionRow, Store, StoreError
 from explorer.work.document import Document
 from explorer.workbench import Workbench
 
@@ -38,6 +38,9 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
     try:
         paths.ensure(path.parent)
         store = Store.open(path)
+    except DamagedError as error:
+        hint = f"session-explorer salvage {path} COPY.db copies what can still be read."
+        raise CommandFailed(f"{error} {hint}") from error
     except (StoreError, OSError) as error:
         raise CommandFailed(str(error)) from error
     door = ModelDoor()

@@ -34,6 +34,7 @@ from explorer.store.schema import INDEX_BITS, row_id
 from explorer.store.store import Store
 from explorer.tokens.estimate import estimate_entry
 
+_HEADER_BYTES = 100
 _STRETCH = 256
 _BATCH = 1000
 PAYLOAD_WIDTH = PAYLOAD_COLUMNS.count(",") + 1
@@ -164,22 +165,39 @@ def _opened(path: Path) -> Iterator[_Damaged]:
     wal = Path(f"{path}-wal")
     with contextlib.ExitStack() as cleanup:
         place, how = path, "mode=ro&immutable=1"
-        if wal.exists() and wal.stat().st_size:
-            # The newest commits are in the log; working it in would write, so use copies.
+        logged, missing = wal.exists() and wal.stat().st_size > 0, _missing_bytes(path)
+        if logged or missing:
+            # The newest commits are in the log, and SQLite refuses a file that is cut short as a
+            # whole; mending either would write, so use copies.
             folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
-            place, how = Path(shutil.copy(path, folder)), "mode=rw"
-            shutil.copy(wal, folder)
+            place = Path(shutil.copy(path, folder))
+            with place.open("ab") as copy:
+                copy.truncate(place.stat().st_size + missing)
+            if logged:
+                how = "mode=rw"
+                shutil.copy(wal, folder)
         try:
             db = sqlite3.connect(f"{place.as_uri()}?{how}", uri=True, isolation_level=None)
             cleanup.callback(db.close)
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if place != path:
+            if logged:
                 db.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
         except sqlite3.Error as error:
             raise DamagedError(path, f"cannot be read at all: {error}") from error
         carver = Carver(place)
         cleanup.callback(carver.close)
         yield _Damaged(db, carver)
+
+
+def _missing_bytes(path: Path) -> int:
+    """How much shorter a database file is than its header says; 0 when it is whole."""
+    with path.open("rb") as file:
+        head = file.read(_HEADER_BYTES)
+    page = int.from_bytes(head[16:18], "big")
+    claimed = int.from_bytes(head[28:32], "big") * (65536 if page == 1 else page)
+    size = path.stat().st_size
+    # A header that is damaged itself may claim anything; half of a file is worth reading.
+    return claimed - size if len(head) == _HEADER_BYTES and size < claimed < 64 * size else 0
 
 
 class _Salvaged:
@@ -254,8 +272,10 @@ class _Salvaged:
             return []
 
 
-def _record(row: Row | None, raw: str | bytes, ids: dict[str, int]) -> EntryRecord | None:
+def _record(row: Row | None, raw: str | bytes | None, ids: dict[str, int]) -> EntryRecord | None:
     """The record of a payload; without its row what the row said is worked out again."""
+    if raw is None:
+        return None
     try:
         text = text_out(raw)
         entry = from_json(text)

@@ -158,9 +158,10 @@ def test_a_file_is_not_changed_and_the_result_goes_where_output_says(
     run(capsys, "compact", str(file), "--keep-recent", "5000", "--output", str(out))
     assert file.read_bytes() == SAMPLE.read_bytes()
     lines = out.read_text("utf-8").splitlines()
-    assert lines[: len(SAMPLE.read_text("utf-8").splitlines())] == SAMPLE.read_text(
-        "utf-8"
-    ).splitlines()
+    assert (
+        lines[: len(SAMPLE.read_text("utf-8").splitlines())]
+        == SAMPLE.read_text("utf-8").splitlines()
+    )
     assert json.loads(lines[-1])["type"] == "compaction"
     assert run_json(capsys, "list") == []
 
@@ -184,9 +185,10 @@ def test_branch_without_a_summary_only_moves_the_leaf(
     capsys: pytest.CaptureFixture[str], stored: str
 ) -> None:
     run(capsys, "branch", stored, "--to", "#3", "--no-summary")
-    assert run_json(capsys, "context", stored)["leaf"] == run_json(
-        capsys, "context", stored, "--at", "#3"
-    )["leaf"]
+    assert (
+        run_json(capsys, "context", stored)["leaf"]
+        == run_json(capsys, "context", stored, "--at", "#3")["leaf"]
+    )
 
 
 def test_export_of_an_untouched_session_gives_the_same_lines(
@@ -251,3 +253,34 @@ def test_as_a_process_with_a_closed_pipe_and_without_qt(stored: str) -> None:
     process.stdout.close()
     assert process.wait(60) == 1
     assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_damaged_database_is_named_and_what_can_be_read_is_copied(
+    capsys: pytest.CaptureFixture[str], stored: str, tmp_path: Path
+) -> None:
+    database = paths.database_path()
+    data = database.read_bytes()
+    data = data[: len(data) * 2 // 3]
+    database.write_bytes(data)
+    status, err = refused(capsys, "list")
+    assert status == 1
+    assert str(database) in err
+    copy = tmp_path / "copy.db"
+    report = run_json(capsys, "salvage", str(database), str(copy))
+    [session] = report["sessions"]
+    assert session["entries"] + session["lost"] > 150
+    assert session["entries"] > 50
+    assert database.read_bytes() == data
+    assert len(run_json(capsys, "list", "--database", str(copy))) == 1
+
+
+def test_tree_writes_its_skeleton_as_a_graph(
+    capsys: pytest.CaptureFixture[str], stored: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "tree.json"
+    run(capsys, "tree", stored, "--graph", str(out))
+    kinds = {node["kind"] for node in json.loads(out.read_text("utf-8"))["nodes"]}
+    assert {"compaction", "branch_summary"} <= kinds
+    status, err = refused(capsys, "tree", stored, "--graph", str(tmp_path / "tree.svg"))
+    assert status == 2
+    assert "must end in" in err

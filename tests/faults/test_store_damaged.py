@@ -190,3 +190,17 @@ def test_a_session_with_missing_rows_says_so_instead_of_showing_less(
         with pytest.raises(DamagedError):
             store.load(keys[0])
         assert len(store.load(keys[1]).tree) == 401, "the others open as ever"
+
+
+@pytest.mark.parametrize("share", [0.7, 0.85, 0.95])
+def test_a_file_that_is_cut_short_gives_what_is_left(
+    share: float, tmp_path: Path, database: Path
+) -> None:
+    """A copy that stopped half-way is the damage that people have most often."""
+    filled(database, tmp_path)
+    data = database.read_bytes()[: int(database.stat().st_size * share)]
+    database.write_bytes(data)
+    report = salvage(database, tmp_path / "copy.db")
+    found = sum(session.entries for session in report.sessions)
+    assert found > 100
+    assert database.read_bytes() == data
