@@ -229,7 +229,7 @@ def test_a_line_of_100_mb_opens_in_a_few_times_its_size(tmp_path: Path) -> None:
     size = 100_000_000
     lines = [header(), user("a", None, "é" * (size // 2)), user("b", "a")]
     path = write(tmp_path / "s.jsonl", lines)
-    # Not ru_maxrss: that counts the parent too, whose pages a child has until it is another program.
+    # Not ru_maxrss: that counts the parent too, whose pages a child has at first.
     if not Path("/proc/self/status").exists():
         pytest.skip("peak memory is read from /proc")
     program = """
