@@ -302,3 +302,17 @@ def test_export_opens_at_the_same_place(
     assert last["parentId"] == document.tree.columns.ids[document.leaf]
     again = bench.open_blocking(bench.import_blocking(out).key)
     assert again.context().messages[-1:] == document.context().messages[-1:]
+
+
+def test_e22_equal_summaries_are_told_apart(document: Document) -> None:
+    """Nothing looks for an entry by its text."""
+    first = wait(document.commit(draft(document), "the very same words"))
+    message = {"role": "user", "content": [{"type": "text", "text": "go on " * 4000}]}
+    wait(document.writer.append("message", document.leaf, message=message))
+    made = draft(document)
+    second = wait(document.commit(made, "the very same words"))
+    assert document.entry(first)["summary"] == document.entry(second)["summary"]
+    assert document.context().compaction == second
+    assert document.previews([first]) == document.previews([second])
+    wait(document.undo())
+    assert document.context().compaction == first
