@@ -51,7 +51,6 @@ class MainWindow(QMainWindow):
         self.preferences = preferences
         self.on_close: Callable[[], bool] = lambda: True
         """Asked before closing; False keeps the window open until the work is done."""
-        self.agent_running = False
         self._was_painted = False
         self.header = Header([(p.name, p.title) for p in PROFILES.values()], self)
         self.notices = NoticeStrip(self)

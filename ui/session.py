@@ -7,7 +7,7 @@ import asyncio
 import gc
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QThreadPool, QTimer
 
 from explorer import paths
 from explorer.models.door import ModelDoor
@@ -23,6 +23,9 @@ from ui.control.searching import SearchControl
 from ui.control.sessions import SessionsControl
 from ui.control.talking import AgentControl
 from ui.main_window import MainWindow
+
+READERS_MS = 5_000
+"""How long closing waits for what panes still read."""
 
 SAMPLE = ("samples", "retry-that-flakes.jsonl")
 
@@ -67,6 +70,7 @@ class WindowSession(QObject):
         except (StoreError, OSError) as error:
             self._cannot_open(path, error)
             await self._done.wait()
+            await self.desk.tasks.close()
             return 1
         door = ModelDoor()
         bench = Workbench(store, door)
@@ -76,6 +80,7 @@ class WindowSession(QObject):
             self.refresh.ready()
             self.agent.ready()
             self.compaction.ready()
+            self.window.welcome.button.setFocus()
             await self._open_first(arguments)
             gc.freeze()
             if getattr(arguments, "smoke", False):
@@ -85,6 +90,8 @@ class WindowSession(QObject):
             stop_watching()
             self.window.map.shutdown()
             await self.desk.tasks.close()
+            # Panes read payloads in threads of Qt's; the database closes behind the last of them.
+            await asyncio.to_thread(QThreadPool.globalInstance().waitForDone, READERS_MS)
             await asyncio.to_thread(door.close)
             await asyncio.to_thread(store.close)
         return 0

@@ -21,9 +21,19 @@ if TYPE_CHECKING:
 
 Standard = QKeySequence.StandardKey
 SCALES = (100, 110, 125, 150, 175, 200)
+NEEDS_DATABASE = ("import", "find", "sample", "search")
 NEEDS_SESSION = (
-    "export", "rename", "goto", "goto_start", "label", "compact", "undo", "leaf", "summarize",
-)  # fmt: skip
+    "export",
+    "rename",
+    "compact",
+    "focus_map",
+    "focus_agent",
+    *(f"tab_{name}" for name in TABS),
+)
+NEEDS_SELECTION = ("goto", "label")
+NEEDS_LEAF = ("goto_start", "leaf")
+NEEDS_HITS = ("next_hit", "previous_hit")
+THEMES = ("system", "light", "dark")
 
 Entry = tuple[ActionSpec, Callable[[], object]]
 
@@ -36,16 +46,48 @@ class WindowActions(QObject):
         self._session = session
         self._desk = session.desk
         self.registry = ActionRegistry(session.window)
+        self._looked_at, self._compacted = (0, -1), False
         for spec, run in self._specs():
             self.registry.add(spec, run)
         self.registry.fill(session.window.menuBar())
         session.window.header.help_requested.connect(self.show_keys)
         session.window.header.palette_requested.connect(self.show_palette)
-        session.desk.document_changed.connect(self._follow)
-        self._follow()
+        session.desk.document_changed.connect(self.follow)
+        session.desk.state_changed.connect(self.follow)
+        self.follow()
 
-    def _follow(self) -> None:
-        self.registry.enable(NEEDS_SESSION, self._desk.document is not None)
+    def follow(self) -> None:
+        """What can do nothing now cannot be chosen."""
+        document, window, registry = self._desk.document, self._session.window, self.registry
+        has_database = self._desk.bench is not None
+        for control in (
+            window.welcome.button,
+            window.library.import_button,
+            window.library.find_button,
+            window.header.search,
+        ):
+            control.setEnabled(has_database)
+        registry.enable(NEEDS_DATABASE, has_database)
+        registry.enable(NEEDS_SESSION, document is not None)
+        registry.enable(NEEDS_SELECTION, document is not None and window.map.selected >= 0)
+        registry.enable(NEEDS_LEAF, document is not None and document.leaf >= 0)
+        registry.enable(NEEDS_HITS, self._session.search.has_hits)
+        registry.enable(("summarize",), self._session.compaction.can_summarize)
+        registry.enable(("undo",), self._is_compacted())
+        scale = self._desk.preferences.scale
+        registry.enable(("larger",), scale < SCALES[-1])
+        registry.enable(("smaller",), scale > SCALES[0])
+        for name in THEMES:
+            registry[f"theme_{name}"].setChecked(name == theme.theme_choice())
+
+    def _is_compacted(self) -> bool:
+        """Whether there is a compaction on the active path; looked up once per leaf."""
+        document = self._desk.document
+        at = (document.key, document.leaf) if document is not None else (0, -1)
+        if at != self._looked_at:
+            self._looked_at = at
+            self._compacted = document is not None and document.context().compaction >= 0
+        return self._compacted
 
     def _specs(self) -> list[Entry]:
         return [*self._file(), *self._go(), *self._compaction(), *self._view(), *self._help()]
@@ -111,10 +153,10 @@ class WindowActions(QObject):
                         "&View", (f"Ctrl+{number}",)), partial(self._tab, name))
             for number, name in enumerate(TABS, 1)
         ]  # fmt: skip
-        for name in ("system", "light", "dark"):
+        for name in THEMES:
             found.append((
                 ActionSpec(f"theme_{name}", f"{name.title()} colours", f"Use {name} colours",
-                           "&View", separator=name == "system"),
+                           "&View", checkable=True, separator=name == "system"),
                 partial(self._theme, name),
             ))  # fmt: skip
         found += [
@@ -152,6 +194,7 @@ class WindowActions(QObject):
         if isinstance(app, QApplication):
             self._desk.preferences.theme = name
             theme.set_theme(name, app)  # type: ignore[arg-type]
+            self.follow()
 
     def _scale(self, step: int) -> None:
         app, now = QApplication.instance(), self._desk.preferences.scale
@@ -160,6 +203,7 @@ class WindowActions(QObject):
             self._desk.preferences.scale = SCALES[at]
             theme.set_text_scale(SCALES[at] / 100)
             theme.set_theme(theme.theme_choice(), app)
+            self.follow()
             self._desk.say(f"Text at {SCALES[at]} %")
 
     def show_palette(self) -> None:

@@ -10,9 +10,9 @@ from explorer.store.rows import StoreError
 from explorer.work.document import Document, NothingToUndo
 from explorer.work.drafting import Draft, DraftFailed, Order
 from ui.compaction.ports import ModelChoice
+from ui.compaction.words import is_possible
 from ui.control.desk import Desk
 from ui.main_window import TABS
-
 
 MOST_WAITING = 5
 """Drafts of earlier that are shown again at most."""
@@ -45,6 +45,12 @@ class CompactionControl(QObject):
     @property
     def running(self) -> bool:
         return self._cancel is not None
+
+    @property
+    def can_summarize(self) -> bool:
+        """Whether there is something to compact, and no draft on its way."""
+        shown = self._desk.window.compaction.partition
+        return shown is not None and is_possible(shown) and not self.running
 
     def ready(self) -> None:
         """The workbench is there: offer its models and show what is open."""
@@ -84,6 +90,7 @@ class CompactionControl(QObject):
 
     def _partition_changed(self, shown: Partition | None) -> None:
         self._desk.window.map.set_partition(shown)
+        self._desk.state_changed.emit()
 
     def _cut_dropped(self, position: int) -> None:
         self._desk.window.compaction.set_cut(position)
@@ -102,6 +109,7 @@ class CompactionControl(QObject):
     def summarize(self, shown: Partition, instructions: str, model: str) -> None:
         if self._cancel is None and self._desk.document is not None:
             self._cancel = CancelToken()
+            self._desk.state_changed.emit()
             work = self._summarize(shown, instructions, model, self._cancel)
             self._desk.tasks.start("The summary", work)
 
@@ -134,6 +142,7 @@ class CompactionControl(QObject):
                 panel.draft_finished(draft)
         finally:
             self._cancel = None
+            self._desk.state_changed.emit()
 
     def commit(self, draft: Draft, text: str) -> None:
         self._desk.tasks.start("Storing the compaction", self._commit(draft, text))
@@ -151,6 +160,8 @@ class CompactionControl(QObject):
         after = desk.document.context_size(desk.profile).tokens
         panel.committed(entry, before, after)
         desk.window.map.select(entry)
+        # The button that was pressed is gone; the map shows what came of it.
+        desk.window.map.setFocus()
 
     def _discard(self, draft: object) -> None:
         if isinstance(draft, Draft) and self._desk.document is not None:
@@ -169,7 +180,7 @@ class CompactionControl(QObject):
         desk = self._desk
         if desk.document is None:
             return
-        if desk.window.agent_running:
+        if desk.agent_running:
             desk.say("The agent is still answering; stop it first.")
             return
         try:

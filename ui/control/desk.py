@@ -23,6 +23,8 @@ class Desk(QObject):
 
     document_changed = Signal()
     settings_changed = Signal()
+    state_changed = Signal()
+    """Something changed that decides what can be done now."""
 
     def __init__(self, window: MainWindow, preferences: Preferences) -> None:
         super().__init__(window)
@@ -31,6 +33,7 @@ class Desk(QObject):
         self.tasks = TaskOwner(self.report)
         self.bench: Workbench | None = None
         self.document: Document | None = None
+        self.agent_running = False
         self.profile: Profile = PROFILES.get(preferences.profile) or PROFILES["explorer"]
         self.settings = Settings.of(self.profile)
 

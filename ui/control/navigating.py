@@ -29,7 +29,7 @@ class NavigationControl(QObject):
         document = self._desk.document
         if document is None:
             return
-        if self._desk.window.agent_running:
+        if self._desk.agent_running:
             self._desk.notice(
                 "info", "The agent is still answering.", "The leaf has not moved.",
                 "Stop it first (Esc in the message box), then go there.",

@@ -64,7 +64,11 @@ class RefreshControl(QObject):
             window.map.entries_appended(change.first, change.count)
             window.compaction.refresh()
         elif isinstance(change, LeafMoved):
+            follows = window.map.selected == change.old
             window.map.set_leaf(change.new)
+            if follows and change.new >= 0:
+                # Who looks at the leaf goes on looking at the leaf.
+                window.map.select(change.new)
             window.compaction.refresh()
             window.agent.refresh()
             self._sessions.refresh()
@@ -87,7 +91,7 @@ class RefreshControl(QObject):
         document, window = self._desk.document, self._desk.window
         window.library.set_open(document.key if document else 0)
         window.middle.setCurrentWidget(window.map if document else window.welcome)
-        self._actions_follow(document is not None)
+        window.inspector.setEnabled(document is not None)
         if document is None:
             window.map.clear()
             window.entry.clear()
@@ -100,15 +104,11 @@ class RefreshControl(QObject):
         self._inspect()
         self._status()
 
-    def _actions_follow(self, is_open: bool) -> None:
-        window = self._desk.window
-        window.header.search.setEnabled(self._desk.bench is not None)
-        window.inspector.setEnabled(is_open)
-
     # selection ------------------------------------------------------------------------------------
 
     def selected(self, _index: int) -> None:
         self._inspect()
+        self._desk.state_changed.emit()
 
     def _show_entry(self, index: int) -> None:
         self._desk.window.map.select(index)
@@ -126,6 +126,7 @@ class RefreshControl(QObject):
             window.context.show_context(document, at if at >= 0 else document.leaf)
 
     def _status(self) -> None:
+        self._desk.state_changed.emit()
         document, window = self._desk.document, self._desk.window
         if document is None:
             window.header.show_session("", "")
@@ -151,7 +152,7 @@ class RefreshControl(QObject):
         )
         window.saved.setText("● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
-        window.model.setText(self._desk.preferences.summary_model)
+        window.model.setText(f"summaries by {self._desk.preferences.summary_model}")
         window.entries.setText(f"{len(tree):,} entries")
 
     # the menu of an entry -------------------------------------------------------------------------

@@ -29,6 +29,10 @@ class SearchControl(QObject):
         self._bar.left.connect(desk.window.map.setFocus)
         desk.document_changed.connect(self.clear)
 
+    @property
+    def has_hits(self) -> bool:
+        return bool(self._hits)
+
     def clear(self) -> None:
         """Forget the hits; they belong to another session."""
         self._take([])
@@ -80,3 +84,4 @@ class SearchControl(QObject):
         self._bar.show_position(self._at + 1 if self._hits else 0, len(self._hits))
         if reveal:
             self._desk.window.map.select(current)
+        self._desk.state_changed.emit()

@@ -16,6 +16,7 @@ from explorer.store.salvage import salvage
 from explorer.tokens.counters import TiktokenCounter
 from explorer.work.document import Document
 from ui.control.desk import Desk
+from ui.control.import_notes import ImportNotes
 from ui.library.found import FoundDialog
 
 FILTER = "Agent sessions (*.jsonl);;All files (*)"
@@ -111,24 +112,17 @@ class SessionsControl(QObject):
         if bench is None:
             return
         last: ImportReport | None = None
-        notes: list[str] = []
+        told = ImportNotes()
         async with self._imports:
             for path in files:
-                report = await self._import_one(path, notes)
+                report = await self._import_one(path, told)
                 last = report or last
         if last is not None:
             await self.open_now(last.key)
-        if notes:
-            self._desk.notice(
-                "warning",
-                notes[0]
-                if len(notes) == 1
-                else f"{len(notes):,} lines or files were not as expected.",
-                "Lines that could not be understood are kept aside, byte for byte.",
-                details="\n".join(notes) if len(notes) > 1 else "",
-            )
+        if (notice := told.notice()) is not None:
+            self._desk.window.notices.show_notice(notice)
 
-    async def _import_one(self, path: Path, notes: list[str]) -> ImportReport | None:
+    async def _import_one(self, path: Path, told: ImportNotes) -> ImportReport | None:
         loop = asyncio.get_running_loop()
         task = self._desk.window.progress.begin(f"Importing {path.name}")
 
@@ -142,14 +136,14 @@ class SessionsControl(QObject):
             self._desk.say(f"Import of {path.name} cancelled; nothing of it was kept.")
             return None
         except (FormatError, StoreError) as error:
-            notes.append(str(error))
+            told.failed.append(str(error))
             return None
         except OSError as error:
-            notes.append(f"{path}: {error.strerror or error}")
+            told.failed.append(f"{path}: {error.strerror or error}")
             return None
         finally:
             task.end()
-        notes += [f"{path.name}, line {item.line}: {item.reason}" for item in report.problems]
+        told.odd += [(path.name, item.line, item.reason) for item in report.problems]
         word = "up to date" if report.unchanged else f"{report.added:,} entries added"
         self._desk.say(f"{path.name}: {word}")
         return report

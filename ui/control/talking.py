@@ -91,6 +91,7 @@ class AgentControl(QObject):
     def send(self, text: str, model: str) -> None:
         if self._cancel is None and self._desk.document is not None:
             self._cancel = CancelToken()
+            self._desk.agent_running = True
             self._desk.tasks.start("The agent's turn", self._send(text, model, self._cancel))
 
     def stop(self) -> None:
@@ -123,6 +124,7 @@ class AgentControl(QObject):
                 self._desk.say("Stopped; what had arrived is kept.")
         finally:
             self._cancel = None
+            self._desk.agent_running = False
             pane.set_running(False)
             if self._desk.document is document:
                 pane.refresh()
