@@ -13,6 +13,8 @@ PREVIEW_UNITS = 200
 _NAME_UNITS = 80
 """Characters of a tool's name in a title."""
 _TITLE_KEYS = ("path", "file_path", "command", "pattern", "query", "url")
+_SEARCHES = ("grep", "find", "glob")
+"""Tools of which what they look for says more than where."""
 
 
 def first_line(text: str) -> str:
@@ -78,7 +80,7 @@ def call_title(name: str, arguments: object) -> str:
     if len(name) > _NAME_UNITS or not name.isprintable():
         name = first_line(name)[:_NAME_UNITS]
     if isinstance(arguments, dict):
-        for key in _TITLE_KEYS:
+        for key in ("pattern", *_TITLE_KEYS) if name in _SEARCHES else _TITLE_KEYS:
             value = arguments.get(key)
             if isinstance(value, str) and value:
                 return f"{name} {first_line(value)}"

@@ -271,6 +271,11 @@ def test_nothing_is_too_odd_to_describe(entry: Json) -> None:
     ColumnBuilder().append("e", -1, facts, 0)
 
 
+def test_a_search_is_titled_by_what_it_looks_for() -> None:
+    assert call_title("grep", {"path": ".", "pattern": "retry"}) == "grep retry"
+    assert call_title("read", {"path": "a.py", "pattern": "x"}) == "read a.py"
+
+
 def test_a1_a_summary_is_listed_by_what_stands_under_its_first_heading() -> None:
     """A list of headings would tell nothing apart."""
     text = "The person left a branch.\n\n## Goal\n\n1. Find the race in `retry.py`\n2. More\n"

@@ -122,7 +122,7 @@ class EntryHeader(QWidget):
         self.label.setAccessibleName(f"label {label}")
         tokens, source = entry_tokens(document, index)
         parts = [moment(columns.time[index]), f"{full(tokens)} tokens ({source})"]
-        if columns.usage[index] >= 0:
+        if columns.usage[index] > 0:
             parts.append(f"context {full(columns.usage[index])} (provider)")
         if columns.model[index]:
             parts.append(columns.models[columns.model[index]])
