@@ -301,7 +301,7 @@ def _changes(rng: random.Random, held_out: bool) -> list[Change]:
                 first,
                 second,
                 before.format(a=a, b=b, old=old),
-                after.format(a=a, b=b, new=new),
+                after.format(a=a, b=b, new=new, old=old),
                 str(old),
                 str(new),
             )

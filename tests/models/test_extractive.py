@@ -25,7 +25,7 @@ It must never hold more than 64 MB in memory.
 
 [Assistant]: I read it. We'll stream the rows because files can be larger than memory.
 
-[Assistant tool calls]: read(path="legacy/importer.py"); bash(command="go test ./importer/... -run TestRows")
+[Assistant tool calls]: read(path="legacy/importer.py"); bash(command="go test ./... -run Rows")
 
 [Tool result]: --- FAIL: TestRows (0.02s)
 panic: runtime error: index out of range [7] with length 7
@@ -100,7 +100,7 @@ def test_sections_are_filled_by_meaning() -> None:
     assert "importer/rows.go" in section(summary, "Done")
     assert "write the benchmark" in section(summary, "Next Steps")
     assert "panic: runtime error: index out of range [7] with length 7" in summary
-    assert "go test ./importer/... -run TestRows" in summary
+    assert "go test ./... -run Rows" in summary
 
 
 @pytest.mark.parametrize("prompt", ["history-first", "history-update", "branch", "turn-prefix"])
@@ -219,7 +219,7 @@ def test_an_update_keeps_the_old_and_moves_what_was_finished() -> None:
 """
     talk = (
         "[User]: How is it going?\n\n"
-        "[Assistant]: I finished writing the benchmark for the row reader, it lives in bench/rows.go."
+        "[Assistant]: I finished writing the benchmark for the row reader, it is in bench/rows.go."
     )
     summary = run(summary_request(talk, previous, 400))
     assert "never hold more than 64 MB" in section(summary, "Constraints & Preferences")

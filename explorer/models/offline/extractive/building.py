@@ -131,7 +131,11 @@ class Builder:
 
     def _assistant_piece(self, piece: Piece, speaker: Speaker, age: float) -> None:
         text = piece.text
-        if len(text) < 8 or cues.SMALL_TALK.match(text) or text.endswith("?"):
+        if len(text) < 8 or cues.SMALL_TALK.match(text):
+            return
+        if text.endswith("?"):
+            if atoms_of(text):
+                self.add(text, Kind.FACT, speaker, age)
             return
         words = lower_words(text)
         if piece.code:
@@ -207,6 +211,8 @@ def user_kind(text: str, words: frozenset[str]) -> Kind:
         return Kind.DECISION
     if cues.PREFERENCE.found(text, words):
         return Kind.PREFERENCE
+    if not asks and _only_points(text):
+        return Kind.FACT
     if asks or _imperative(text):
         return Kind.REQUEST
     return Kind.FACT if cues.NOTED.found(text, words) or atoms_of(text) else Kind.REQUEST
@@ -248,6 +254,17 @@ _DESCRIBES = re.compile(
     r"wants?|says?|means?|points?|goes|ends?|comes?|starts?|keeps?|holds?|wrote|made|sent|saw)\b",
     re.IGNORECASE,
 )
+
+
+def _only_points(text: str) -> bool:
+    """Whether a sentence is an exact thing with hardly a word around it ("ref https://...")."""
+    atoms = atoms_of(text)
+    if not atoms:
+        return False
+    rest = text
+    for atom in reversed(atoms):
+        rest = rest[: atom.start] + " " + rest[atom.end :]
+    return len(rest.split()) <= 3
 
 
 def _imperative(text: str) -> bool:

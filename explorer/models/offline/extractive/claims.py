@@ -93,6 +93,10 @@ GENERIC = frozenset(
 )
 
 
+# Two commands or tickets after like words are two commands; none takes the other's place.
+_NEVER_REPLACED = ("command", "ticket", "email")
+
+
 @dataclass(slots=True)
 class Claim:
     """That `heads` (its possible names) have this value, said in a clause of a statement."""
@@ -255,7 +259,11 @@ def same_subject(new: Claim, old: Claim) -> float:
     if new.dimension and old.dimension and new.dimension != old.dimension:
         return 0.0
     core = new.heads & old.heads
-    if new.kind == "word" and not (core and new.linked and old.linked):
+    if new.kind in _NEVER_REPLACED:
+        return 0.0
+    if new.kind == "word" and not core:
+        return 0.0
+    if new.kind not in ("number", "version") and not (new.linked and old.linked):
         return 0.0
     if not core:
         if not new.change or not (new.heads & old.subject or old.heads & new.subject):

@@ -44,7 +44,9 @@ RULE = _cue(
     least keep kept leave touch strictly strict exactly verbatim word unless except without
     whatever ask sure no not nothing non stick stay shall frozen restrict restricted constraint
     constraints rule rules hard deadline budget under within need needs has have refrain off
-    circumstances should nobody may compatible compatibility regardless every any""",
+    circumstances should nobody may important policy guideline belong belongs else nowhere not are
+    essential crucial vital imperative free contain contains follow follows compatible
+    compatibility regardless every any""",
     r"""
     \bmust(?:n't|\s+not)?\b | \bnever\b | \balways\b | \b(?:do\s+not|don['’]t|dont)\b
     | \bonly\b | \b(?:can(?:no|')t|can\s+not|may\s+not|shall(?:\s+not)?|should(?:n't|\s+not))\b
@@ -58,6 +60,10 @@ RULE = _cue(
     | \b(?:make\s+sure|be\s+sure|ensure|avoid|refrain|stick\s+(?:to|with)|stay\s+(?:away|within|
       under|below|on|off|clear)|keep|leave\b.*\b(?:alone|as|untouched|unchanged|in\s+place|
       intact))\b
+    | \b(?:nothing|nowhere|nobody|no\s+one|none)\s+else\b | \bbelongs?\s+(?:in|to|on|into)\b
+    | \b(?:is|are)\s+not\s+to\b | \b(?:essential|crucial|vital|imperative)\s+that\b
+    | \b(?:free\s+of|contains?\s+no|follows?\s+.{2,40}(?:case|convention|style|guide|rules?))\b
+    | ^\W*(?:important|rule|constraint|requirement|policy|guideline)\s*:
     | \bwithout\s+\w+ing\b | \bunless\b | \bexcept\b | \bregardless\b | \bdon['’]?t\s+touch\b
     | \b(?:verbatim|word\s+for\s+word|exactly\s+as|to\s+the\s+letter)\b
     | \b(?:ask|check\s+with|tell)\s+(?:me|us)\s+(?:first|before)\b | \bask\s+before\b
@@ -96,7 +102,8 @@ DECISION = _cue(
     settle agreed agree pick picked picking instead rather switch switched switching because
     replace replaced approach stick sticking favor favour adopt adopted adopting ruled rejected
     reject tradeoff plan use using we'll we use choice rationale reason conclusion keep keeping
-    dropped abandon abandoned resolved went since i i'll i'd we'd as that than not""",
+    dropped abandon abandoned resolved went vote voted we're using moving
+    standardising standardizing standardise standardize since i i'll i'd we'd as that than not""",
     r"""
     \bdecid\w+\b | \bdecisions?\b | \b(?:go|going|went)\s+(?:with|for|ahead\s+with)\b
     | \b(?:chose|chosen|choosing|opt(?:ed|ing)?\s+(?:for|to)|settl\w+\s+(?:on|for)|agreed?\s+
@@ -107,6 +114,9 @@ DECISION = _cue(
       ing)|
       keep(?:ing)?|adopt|choose|stick|settle)\b
     | \binstead\s+of\b | \bin\s+favou?r\s+of\b | \bruled?\s+out\b | \breject(?:ed|ing)?\b
+    | \bwe(?:['’]re|\s+are)\s+(?:us|go|mov|switch|standardi[sz]|keep|adopt|dropp?|stick|migrat|
+      splitt?|
+      shipp?|build|roll)ing\b | \bstandardi[sz]e\s+on\b | \bgoing\s+forward\b | \bvote[ds]?\b
     | \btrade-?off\b | \b(?:the|our)\s+(?:plan|approach|choice|design)\s+(?:is|will|uses?)\b
     | \bstick(?:ing)?\s+with\b | \babandon(?:ed|ing)?\b | \b(?:rationale|conclusion)\b
     | \b(?:use[sd]?|using|chose|keep(?:ing)?|went|made|is|are)\b.{3,120}\b(?:because|since\s+it|

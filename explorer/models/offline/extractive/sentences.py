@@ -11,7 +11,8 @@ _BOX = re.compile(r"^\[([ xX~>-])\]\s+")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+")
 _TABLE_RULE = re.compile(r"^[\s|:+=_-]*$")
 _END = re.compile(
-    r"(?<=[.!?])[\"'”’)\]*`]*\s+(?=[\"'“‘(\[`*_]*[A-Z0-9`/~.$]|[a-z]\w*(?:\(|_\w|\.\w))|(?<=[.!?])\s{2,}"
+    r"(?<=[.!?])[\"'”’)\]*`]*\s+(?=[\"'“‘(\[`*_<]*[A-Z0-9`/~.$]|[a-z]\w*(?:\(|_\w|\.\w))"
+    r"|(?<=[.!?])\s{2,}|(?<=\w`)\s+(?=[A-Z][a-z]+ [a-z])"
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|approx|cf|dr|mr|mrs|fig|eq|resp|incl|esp|(?-i:[A-Z]))\.)$",

@@ -24,7 +24,7 @@ from explorer.models.request import ChatMessage, ModelRequest
 _SHARE = 0.2
 _CEILING = 0.5
 _SMALLEST = 240
-_HEADINGS = 60
+_HEADINGS = 100
 _LARGEST = 6000
 _LATEST_SHARE = 0.3
 _STANDING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION)
