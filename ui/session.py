@@ -89,6 +89,7 @@ class WindowSession(QObject):
         finally:
             stop_watching()
             self.window.map.shutdown()
+            self.desk.show(None)
             await self.desk.tasks.close()
             # Panes read payloads in threads of Qt's; the database closes behind the last of them.
             await asyncio.to_thread(QThreadPool.globalInstance().waitForDone, READERS_MS)

@@ -17,7 +17,15 @@ from PySide6.QtWidgets import (
 )
 
 from ui.inspector.block_views import CodeView, view_of
-from ui.inspector.gather import Gathered, Loader, gather, is_large, pretty, related_entries
+from ui.inspector.gather import (
+    READ_ERRORS,
+    Gathered,
+    Loader,
+    gather,
+    is_large,
+    pretty,
+    related_entries,
+)
 from ui.inspector.ports import InspectedDocument, entry_tokens
 from ui.theme import (
     S4,
@@ -248,7 +256,7 @@ class EntryPane(QWidget):
             return
         try:
             self._loaded(gather(payloads, index, related))
-        except (OSError, ValueError, LookupError, RuntimeError, TypeError) as error:
+        except READ_ERRORS as error:
             self._failed(f"{type(error).__name__}: {error}")
 
     def _loaded(self, gathered: Gathered) -> None:
@@ -296,7 +304,7 @@ class EntryPane(QWidget):
             return
         try:
             self._raw_loaded(pretty(payloads, index))
-        except (OSError, ValueError, LookupError, RuntimeError) as error:
+        except READ_ERRORS as error:
             self._failed(f"{type(error).__name__}: {error}")
 
     def _raw_loaded(self, text: str) -> None:

@@ -12,9 +12,13 @@ from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 from explorer.session.kinds import Flag, Kind
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
+from explorer.store.rows import StoreError
 from ui.inspector.content import Block, Related, blocks, call_ids, plain_text, result_call_id
 
 START_AFTER_MS = 15
+
+READ_ERRORS = (OSError, ValueError, LookupError, RuntimeError, TypeError, StoreError)
+"""What reading a payload may raise where a file or the database is damaged or gone."""
 
 MOST_RELATED = 64
 """Results that are looked at behind a reply; no reply was seen with more calls."""
@@ -107,7 +111,7 @@ class _Task(QRunnable):
     def run(self) -> None:
         try:
             result = self._work()
-        except (OSError, ValueError, LookupError, RuntimeError, TypeError) as error:
+        except READ_ERRORS as error:
             self._signals.failed.emit(self._number, f"{type(error).__name__}: {error}")
             return
         self._signals.done.emit(self._number, result)
