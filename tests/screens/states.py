@@ -23,7 +23,7 @@ from ui.compaction.request_window import RequestWindow
 from ui.library.found import FoundDialog
 from ui.map.geometry import Level
 from ui.shell.keys_page import KeysPage
-from ui.shell.leaving import LeavingDialog
+from ui.shell.leaving import SUMMARIZE, WITH_INSTRUCTIONS, LeavingDialog
 from ui.shell.palette import CommandPalette
 
 SMALL = (1024, 700)
@@ -181,7 +181,7 @@ async def cut_dragged(scene: Scene) -> AsyncIterator[None]:
     surface, at, cut = live.window.map.view.viewport(), live.cut_point(), live.partition.cut
     QTest.mousePress(surface, Qt.MouseButton.LeftButton, pos=at)
     for step in range(1, 9):
-        QTest.mouseMove(surface, at + QPoint(0, -12 * step))
+        QTest.mouseMove(surface, at + QPoint(0, -30 * step))
         await live.settle(1)
     assert live.partition.cut < cut, "the cut did not follow the mouse"
     yield
@@ -287,11 +287,17 @@ async def leave(live: RunningWindow) -> LeavingDialog:
     return await live.dialog(LeavingDialog)
 
 
+async def choose(live: RunningWindow, dialog: LeavingDialog, keys: str, choice: int) -> None:
+    """A mnemonic presses its button for a moment before it is chosen."""
+    live.keys(keys)
+    await live.until(lambda: dialog.choices.checkedId() == choice, "the choice")
+
+
 @state("leaving-1-question", main=True)
 async def leaving_question(scene: Scene) -> AsyncIterator[None]:
     dialog = await leave(scene.live)
-    scene.live.keys("Alt+I")
-    scene.live.type("Say which tests were added.", to=dialog.instructions)
+    await choose(scene.live, dialog, "Alt+I", WITH_INSTRUCTIONS)
+    scene.live.type("Say which tests were added.")
     yield
 
 
@@ -299,7 +305,8 @@ async def leaving_question(scene: Scene) -> AsyncIterator[None]:
 async def leaving_streaming(scene: Scene) -> AsyncIterator[None]:
     scene.server.plan(Stall(after=1, text=SUMMARY))
     dialog = await leave(scene.live)
-    scene.live.keys("Alt+S", "Return")
+    await choose(scene.live, dialog, "Alt+S", SUMMARIZE)
+    scene.live.keys("Return")
     await scene.live.until(lambda: dialog.stream.toPlainText(), "the text")
     yield
     scene.live.keys("Esc")
@@ -308,7 +315,8 @@ async def leaving_streaming(scene: Scene) -> AsyncIterator[None]:
 @state("leaving-3-summary")
 async def leaving_summary(scene: Scene) -> AsyncIterator[None]:
     dialog = await leave(scene.live)
-    scene.live.keys("Alt+S", "Return")
+    await choose(scene.live, dialog, "Alt+S", SUMMARIZE)
+    scene.live.keys("Return")
     await scene.live.until(lambda: dialog.pages.currentIndex() == 2, "the summary")
     yield
 
