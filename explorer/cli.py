@@ -149,7 +149,14 @@ def _add_compacting(commands: Commands) -> None:
 def _open_window(arguments: argparse.Namespace) -> int:
     """Start the window, which is a part of its own that registers itself by entry point."""
     for point in entry_points(group=WINDOW_GROUP):
-        status: int = point.load()(arguments)
+        try:
+            window = point.load()
+        except ImportError as error:
+            raise CommandFailed(
+                f"The window cannot be loaded ({error}). Qt or a system library that it needs is "
+                f"missing; the headless commands work without it: {', '.join(COMMANDS)}"
+            ) from error
+        status: int = window(arguments)
         return status
     raise CommandFailed(
         "The window is not installed. The headless commands work without it: " + ", ".join(COMMANDS)

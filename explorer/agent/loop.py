@@ -153,7 +153,7 @@ class AgentTurn:
             return ""
         except ModelError as error:
             return str(error)
-        if not reply.stop_reason:
+        if not reply.stop_reason and not cancel.cancelled:
             return "The answer ended before the model said that it was complete."
         return ""
 

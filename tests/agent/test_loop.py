@@ -83,7 +83,11 @@ def test_a_turn_reads_a_file_and_reports_it(tmp_path: Path) -> None:
     assert result.end == "done"
     assert [m["role"] for m in log.messages] == ["user", "assistant", "toolResult", "assistant"]
     call = log.messages[1]["content"][-1]
-    assert (call["type"], call["name"], call["arguments"]["path"]) == ("toolCall", "read", "notes.txt")
+    assert (call["type"], call["name"], call["arguments"]["path"]) == (
+        "toolCall",
+        "read",
+        "notes.txt",
+    )
     assert log.messages[2]["toolCallId"] == call["id"]
     assert "8123" in log.messages[2]["content"][0]["text"]
     assert "8123" in log.messages[3]["content"][-1]["text"]

@@ -35,7 +35,9 @@ def test_only_tools_that_look_are_offered() -> None:
 
 def test_read_gives_lines_from_an_offset(workspace: Workspace) -> None:
     assert run(workspace, "read", path="src/retry.py", offset=2) == ("    return 409", False)
-    assert run(workspace, "read", path="src/retry.py", limit=1)[0].startswith("def retry():\n[1 more")
+    assert run(workspace, "read", path="src/retry.py", limit=1)[0].startswith(
+        "def retry():\n[1 more"
+    )
 
 
 def test_read_says_what_is_wrong(workspace: Workspace) -> None:
@@ -43,7 +45,9 @@ def test_read_says_what_is_wrong(workspace: Workspace) -> None:
     assert run(workspace, "read", path="src") == ("src is a folder; use ls", True)
     assert run(workspace, "read", path="blob.bin")[1]
     assert run(workspace, "read")[0] == "the argument 'path' must be a text"
-    assert run(workspace, "read", path="README.md", offset=9)[0].startswith("line 9 is past the end")
+    assert run(workspace, "read", path="README.md", offset=9)[0].startswith(
+        "line 9 is past the end"
+    )
     assert run(workspace, "write", path="x")[1]
 
 
