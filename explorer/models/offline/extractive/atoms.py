@@ -310,6 +310,9 @@ def _digit_kind(core: str) -> AtomKind | None:
 def _is_path(core: str) -> bool:
     if not _PATH.match(core) or not any(ch.isalpha() for ch in core):
         return False
+    if core[0] == "/" and "/" not in core[1:]:
+        word = core[1:].lower()
+        return word in _ROOTS or any(ch in "-_.0123456789" for ch in word)
     if core[0] in "/~.\\@" or core.count("/") + core.count("\\") >= 2 or core[1:3] == ":\\":
         return len(core) > 2
     head, _, tail = core.replace("\\", "/").partition("/")

@@ -131,7 +131,7 @@ class Builder:
 
     def _assistant_piece(self, piece: Piece, speaker: Speaker, age: float) -> None:
         text = piece.text
-        if len(text) < 8 or cues.SMALL_TALK.match(text):
+        if len(text) < 8 or piece.title or cues.SMALL_TALK.match(text):
             return
         if text.endswith("?"):
             if atoms_of(text):
@@ -144,7 +144,6 @@ class Builder:
             return
         kind = assistant_kind(piece, words, age)
         statement = self.add(text, kind, speaker, age)
-        statement.firm = kind is Kind.CONSTRAINT and _BINDING.search(text) is not None
         statement.noted = cues.NOTED.found(text, words)
 
     def _calls(self, text: str, age: float) -> None:
@@ -225,10 +224,15 @@ _SETTING = re.compile(
 )
 _WILL_DO = re.compile(r"\b(?:we['’]ll|we\s+will|we['’]re\s+going|let['’]?s)\s+\w+", re.IGNORECASE)
 _BINDING = re.compile(
-    r"\b(?:must(?:n['’]t)?|never|always|not allowed|required|forbidden|ha(?:s|ve) to)\b"
+    r"\b(?:must(?:n['’]t)?|never(?!\s+(?:used|called|set|read|reached|runs?|fires?|happens?))|"
+    r"always(?!\s+uses?)|not allowed|required|forbidden|ha(?:s|ve) to)\b"
     r"|^\W*(?:keep|don['’]t|do not|avoid|ensure|make sure|only|leave|stay|no)\b",
-    re.I,
+    re.IGNORECASE,
 )
+_NEXT_MOVE = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|now|so|first|then|next)\W+)*let\s+me\b", re.IGNORECASE
+)
+_BARE_PAST = re.compile(r"^\W*(?:successfully\s+|also\s+)?[A-Z][a-z]+ed\b")
 _POINTS_AT = re.compile(
     r"^\W*(?:please\s+|also\s+|and\s+)*(?:see|check|cf|refer\s+to|look\s+(?:at|in|into)|have\s+a\s+look|"
     r"you(?:['’]ll|\s+will|\s+can)\s+find|find|docs?|details|more\s+in|compare)\b",
@@ -281,6 +285,10 @@ def assistant_kind(piece: Piece, words: frozenset[str], age: float) -> Kind:
     if piece.box:
         return {"x": Kind.DONE, " ": Kind.NEXT}.get(piece.box, Kind.DOING)
     hypothetical = re.search(r"\b(?:could|might|would|maybe|perhaps|if you)\b", text, re.IGNORECASE)
+    if _NEXT_MOVE.match(text):
+        return Kind.DOING
+    if _BARE_PAST.match(text) and cues.DONE.found(text, words):
+        return Kind.DONE
     if cues.DECISION.found(text, words) and not hypothetical:
         return Kind.DECISION
     if cues.names_failure(text) and not cues.DONE.found(text, words):
@@ -295,7 +303,7 @@ def assistant_kind(piece: Piece, words: frozenset[str], age: float) -> Kind:
         return Kind.BLOCKED if age <= 0.15 else Kind.FINDING
     if cues.DOING.found(text, words):
         return Kind.DOING
-    if _BINDING.search(text) or cues.RULE.found(text, words):
+    if _BINDING.search(text):
         return Kind.CONSTRAINT
     return Kind.FACT
 

@@ -268,6 +268,10 @@ SMALL_TALK = re.compile(
 )
 
 
+# `"error": "red",` and `// on failure` are lines of a file, not failures.
+_SOURCE_LINE = re.compile(
+    r"^\W*[\"']?[\w.-]+[\"']?\s*[:=]\s*.*[,;{(\[]$|^\s*(?:/[/*]|\*\s|#\s|<!--|--\s)"
+)
 _TALLY = re.compile(
     r"\b\d+ (?:failed|passed|errors?)\b|\bError \d+$|\bexit(?:ed)? (?:code|status)", re.I
 )
@@ -289,7 +293,7 @@ def is_error_line(line: str) -> bool:
     """Whether a line of output reports a failure."""
     if len(line) > 600:
         return False
-    if NO_ERROR.search(line):
+    if NO_ERROR.search(line) or _SOURCE_LINE.search(line):
         return False
     if _ERROR_NAMES.search(line):
         return True

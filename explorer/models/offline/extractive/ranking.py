@@ -15,7 +15,7 @@ _BASE: dict[Kind, float] = {
     Kind.CONSTRAINT: 12.0,
     Kind.PREFERENCE: 8.0,
     Kind.DECISION: 11.0,
-    Kind.DONE: 3.0,
+    Kind.DONE: 4.0,
     Kind.DOING: 5.0,
     Kind.BLOCKED: 6.0,
     Kind.ERROR: 6.0,
@@ -63,6 +63,8 @@ def rank(statements: list[Statement], focus: frozenset[str]) -> None:
             worth += min(2.0, 0.5 * (sum(mentions[key] for key in statement.keys) - 1))
         if statement.kind is Kind.ERROR:
             worth *= cues.error_weight(statement.text)
+        if statement.text.endswith(":") or _fragment(statement):
+            worth *= 0.4
         if _empty(statement):
             worth *= _emptiness(statement)
         if focus and statement.terms & focus:
@@ -72,8 +74,14 @@ def rank(statements: list[Statement], focus: frozenset[str]) -> None:
 
 def _voice(statement: Statement) -> float:
     if statement.kind is Kind.CONSTRAINT and statement.speaker is Speaker.ASSISTANT:
-        return 0.4 if statement.firm else 0.2
+        return 0.5
     return _VOICE[statement.speaker]
+
+
+def _fragment(statement: Statement) -> bool:
+    """A few words around a name or a bare number: a title, a cell of a table."""
+    weak = all(atom.kind in ("name", "number", "code", "symbol") for atom in statement.atoms)
+    return statement.kind is Kind.FACT and weak and len(statement.text.split()) <= 3
 
 
 def _emptiness(statement: Statement) -> float:
@@ -82,7 +90,7 @@ def _emptiness(statement: Statement) -> float:
         return 0.8
     if statement.speaker is Speaker.USER and len(statement.terms) >= 3:
         return 0.65
-    return 0.25 if cues.PROCESS.match(statement.text) else 0.45
+    return 0.25 if cues.PROCESS.match(statement.text) else 0.55
 
 
 def _empty(statement: Statement) -> bool:

@@ -13,6 +13,8 @@ _TABLE_RULE = re.compile(r"^[\s|:+=_-]*$")
 _END = re.compile(
     r"(?<=[.!?])[\"'”’)\]*`]*\s+(?=[\"'“‘(\[`*_<]*[A-Z0-9`/~.$]|[a-z]\w*(?:\(|_\w|\.\w))"
     r"|(?<=[.!?])\s{2,}|(?<=\w`)\s+(?=[A-Z][a-z]+ [a-z])"
+    # people who write without capitals still end their sentences
+    r"|(?<=[a-z]{2}[!?])\s+(?=[a-z])|(?<=[a-z]{3}\.)\s+(?=[a-z]+\s)"
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|approx|cf|dr|mr|mrs|fig|eq|resp|incl|esp|(?-i:[A-Z]))\.)$",
@@ -24,12 +26,13 @@ _HARD = re.compile(r"(?<=[;:])\s+|\s+(?=(?:but|however|because|so that|which)\b)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence, list item or line. `box` is the mark of a checklist item, if it had one."""
+    """A sentence, list item or line. `box` is the mark of a checklist item, `title` a heading."""
 
     text: str
     code: bool = False
     item: bool = False
     box: str = ""
+    title: bool = False
 
 
 def pieces_of(text: str) -> list[Piece]:
@@ -70,7 +73,7 @@ def pieces_of(text: str) -> list[Piece]:
 
 def _item(line: str, bullet: re.Match[str] | None) -> list[Piece]:
     if bullet is None:
-        return [Piece(_HEADING.sub("", line).strip(), item=True)]
+        return [Piece(_HEADING.sub("", line).strip(), item=True, title=True)]
     content = line[bullet.end() :].strip()
     box = _BOX.match(content)
     if box:
