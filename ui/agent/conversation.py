@@ -136,7 +136,10 @@ class Conversation(QTextBrowser):
     def feed(self, text: str) -> None:
         """A piece of the reply; shown at the next flush."""
         if not self._streaming:
+            follows = self._at_end()
             self.begin()
+            if follows:
+                self.to_end()
         self._pending.append(text)
         if not self._timer.isActive():
             self._timer.start()

@@ -104,8 +104,7 @@ class AgentPane(QWidget):
         self.conversation.setPlaceholderText(
             "Nothing was said on this path yet. Write below to begin."
             if document
-            else "Here the conversation of a session goes on: open one to talk to the agent about "
-            "it. It sees what the model sees at the leaf, and works in the session itself."
+            else "Open a session to talk to the agent about it."
         )
         self.composer.setPlaceholderText(
             "Message at the leaf   (Enter sends, Shift+Enter new line)" if document else ""

@@ -35,7 +35,9 @@ class ImportNotes:
             return None
         names = sorted({name for name, _, _ in self.odd})
         where = names[0] if len(names) == 1 else count(len(names), "file")
-        what = lines[0] if len(lines) == 1 else f"{where}: {len(lines):,} odd lines."
+        what = lines[0]
+        if len(lines) > 1:
+            what = f"{where}: {len(lines):,} lines were not as expected."
         return Notice(
             "warning",
             what,

@@ -56,6 +56,7 @@ class FoundDialog(QDialog):
         self.buttons = QDialogButtonBox(self)
         self.take = self.buttons.addButton("Import", QDialogButtonBox.ButtonRole.AcceptRole)
         self.take.setProperty("kind", "primary")
+        self.take.style().polish(self.take)
         self.buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)

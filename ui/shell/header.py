@@ -74,7 +74,7 @@ class Header(QWidget):
         self.facts.setVisible(roomy)
         self.profile_label.setVisible(roomy)
         self.search.set_roomy(roomy)
-        least = self.gauge.minimumSizeHint().width() + theme.scaled(24)
+        least = self.gauge.minimumSizeHint().width() + theme.scaled(40)
         self.gauge.setMaximumWidth(16_777_215 if roomy else least)
 
     @property

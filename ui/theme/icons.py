@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QObject, QRectF, Qt
+from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QAbstractButton
 
+from ui.theme.fonts import scaled
 from ui.theme.manager import theme, theme_signals
 from ui.theme.tokens import blend
 
@@ -162,6 +164,10 @@ def icon(name: str, tint: str | QColor = "ink") -> QIcon:
     return found
 
 
+SIGN = 16
+"""Side of the icon of a button at a text scale of 100 %, in logical pixels."""
+
+
 class _Binding(QObject):
     """Sets the icon of its parent anew on every change of theme, and dies with it."""
 
@@ -176,6 +182,8 @@ class _Binding(QObject):
         target: Any = self.parent()
         if target is not None:
             target.setIcon(icon(self.name, self.tint))
+            if isinstance(target, QAbstractButton):
+                target.setIconSize(QSize(scaled(SIGN), scaled(SIGN)))
 
 
 def bind_icon(target: Any, name: str, tint: str = "ink") -> None:
