@@ -1,32 +1,24 @@
-"""Starting the window, and ending it without losing anything."""
+"""Starting the window: as little as its first paint needs, and then everything else."""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import gc
 import os
-import socket
 import sys
-from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
-from qasync import QEventLoop
 
 from explorer import paths
-from explorer.settings import LoadedPreferences, load_preferences, save_preferences
+from explorer.settings import LoadedPreferences, load_preferences
 from ui import theme
 from ui.main_window import MainWindow
 
-if TYPE_CHECKING:  # imported after the first paint
-    from ui.session import WindowSession
-
 NO_SCREEN = (
-    "session-explorer: there is no screen here to open a window on (DISPLAY and WAYLAND_DISPLAY "
-    "are not set, or nothing answers there); use a headless command instead: import, list, tree, "
-    "context, preview, compact, branch, export, search."
+    "session-explorer: there is no screen here to open a window on (neither DISPLAY nor "
+    "WAYLAND_DISPLAY is set); use a headless command instead: import, list, tree, context, "
+    "preview, compact, branch, export, search."
 )
 
 
@@ -34,23 +26,7 @@ def has_screen() -> bool:
     """Whether Qt can be expected to find a screen."""
     if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM"):
         return True
-    return bool(os.environ.get("WAYLAND_DISPLAY")) or _answers(os.environ.get("DISPLAY", ""))
-
-
-def _answers(display: str) -> bool:
-    """Whether an X server on this machine answers; Qt would abort the process where none does."""
-    number = display.removeprefix(":").partition(".")[0]
-    if not display.startswith(":") or not number.isdigit():
-        return bool(display)
-    path = f"/tmp/.X11-unix/X{number}"
-    for address in (path, f"\0{path}"):
-        with socket.socket(socket.AF_UNIX) as connection:
-            try:
-                connection.connect(address)
-            except OSError:
-                continue
-            return True
-    return False
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -61,11 +37,17 @@ def main(arguments: argparse.Namespace) -> int:
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     loaded = prepare(app)
-    loop = QEventLoop(app)
-    asyncio.set_event_loop(loop)
     window = MainWindow(loaded.values)
-    with loop:
-        return int(loop.run_until_complete(live(window, loaded, arguments)))
+    first_paint = QEventLoop()
+    window.painted.connect(first_paint.quit)
+    window.closed.connect(first_paint.quit)
+    window.show()
+    first_paint.exec()
+    if window.was_closed:
+        return 0
+    # asyncio and its loop take a third of what the first paint may.
+    status: int = import_module("ui.life").run(app, window, loaded, arguments)
+    return status
 
 
 def prepare(app: QApplication) -> LoadedPreferences:
@@ -78,37 +60,3 @@ def prepare(app: QApplication) -> LoadedPreferences:
     theme.set_text_scale(loaded.values.scale / 100)
     theme.set_theme(loaded.values.theme, app)  # type: ignore[arg-type]
     return loaded
-
-
-async def live(
-    window: MainWindow,
-    loaded: LoadedPreferences,
-    arguments: argparse.Namespace,
-    started: Callable[[WindowSession], object] | None = None,
-) -> int:
-    """Show the window and run it until it is closed; returns the exit status.
-
-    ``started`` is called once, when the controllers are there and the database is not yet open.
-    """
-    painted = asyncio.Event()
-    window.painted.connect(painted.set)
-    window.show()
-    await painted.wait()
-    # The store and the controllers take longer to import than a first paint may; they come
-    # in a thread, with the collector off, which would otherwise stall the window (measured).
-    gc.disable()
-    try:
-        session = await asyncio.to_thread(import_module, "ui.session")
-    finally:
-        gc.enable()
-    running: WindowSession = session.WindowSession(
-        window, loaded.values, loaded.problem, asyncio.Event()
-    )
-    if started is not None:
-        started(running)
-    status = await running.run(arguments)
-    try:
-        save_preferences(paths.settings_path(), loaded.values)
-    except OSError as error:
-        print(f"session-explorer: the settings could not be kept: {error}", file=sys.stderr)
-    return status

@@ -82,6 +82,7 @@ class WindowSession(QObject):
             self.compaction.ready()
             self.window.welcome.button.setFocus()
             await self._open_first(arguments)
+            self.window.is_ready = True
             gc.freeze()
             if getattr(arguments, "smoke", False):
                 QTimer.singleShot(300, self.window.close)

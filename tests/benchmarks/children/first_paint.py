@@ -10,17 +10,18 @@ import json
 import os
 import sys
 import time
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QApplication
 
 import ui.app
 from explorer.cli import main
 from ui.main_window import MainWindow
 
 SLOW = ("sqlalchemy", "sqlmodel", "litellm", "tiktoken", "networkx", "pygments", "qasync")
-_paint = MainWindow.paintEvent
 _found: dict[str, Any] = {}
 
 
@@ -28,31 +29,26 @@ def _since_start() -> float:
     return (time.monotonic_ns() - int(sys.argv[1])) / 1e6
 
 
-def _painted() -> None:
+def _import(name: str) -> ModuleType:
+    """The first import after the first paint."""
     if not _found:
         _found["painted_ms"] = _since_start()
-        _found["slow"] = [name for name in SLOW if name in sys.modules]
+        _found["slow"] = [one for one in SLOW if one in sys.modules]
         _found["modules"] = len(sys.modules)
-        _wait()
+        QTimer.singleShot(5, _wait)
+    return import_module(name)
 
 
 def _wait() -> None:
     """Look again and again whether the library has been read."""
-    window = ui.app.QApplication.activeWindow() or next(
-        one for one in ui.app.QApplication.topLevelWidgets() if isinstance(one, MainWindow)
-    )
-    if getattr(window, "is_ready", False):
+    windows = [one for one in QApplication.topLevelWidgets() if isinstance(one, MainWindow)]
+    if windows and windows[0].is_ready:
         _found["ready_ms"] = _since_start()
         print(json.dumps(_found), flush=True)
         os._exit(0)
     QTimer.singleShot(5, _wait)
 
 
-def _watched(window: MainWindow, event: QPaintEvent) -> None:
-    _paint(window, event)
-    QTimer.singleShot(0, _painted)
-
-
 if __name__ == "__main__":
-    MainWindow.paintEvent = _watched  # type: ignore[method-assign]
+    ui.app.import_module = _import
     main(["open"])

@@ -13,8 +13,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from qasync import QEventLoop
 
-from ui import app as program
-from ui import theme
+from ui import life, theme
+from ui.app import prepare
 from ui.main_window import MainWindow
 from ui.session import WindowSession
 
@@ -26,7 +26,7 @@ START_S = 60
 def run_window(scenario: Scenario) -> Any:
     """Open the window, await the scenario, close the window; what the scenario returned."""
     app = QApplication([])
-    loaded = program.prepare(app)
+    loaded = prepare(app)
     theme.set_motion(False)
     # What a run before this one opened is not opened again.
     loaded.values.last_session = 0
@@ -49,7 +49,7 @@ def run_window(scenario: Scenario) -> Any:
 
     with loop:
         loop.run_until_complete(
-            program.live(
+            life.live(
                 window,
                 loaded,
                 ARGUMENTS,

@@ -17,7 +17,8 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QDialog,
 from explorer.compaction.partition import Partition
 from explorer.paths import resource_path
 from explorer.work.document import Document
-from ui.app import live, prepare
+from ui.app import prepare
+from ui.life import live
 from ui.main_window import TABS, MainWindow
 from ui.session import SAMPLE, WindowSession
 

@@ -1,0 +1,127 @@
+"""Putting the panes into the window after its first paint, one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+
+from explorer.compaction.profile import PROFILES
+from ui.agent.pane import AgentPane
+from ui.compaction.panel import CompactionPanel
+from ui.inspector.context import ContextPane
+from ui.inspector.entry import EntryPane
+from ui.library.pane import LibraryPane
+from ui.main_window import MainWindow
+from ui.map.pane import MapPane
+from ui.shell.curtain import AGENT, INSPECTOR, LIBRARY
+from ui.shell.header import Header
+from ui.shell.progress import ProgressArea
+from ui.widgets.labels import Hairline
+from ui.widgets.notice import NoticeStrip
+from ui.widgets.panels import EmptyState
+
+
+async def furnish(window: MainWindow) -> None:
+    """Make every pane and put it in its place; the window answers between two of them."""
+    makers: tuple[Callable[[MainWindow], None], ...] = (
+        _bars, _library, _map, _entry, _context, _compaction, _agent, _status, _lay_out,
+    )  # fmt: skip
+    for make in makers:
+        make(window)
+        await asyncio.sleep(0)
+
+
+def _bars(window: MainWindow) -> None:
+    window.header = Header([(p.name, p.title) for p in PROFILES.values()], window)
+    window.notices = NoticeStrip(window)
+    window.notices.hide()
+
+
+def _library(window: MainWindow) -> None:
+    window.library = LibraryPane(window)
+    window.welcome = EmptyState(
+        "session",
+        "Open a session to see its tree",
+        "Import a session file of pi or oh-my-pi, drop one here, or look at the bundled one.",
+        "Open the bundled session",
+        window,
+    )
+
+
+def _map(window: MainWindow) -> None:
+    window.map = MapPane(window)
+    window.middle = QStackedWidget(window)
+    window.middle.addWidget(window.welcome)
+    window.middle.addWidget(window.map)
+
+
+def _entry(window: MainWindow) -> None:
+    window.entry = EntryPane(window)
+
+
+def _context(window: MainWindow) -> None:
+    window.context = ContextPane(window)
+
+
+def _compaction(window: MainWindow) -> None:
+    window.compaction = CompactionPanel(window)
+    window.inspector = QTabWidget(window)
+    window.inspector.setDocumentMode(True)
+    window.inspector.setAccessibleName("Inspector")
+    panes = {"Entry": window.entry, "Context": window.context, "Compaction": window.compaction}
+    for title, pane in panes.items():
+        window.inspector.addTab(pane, title)
+
+
+def _agent(window: MainWindow) -> None:
+    window.agent = AgentPane(window)
+
+
+def _status(window: MainWindow) -> None:
+    window.saved, window.leaf = QLabel(window), QLabel(window)
+    window.model, window.entries = QLabel(window), QLabel(window)
+    window.progress = ProgressArea(window)
+    bar = window.statusBar()
+    bar.setSizeGripEnabled(False)
+    bar.setContentsMargins(12, 0, 12, 0)
+    for label in (window.saved, window.leaf, window.model):
+        label.setContentsMargins(0, 0, 12, 0)
+        bar.addWidget(label)
+    bar.addPermanentWidget(window.progress)
+    bar.addPermanentWidget(window.entries)
+
+
+def _lay_out(window: MainWindow) -> None:
+    across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+    window.upper = _splitter(window, across, window.library, window.middle, grows=1)
+    window.left = _splitter(window, down, window.upper, window.agent, grows=0)
+    window.whole = _splitter(window, across, window.left, window.inspector, grows=0)
+    middle = 1440 - LIBRARY - INSPECTOR
+    window.upper.setSizes([LIBRARY, middle])
+    window.left.setSizes([840 - AGENT, AGENT])
+    window.whole.setSizes([LIBRARY + middle, INSPECTOR])
+    centre = QWidget(window)
+    layout = QVBoxLayout(centre)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(0)
+    for widget in (window.header, Hairline(parent=window), window.notices):
+        layout.addWidget(widget)
+    layout.addWidget(window.whole, 1)
+    window.setCentralWidget(centre)
+    window.restore()
+    window.setAcceptDrops(True)
+
+
+def _splitter(
+    window: MainWindow, way: Qt.Orientation, first: QWidget, second: QWidget, *, grows: int
+) -> QSplitter:
+    splitter = QSplitter(way, window)
+    splitter.addWidget(first)
+    splitter.addWidget(second)
+    splitter.setStretchFactor(grows, 1)
+    splitter.setChildrenCollapsible(False)
+    splitter.setHandleWidth(1)
+    return splitter
