@@ -86,6 +86,8 @@ BOTH_HOLD = [
      ["Don't change the public API"]),
     ("The limit is 50.", "Could we maybe raise the limit to 90 some day?", ["50"]),
     ("The limit is 50.", "Don't raise the limit to 90.", ["limit is 50"]),
+    ("Set LEASE_SECONDS=120 in the compose file so that it isn't hidden in code.",
+     "I fixed the test, not the code.", ["LEASE_SECONDS=120"]),
     ("Never write to production, and keep the public API stable.",
      "You may now write to production.", ["keep the public API stable"]),
 ]  # fmt: skip

@@ -33,7 +33,7 @@ AtomKind = Literal[
 ]
 
 WEIGHTS: dict[AtomKind, float] = {
-    "url": 3.0,
+    "url": 3.6,
     "path": 2.6,
     "hash": 3.0,
     "version": 2.4,

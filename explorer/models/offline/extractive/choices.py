@@ -147,6 +147,10 @@ def rival_choice(new: str, old: str, phrase: str) -> bool:
         return False
     if _NEGATION.search(old[max(0, index - 40) : index]):
         return False
+    # "I fixed the test, not the code" replaces nothing that merely stands in the code.
+    shared = (terms_of(new) & terms_of(old)) - terms_of(phrase)
+    if not shared and not _STRONG.search(new):
+        return False
     mine, theirs = purpose(new), purpose(old)
     return not (mine and theirs and not mine & theirs)
 
