@@ -112,7 +112,8 @@ _RIVALS: tuple[frozenset[str], ...] = tuple(
 )
 _STRONG = re.compile(
     r"\b(?:instead|actually|changed\s+(?:my|our)\s+mind|second\s+thought|scratch\s+that|switch(?:ed|ing)?|"
-    r"no\s+longer|from\s+now\s+on|now|after\s+all|mov(?:e|ed|ing)\s+to|migrat(?:e|ed|ing)|replac(?:e|ed))\b",
+    r"no\s+longer|from\s+now\s+on|now|after\s+all|mov(?:e|ed|ing)\s+to|migrat(?:e|ed|ing)|replac(?:e|ed)|"
+    r"renam(?:e|ed|ing)|swap(?:ped)?|convert(?:ed)?|drop(?:ped)?|ditch(?:ed)?|abandon(?:ed)?|scrap(?:ped)?)\b",
     re.IGNORECASE,
 )
 
