@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import socket
 import sys
 from importlib import import_module
 
@@ -16,9 +17,9 @@ from ui import theme
 from ui.main_window import MainWindow
 
 NO_SCREEN = (
-    "session-explorer: there is no screen here to open a window on (neither DISPLAY nor "
-    "WAYLAND_DISPLAY is set); use a headless command instead: import, list, tree, context, "
-    "preview, compact, branch, export, search."
+    "session-explorer: there is no screen here to open a window on (DISPLAY and WAYLAND_DISPLAY "
+    "are not set, or nothing answers there); use a headless command instead: import, list, tree, "
+    "context, preview, compact, branch, export, search."
 )
 
 
@@ -26,7 +27,23 @@ def has_screen() -> bool:
     """Whether Qt can be expected to find a screen."""
     if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM"):
         return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return bool(os.environ.get("WAYLAND_DISPLAY")) or _answers(os.environ.get("DISPLAY", ""))
+
+
+def _answers(display: str) -> bool:
+    """Whether an X server on this machine answers; Qt would abort the process where none does."""
+    number = display.removeprefix(":").partition(".")[0]
+    if not display.startswith(":") or not number.isdigit():
+        return bool(display)
+    path = f"/tmp/.X11-unix/X{number}"
+    for address in (path, f"\0{path}"):
+        with socket.socket(socket.AF_UNIX) as connection:
+            try:
+                connection.connect(address)
+            except OSError:
+                continue
+            return True
+    return False
 
 
 def main(arguments: argparse.Namespace) -> int:
