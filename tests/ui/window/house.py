@@ -51,7 +51,7 @@ class House:
     async def start(
         self,
         session: str | Path | None = None,
-        size: tuple[int, int] | None = None,
+        size: tuple[int, int] | None = (1440, 900),
     ) -> RunningWindow:
         """Open another window over the database of this test."""
         running = await RunningWindow.start(self.app, session, size, self._follow)

@@ -53,12 +53,13 @@ class RunningWindow:
         cls,
         app: QApplication,
         session: str | Path | None = None,
-        size: tuple[int, int] | None = None,
+        size: tuple[int, int] | None = (1440, 900),
         watch: Callable[[WindowSession], object] | None = None,
     ) -> RunningWindow:
         """Start as ``session-explorer open`` does; returns when the window can be worked with.
 
-        ``watch`` sees the controllers before the database is opened.
+        ``watch`` sees the controllers before the database is opened. Without a ``size`` the
+        window is as large as it was when it was last closed.
         """
         loaded = prepare(app)
         self = cls(MainWindow(loaded.values), app)
@@ -77,8 +78,8 @@ class RunningWindow:
         await self.until(
             lambda: self.bench_is_open or self.window.notices.isVisible(), "the database"
         )
-        if session is not None:
-            await self.until(lambda: self.has_document, "the session")
+        if self.bench_is_open:
+            await self.until(lambda: self.window.is_ready, "what is opened first")
         self.window.activateWindow()
         await self.until(self.window.isActiveWindow, "the window's activation")
         return self
