@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from io import FileIO
+from itertools import chain
+from operator import lt
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import orjson
 
 from explorer.formats import omp, pi
+from explorer.formats.digest import LARGE_BYTES, Digest, characters, digests
+from explorer.formats.digest_process import DigestLost, DigestProcess
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import (
     BYTE_ORDER_MARK,
@@ -22,6 +28,7 @@ from explorer.formats.jsonl import (
 from explorer.formats.sniff import Sniffed, sniff
 from explorer.session.assembly import Assembler, Placement
 from explorer.session.describe import describe
+from explorer.session.entry_batch import EntryBatch
 from explorer.session.kinds import Flag
 from explorer.session.records import Aside, EntryRecord, Problem, ReadReport
 from explorer.tokens.estimate import estimate_entry
@@ -30,10 +37,13 @@ Progress = Callable[[int, int], None]
 """Called with bytes done and bytes in all."""
 Cancelled = Callable[[], bool]
 
-BATCH_LINES = 1_000
-LARGE_BYTES = 64 << 10
-# Types that need a second look: headers, title slots, and what marks a leaf.
-_SPECIAL = frozenset({pi.HEADER_TYPE, omp.TITLE_TYPE, "custom"})
+APART_BYTES = 16 << 20
+"""From this size on a file is understood in a process of its own: starting it takes as long as
+reading about 5 MB."""
+_SHORT = 100
+"""Sound entries between others that are put together with them."""
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
 _FAULTS = {
     "orphan": "the parent {parent!r} is not in the file; the entry became a root",
     "cycle": "the parent {parent!r} is below the entry itself; the entry became a root",
@@ -45,16 +55,20 @@ def open_source(
     path: str | os.PathLike[str],
     progress: Progress | None = None,
     cancelled: Cancelled | None = None,
+    apart: bool | None = None,
 ) -> FileSource:
     """Open a session file of pi (versions 1 to 3) or oh-my-pi.
 
     ``progress`` and ``cancelled`` are called from the thread that reads, about once per MB.
+    ``apart`` says whether a process of its own understands the lines, None: when that is quicker.
     Raises FormatError when the file is no session, OSError when it cannot be read.
     """
     place = Path(path)
     with place.open("rb", buffering=0) as file:
         sniffed = sniff(place, file)
-    return FileSource(place, sniffed, progress, cancelled)
+        if apart is None:
+            apart = os.fstat(file.fileno()).st_size >= APART_BYTES
+    return FileSource(place, sniffed, progress, cancelled, apart)
 
 
 class FileSource:
@@ -66,6 +80,7 @@ class FileSource:
         sniffed: Sniffed,
         progress: Progress | None,
         cancelled: Cancelled | None,
+        apart: bool,
     ) -> None:
         self.path = str(path)
         self.header = sniffed.header
@@ -74,6 +89,7 @@ class FileSource:
         self._sniffed = sniffed
         self._progress = progress
         self._cancelled = cancelled
+        self._apart = apart
         self._line = 0
         # The place of the next JSON value; a header that is missing had place 0.
         self._values = 0 if sniffed.header_line else 1
@@ -81,28 +97,37 @@ class FileSource:
         self._leaf_id = ""
         self._assembler: Assembler[tuple[EntryRecord, str]] = Assembler(self._ids_ahead)
 
-    def batches(self) -> Iterator[list[EntryRecord]]:
-        """Entries in index order, in lists of about 1,000 or 1 MB; to be read once.
+    def batches(self) -> Iterator[Sequence[EntryRecord]]:
+        """Entries in index order, in sequences of up to 1,000 or 1 MB; to be read once.
 
         Raises ReadCancelled when ``cancelled`` answers true, OSError when the file cannot be
         read on. The report is complete when the iteration has ended.
         """
         with self._place.open("rb", buffering=0) as file:
             self.report.bytes_total = os.fstat(file.fileno()).st_size
-            for lines, done in line_groups(file):
-                if not self._line:
-                    self._leave_out_mark(lines)
-                for start in range(0, len(lines), BATCH_LINES):
-                    batch: list[EntryRecord] = []
-                    self._read(lines[start : start + BATCH_LINES], batch)
-                    if batch:
-                        yield batch
-                self._tell(done)
-            batch = []
+            for found in self._digests(file):
+                yield from self._placed(found)
+                if found.done:
+                    self._tell(found.done)
+            batch: list[EntryRecord] = []
             self._emit(self._assembler.finish(), batch)
             if batch:
                 yield batch
         self.report.leaf = self._assembler.placed.get(self._leaf_id, -1)
+
+    def _digests(self, file: FileIO) -> Iterator[Digest]:
+        """The lines understood: of a large file by a process of its own, as long as it lives."""
+        end = 0
+        if self._apart and not self._sniffed.linear:
+            try:
+                with DigestProcess(file) as process:
+                    for found in process.digests():
+                        end = found.end
+                        yield found
+                    return
+            except DigestLost as error:
+                _log.warning("%s: read on in this process: %s", self.path, error)
+        yield from digests(file, end)
 
     def _leave_out_mark(self, lines: list[bytes]) -> None:
         if lines[0].startswith(BYTE_ORDER_MARK):
@@ -119,34 +144,87 @@ class FileSource:
 
     # lines -----------------------------------------------------------------------------------
 
-    def _read(self, lines: list[bytes], batch: list[EntryRecord]) -> None:
-        """Read lines into ``batch``. Sound entries below an entry that has been read take the
-        short way here: this loop is what an import's speed hangs on."""
-        placed = self._assembler.placed
-        in_order = not (self._sniffed.linear or self._assembler.holding)
-        loads, large = orjson.loads, LARGE_BYTES
-        for line in lines:
-            self._line += 1
-            try:
-                entry = loads(line)
-                entry_id, parent_id = entry["id"], entry["parentId"]
-                parent = -1 if parent_id is None else placed[parent_id]
-                plain = in_order and type(entry_id) is str and entry["type"] not in _SPECIAL
-            except (orjson.JSONDecodeError, KeyError, TypeError):
-                plain = False
-            if not plain or not entry_id or entry_id in placed:
-                self._read_hard(line, batch)
-                in_order = not (self._sniffed.linear or self._assembler.holding)
-                continue
-            facts, tokens = describe(entry), estimate_entry(entry)
-            if len(line) > large:
-                facts = facts._replace(flags=facts.flags | Flag.LARGE)
-            placed[entry_id] = len(placed)
-            self._leaf_id = entry_id
-            batch.append(EntryRecord(entry_id, parent, self._line, line.decode(), facts, tokens))
+    def _placed(self, found: Digest) -> Iterator[Sequence[EntryRecord]]:
+        """The entries of some lines: long stretches of sound ones at once, others one by one."""
+        lines, place, at = found.lines, 0, 0
+        if not self._line:
+            self._leave_out_mark(lines)
+        batch: list[EntryRecord] = []
+        others = range(len(lines)) if self._sniffed.linear else found.others
+        for stop in chain(others, (len(lines),)):
+            count = stop - at
+            sound = self._take_sound(found, at, place, count) if count else None
+            if sound is None:
+                for line in lines[at:stop]:
+                    self._read_hard(line, batch)
+            elif count < _SHORT:
+                batch.extend(sound)
+            else:
+                if batch:
+                    yield batch
+                    batch = []
+                yield sound
+            if stop < len(lines):
+                self._read_hard(lines[stop], batch)
+            at, place = stop + 1, place + count
+        if batch:
+            yield batch
+
+    def _take_sound(self, found: Digest, at: int, place: int, count: int) -> EntryBatch | None:
+        """Place ``count`` entries from the line ``at`` and the column's ``place`` on together;
+        None, and nothing is done, when any of them has no parent before it or an id of another."""
+        placed, whole = self._assembler.placed, count == len(found.lines)
+        columns, lines = found.columns, found.lines
+        if not whole:
+            columns = tuple(column[place : place + count] for column in columns)
+            lines = lines[at : at + count]
+        first, ids = len(placed), columns[0]
+        fresh = dict(zip(ids, range(first, first + count), strict=True))
+        if self._assembler.holding or len(fresh) < count or not placed.keys().isdisjoint(fresh):
+            return None
+        placed.update(fresh)
+        parents = self._parents(columns[1], first)
+        if parents is None:
+            for name in ids:
+                del placed[name]
+            return None
+        numbers = range(self._line + 1, self._line + count + 1)
+        self._line += count
+        self._leaf_id = ids[-1]
+        kinds, flags, times, usages, models, previews, calls, estimates = columns[2:]
+        return EntryBatch(
+            ids=ids,
+            parents=parents,
+            lines=numbers,
+            raws=lines,
+            kinds=bytes(kinds),
+            flags=flags,
+            times=times,
+            usages=usages,
+            models=models,
+            previews=previews,
+            calls=calls,
+            estimates=estimates,
+            ops=_moved(found.ops, place, count),
+            rare=_moved(found.rare, place, count),
+            characters=found.characters if whole else characters(lines),
+        )
+
+    def _parents(self, parent_ids: Sequence[str | None], first: int) -> list[int] | None:
+        """Index of each parent; None when any is not an earlier entry than its child."""
+        placed = cast("dict[str | None, int]", self._assembler.placed)
+        parents = [placed.get(parent_id) for parent_id in parent_ids]
+        if None in parents:
+            roots = [parent_id is None for parent_id in parent_ids]
+            parents = [-1 if root else at for root, at in zip(roots, parents, strict=True)]
+            if None in parents:
+                return None
+        known = cast("list[int]", parents)
+        return known if all(map(lt, known, range(first, first + len(known)))) else None
 
     def _read_hard(self, line: bytes, batch: list[EntryRecord]) -> None:
         """Read a line of which nothing is known."""
+        self._line += 1
         try:
             value = clean = orjson.loads(line)
         except orjson.JSONDecodeError:
@@ -228,6 +306,13 @@ class FileSource:
                 found.update(map(_id_of, unread))
                 number += len(lines)
         return found
+
+
+def _moved(by_place: dict[int, T], place: int, count: int) -> dict[int, T]:
+    """What stands at ``count`` places from ``place`` on, counted from there."""
+    if not place and all(at < count for at in by_place):
+        return by_place
+    return {at - place: one for at, one in by_place.items() if place <= at < place + count}
 
 
 def _id_of(line: bytes) -> str:

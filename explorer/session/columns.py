@@ -8,6 +8,7 @@ questions are in ``tree``.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from explorer.session.describe import BranchFacts, CompactionFacts, Facts, OpKind
@@ -86,9 +87,9 @@ class ColumnBuilder:
         columns.usage.append(facts.usage)
         columns.model.append(self._model(facts.model) if facts.model else 0)
         if facts.ops:
-            self._append_ops(index, facts)
+            self._append_ops(index, facts.ops)
         elif facts.call_id:
-            self._close_call(facts)
+            self._close_call(facts.call_id, facts.flags)
         self._append_rare(index, facts)
         return index
 
@@ -99,23 +100,23 @@ class ColumnBuilder:
             self.columns.models.append(name)
         return at
 
-    def _append_ops(self, index: int, facts: Facts) -> None:
+    def _append_ops(self, index: int, found: Sequence[tuple[OpKind, str, str]]) -> None:
         ops = self.columns.ops
-        for op in facts.ops:
-            at = self._paths.get(op.path)
+        for kind, path, call_id in found:
+            at = self._paths.get(path)
             if at is None:
-                at = self._paths[op.path] = len(ops.paths)
-                ops.paths.append(op.path)
-            if op.call_id:
-                self._calls[op.call_id] = len(ops.entry)
+                at = self._paths[path] = len(ops.paths)
+                ops.paths.append(path)
+            if call_id:
+                self._calls[call_id] = len(ops.entry)
             ops.entry.append(index)
-            ops.kind.append(OP_KINDS.index(op.kind))
+            ops.kind.append(OP_KINDS.index(kind))
             ops.path.append(at)
             ops.failed.append(0)
 
-    def _close_call(self, facts: Facts) -> None:
-        row = self._calls.pop(facts.call_id, None)
-        if row is not None and facts.flags & 1:
+    def _close_call(self, call_id: str, flags: int) -> None:
+        row = self._calls.pop(call_id, None)
+        if row is not None and flags & 1:
             self.columns.ops.failed[row] = 1
 
     def _append_rare(self, index: int, facts: Facts) -> None:

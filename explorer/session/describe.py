@@ -24,7 +24,10 @@ from explorer.session.text import (
 )
 
 __all__ = [
+    "FILE_TOOLS",
+    "MAX_COUNT",
     "PREVIEW_UNITS",
+    "STOP_FLAGS",
     "BranchFacts",
     "CompactionFacts",
     "Facts",
@@ -47,12 +50,12 @@ __all__ = [
 
 OpKind = Literal["read", "write", "edit"]
 
-_MAX_COUNT = 2**31 - 1
+MAX_COUNT = 2**31 - 1
 """Token counts are kept in 32 bits; a larger one is damage and is shown as this."""
 _MAX_TIME = 8.64e15
 """Milliseconds; the range of JavaScript's Date."""
 
-_FILE_TOOLS: dict[str, OpKind] = {"read": "read", "write": "write", "edit": "edit"}
+FILE_TOOLS: dict[str, OpKind] = {"read": "read", "write": "write", "edit": "edit"}
 
 # Looking up a member of an enum, and joining flags, costs as much as parsing a line's first
 # field: what every entry needs is looked up once.
@@ -63,7 +66,7 @@ _HAS_TEXT = int(Flag.HAS_TEXT)
 _HAS_THINKING = int(Flag.HAS_THINKING)
 _HAS_TOOL_CALL = int(Flag.HAS_TOOL_CALL)
 _HAS_IMAGE = int(Flag.HAS_IMAGE)
-_STOPS = {"error": _ERROR, "aborted": int(Flag.ABORTED), "length": int(Flag.LENGTH_STOP)}
+STOP_FLAGS = {"error": _ERROR, "aborted": int(Flag.ABORTED), "length": int(Flag.LENGTH_STOP)}
 
 
 class FileOp(NamedTuple):
@@ -134,8 +137,8 @@ def time_ms(value: object) -> float:
 def token_count(value: object) -> int:
     """A count of tokens from a file, within what a column holds; 0 when it is no number."""
     if type(value) is int or (isinstance(value, float) and isfinite(value)):
-        return max(0, min(int(value), _MAX_COUNT))
-    return _MAX_COUNT if isinstance(value, float) and value > 0 else 0
+        return max(0, min(int(value), MAX_COUNT))
+    return MAX_COUNT if isinstance(value, float) and value > 0 else 0
 
 
 def usage_tokens(usage: object) -> int:
@@ -143,7 +146,7 @@ def usage_tokens(usage: object) -> int:
     if not isinstance(usage, dict):
         return -1
     total = usage.get("totalTokens")
-    if type(total) is int and 0 < total <= _MAX_COUNT:
+    if type(total) is int and 0 < total <= MAX_COUNT:
         return total
     if isinstance(total, int | float) and total:
         return token_count(total)
@@ -275,7 +278,7 @@ def _execution(kind: Kind, flags: int, moment: float, message: Json) -> Facts:
 
 def _assistant(moment: float, message: Json) -> Facts:
     stop, content = message.get("stopReason"), message.get("content")
-    flags = _STOPS.get(stop, 0) if isinstance(stop, str) else 0
+    flags = STOP_FLAGS.get(stop, 0) if isinstance(stop, str) else 0
     ops: list[FileOp] = []
     text = thinking = calls = ""
     for block in content if isinstance(content, list) else blocks_of(content):
@@ -287,10 +290,10 @@ def _assistant(moment: float, message: Json) -> Facts:
             name, arguments = _string(block, "name"), block.get("arguments")
             if not text and len(calls) < PREVIEW_UNITS:
                 calls += (" · " if calls else "") + call_title(name, arguments)
-            if name in _FILE_TOOLS and isinstance(arguments, dict):
+            if name in FILE_TOOLS and isinstance(arguments, dict):
                 path = arguments.get("path")
                 if isinstance(path, str) and path:
-                    ops.append(FileOp(_FILE_TOOLS[name], path, _string(block, "id")))
+                    ops.append(FileOp(FILE_TOOLS[name], path, _string(block, "id")))
         elif block_type == "text":
             text = text or first_line(_string(block, "text"))
         elif block_type == "thinking":

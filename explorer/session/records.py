@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
@@ -77,5 +77,5 @@ class SessionSource(Protocol):
     header: SessionHeader
     report: ReadReport
 
-    def batches(self) -> Iterator[list[EntryRecord]]:
+    def batches(self) -> Iterator[Sequence[EntryRecord]]:
         """Entries in index order. Raises OSError when the file cannot be read on."""

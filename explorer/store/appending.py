@@ -11,7 +11,14 @@ from typing import Any
 
 from explorer.session.records import EntryRecord
 from explorer.store.batch import Batch
-from explorer.store.codec import ENTRY_COLUMNS, PAYLOAD_COLUMNS, made_here, text_in, text_out
+from explorer.store.codec import (
+    ENTRY_COLUMNS,
+    ENTRY_WIDTH,
+    PAYLOAD_COLUMNS,
+    made_here,
+    text_in,
+    text_out,
+)
 from explorer.store.columns_blob import unpack
 from explorer.store.rows import StoreError
 from explorer.store.schema import row_id
@@ -27,34 +34,41 @@ _SESSIONS_KEPT = 2
 
 
 @lru_cache(maxsize=64)
-def _insert(table: str, columns: str, rows: int) -> str:
-    one = f"({', '.join('?' * (columns.count(',') + 1))})"
-    return f"INSERT INTO {table} ({columns}) VALUES {', '.join([one] * rows)}"
+def _insert(table: str, columns: str, marks: str, rows: int) -> str:
+    return f"INSERT INTO {table} ({columns}) VALUES {', '.join([f'({marks})'] * rows)}"
 
 
-def _insert_rows(db: sqlite3.Connection, table: str, columns: str, values: list[Any]) -> None:
-    width = columns.count(",") + 1
+def _insert_rows(
+    db: sqlite3.Connection, table: str, columns: str, marks: str, values: list[Any]
+) -> None:
+    width = marks.count("?")
     rows = len(values) // width
     at = 0
     while at < rows:
         # Whole statements, then powers of two: few different ones, so they stay prepared.
         part = _ROWS if rows - at >= _ROWS else 1 << ((rows - at).bit_length() - 1)
-        db.execute(_insert(table, columns, part), values[at * width : (at + part) * width])
+        statement = _insert(table, columns, marks, part)
+        db.execute(statement, values[at * width : (at + part) * width])
         at += part
 
 
 def insert_entries(db: sqlite3.Connection, entries: list[Any], payloads: list[Any]) -> None:
     """Insert the values of rows, one after the other; see ``Batch``."""
+    marks = ", ".join("?" * ENTRY_WIDTH)
     try:
-        _insert_rows(db, "entries", ENTRY_COLUMNS, entries)
-        _insert_rows(db, "payloads", PAYLOAD_COLUMNS, payloads)
+        _insert_rows(db, "entries", ENTRY_COLUMNS, marks, entries)
+        if isinstance(payloads[1], bytes):
+            # Lines as they were in their file go in as they are: no making of texts.
+            _insert_rows(db, "payloads", PAYLOAD_COLUMNS, "?, CAST(? AS TEXT)", payloads)
+        else:
+            _insert_rows(db, "payloads", PAYLOAD_COLUMNS, "?, ?", payloads)
     except UnicodeEncodeError:
         # Lone surrogates in ids: rare enough to find out by trying.
         low, high = payloads[0], payloads[-2]
         db.execute("DELETE FROM entries WHERE id BETWEEN ? AND ?", (low, high))
         db.execute("DELETE FROM payloads WHERE id BETWEEN ? AND ?", (low, high))
-        _insert_rows(db, "entries", ENTRY_COLUMNS, _texts_in(entries))
-        _insert_rows(db, "payloads", PAYLOAD_COLUMNS, _texts_in(payloads))
+        _insert_rows(db, "entries", ENTRY_COLUMNS, marks, _texts_in(entries))
+        _insert_rows(db, "payloads", PAYLOAD_COLUMNS, "?, ?", _texts_in(payloads))
 
 
 def _texts_in(values: list[Any]) -> list[Any]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from explorer.session.columns import ColumnBuilder
 from explorer.session.describe import Facts
+from explorer.session.entry_batch import EntryBatch, Ops
 from explorer.session.kinds import Kind
 from explorer.session.records import EntryRecord
-from explorer.store.codec import ENTRY_WIDTH, rare_json, sound_record, text_in
+from explorer.store.codec import ENTRY_WIDTH, rare_json, shown, sound_record, text_in, to_json
 
 _INT_MAX = 2**31 - 1
 _NOTHING = (0, (), None, None, "", None, None)
@@ -22,25 +22,41 @@ class Batch:
     """The columns of some records. Numbers fit and texts can be stored, whatever came in."""
 
     def __init__(self, records: Sequence[EntryRecord]) -> None:
-        self._transpose(records)
-        if not self._fits():
-            self._transpose([sound_record(record) for record in records])
+        if isinstance(records, EntryBatch):
+            self._take(records)
+        else:
+            self._transpose(records)
+            if not self._fits():
+                self._transpose([sound_record(record) for record in records])
+
+    def _take(self, batch: EntryBatch) -> None:
+        self.ids, self.parents, self.lines = batch.ids, batch.parents, batch.lines
+        self.raws: Sequence[str | bytes] = batch.raws
+        self.kinds, self.flags, self.times = batch.kinds, batch.flags, batch.times
+        self.usages, self.models, self.previews = batch.usages, batch.models, batch.previews
+        self.calls, self.estimates = batch.calls, batch.estimates
+        self.ops: Mapping[int, Ops] = batch.ops
+        """By position: the file operations of entries that are not in ``rare``."""
+        self.rare: Mapping[int, Facts] = batch.rare
+        """By position: all facts of the entries that have some which few have."""
+        self.characters = batch.characters
 
     def _transpose(self, records: Sequence[EntryRecord]) -> None:
         self.ids, self.parents, self.lines, self.raws, facts, self.estimates = zip(
             *records, strict=True
         )
-        self.facts: tuple[Facts, ...] = facts
-        kinds, flags, self.times, self.usages, self.models, self.previews, *rest = zip(
+        kinds, self.flags, self.times, self.usages, self.models, self.previews, *rest = zip(
             *facts, strict=True
         )
         self.kinds = bytes(kinds)
-        self.flags = array("H", flags)
         images, ops, self.calls, *rare = rest
-        self.seldom = [
-            at for at, found in enumerate(zip(images, ops, *rare, strict=True)) if found != _NOTHING
-        ]
-        """Positions of the entries that have facts which few have."""
+        self.ops = {}
+        self.rare = {
+            at: facts[at]
+            for at, found in enumerate(zip(images, ops, *rare, strict=True))
+            if found != _NOTHING
+        }
+        self.characters = sum(map(len, self.raws))
 
     def _fits(self) -> bool:
         return (
@@ -60,8 +76,10 @@ class Batch:
         """The values of all rows of ``entries``, row after row, named from ``first_id`` on."""
         count = len(self)
         extra: list[str | None] = [None] * count
-        for at in self.seldom:
-            extra[at] = rare_json(self.facts[at])
+        for at, ops in self.ops.items():
+            extra[at] = to_json({"ops": ops})
+        for at, facts in self.rare.items():
+            extra[at] = rare_json(facts)
         values: list[Any] = [None] * (count * ENTRY_WIDTH)
         columns: tuple[Sequence[Any], ...] = (
             range(first_id, first_id + count),
@@ -92,8 +110,13 @@ class Batch:
 
     def labels(self) -> list[tuple[int, tuple[str, str]]]:
         """The label entries: position in the batch, (target id, label)."""
-        found = ((at, self.facts[at].label) for at in self.seldom)
+        found = ((at, facts.label) for at, facts in self.rare.items())
         return [(at, label) for at, label in found if label is not None]
+
+    def name(self) -> str | None:
+        """The last name that the entries give the session, None when they give none."""
+        names = [facts.name for facts in self.rare.values() if facts.name is not None]
+        return shown(names[-1]) if names else None
 
     def first_said(self) -> str:
         """The first line of the first message of a person, or empty."""
@@ -132,15 +155,13 @@ class BatchBuilder(ColumnBuilder):
         return first
 
     def _extend_rare(self, first: int, batch: Batch) -> None:
-        rare = set(batch.seldom)
         answers = [at for at, call in enumerate(batch.calls) if call]
-        for at in sorted(rare.union(answers)):
-            if at in rare:
-                facts = batch.facts[at]
-                if facts.ops:
-                    self._append_ops(first + at, facts)
-                elif facts.call_id:
-                    self._close_call(facts)
+        for at in sorted({*batch.rare, *batch.ops, *answers}):
+            facts = batch.rare.get(at)
+            if facts is not None:
+                self._append_ops(first + at, facts.ops)
                 self._append_rare(first + at, facts)
-            elif batch.calls[at] in self._calls:
-                self._close_call(batch.facts[at])
+            elif at in batch.ops:
+                self._append_ops(first + at, batch.ops[at])
+            if batch.calls[at] in self._calls:
+                self._close_call(batch.calls[at], batch.flags[at])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from pathlib import Path
 
@@ -71,7 +72,7 @@ class NewImport:
                 self._give_up()
                 raise
 
-    def _take(self, records: list[EntryRecord]) -> None:
+    def _take(self, records: Sequence[EntryRecord]) -> None:
         batch = Batch(records)
         first = self._builder.extend(batch)
         self._summary.take(batch)

@@ -11,7 +11,7 @@ from typing import Any
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
 from explorer.store.batch import Batch
-from explorer.store.codec import shown, text_in, text_out
+from explorer.store.codec import text_in, text_out
 from explorer.store.rows import SessionRow, StoreError
 
 _SELECT = (
@@ -116,13 +116,11 @@ class Summary:
     last_ms: float = 0
 
     def take(self, batch: Batch) -> None:
-        self.size += sum(map(len, batch.raws))
+        self.size += batch.characters
         self.compactions += batch.kinds.count(Kind.COMPACTION)
         self.first_said = self.first_said or batch.first_said()
-        for at in batch.seldom:
-            name = batch.facts[at].name
-            if name is not None:
-                self.name = shown(name)
+        name = batch.name()
+        self.name = self.name if name is None else name
         times = [time for time in batch.times if time > 0]
         if times:
             self.started_ms = self.started_ms or times[0]

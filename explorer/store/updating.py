@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -96,7 +97,7 @@ class Update:
             key, row.title, False, 0, kept=found[1], asides=found[0], unchanged=True
         )
 
-    def _take(self, key: int, records: list[EntryRecord], counts: _Counts) -> None:
+    def _take(self, key: int, records: Sequence[EntryRecord], counts: _Counts) -> None:
         counts.last_line = max(counts.last_line, records[-1].line)
         fresh: list[tuple[EntryRecord, str | None]] = []
         here: dict[int, EntryRecord] = {}

@@ -20,6 +20,7 @@ __all__ = [
     "estimate_message",
     "estimate_text",
     "js_json",
+    "json_units",
     "utf16_units",
 ]
 
@@ -111,11 +112,11 @@ def _reply_units(content: object) -> int:
         elif block_type == "toolCall":
             units += _units(block.get("name"))
             if "arguments" in block:
-                units += _json_units(block["arguments"])
+                units += json_units(block["arguments"])
     return units
 
 
-def _json_units(value: object) -> int:
+def json_units(value: object) -> int:
     """UTF-16 units of a value as JavaScript writes it."""
     try:
         written = orjson.dumps(value)

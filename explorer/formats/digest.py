@@ -1,0 +1,240 @@
+"""Lines of a file turned into columns, nothing placed yet: what an import's speed hangs on.
+
+The shapes that nearly all lines have are read here in one pass over their blocks; whatever looks
+different in any way goes through ``describe`` and ``estimate_entry``, which say what is right.
+Plain data comes out, so that this can be done in a process of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, BinaryIO, NamedTuple
+
+import orjson
+
+from explorer.formats import omp, pi
+from explorer.formats.jsonl import line_groups
+from explorer.session.describe import (
+    FILE_TOOLS,
+    MAX_COUNT,
+    STOP_FLAGS,
+    Facts,
+    describe,
+    usage_tokens,
+)
+from explorer.session.entry_batch import Ops
+from explorer.session.kinds import Flag, Kind
+from explorer.session.text import PREVIEW_UNITS, call_title, first_line
+from explorer.tokens.estimate import estimate_entry, json_units, utf16_units
+
+LARGE_BYTES = 64 << 10
+BATCH_LINES = 1_000
+
+_USER, _ASSISTANT, _TOOL_RESULT = int(Kind.USER), int(Kind.ASSISTANT), int(Kind.TOOL_RESULT)
+_ERROR, _TEXT, _LARGE = int(Flag.ERROR), int(Flag.HAS_TEXT), int(Flag.LARGE)
+_THINKING, _CALL = int(Flag.HAS_THINKING), int(Flag.HAS_TOOL_CALL)
+
+_NOTHING = (None, None, "", None, None)
+"""compaction, branch, thinking level, label, name of an entry that has none."""
+
+Row = tuple[Any, ...]
+"""Kind, flags, time, usage, model, preview, call id, estimate."""
+
+
+class Digest(NamedTuple):
+    """Some lines and what was understood of them. Columns leave out the positions in ``others``;
+    ``ops`` and ``rare`` are by place in the columns."""
+
+    lines: list[bytes]
+    others: list[int]
+    """Positions of the lines that only a patient reader can judge, ascending."""
+    columns: tuple[Row, ...]
+    """Ids, parents' ids (None for a root), then the columns of a ``Row``; empty when all lines
+    are others."""
+    ops: dict[int, Ops]
+    rare: dict[int, Facts]
+    characters: int
+    """Of all lines together; 0 when there are others."""
+    end: int
+    """Where the next line begins, in bytes from the start of the file."""
+    done: int
+    """Bytes read so far, when these are the last lines of what was read at once; else 0."""
+
+
+def digests(file: BinaryIO, start: int = 0) -> Iterator[Digest]:
+    """The lines of a file from the byte ``start`` on, in groups of about 1,000 or 1 MB.
+
+    Raises OSError when the file cannot be read on.
+    """
+    file.seek(start)
+    end = start
+    for lines, done in line_groups(file):
+        for at in range(0, len(lines), BATCH_LINES):
+            part = lines[at : at + BATCH_LINES]
+            end += sum(map(len, part)) + len(part)
+            last = at + BATCH_LINES >= len(lines)
+            yield digest(part, end, start + done if last else 0)
+
+
+def digest(lines: list[bytes], end: int = 0, done: int = 0) -> Digest:
+    """Understand lines one by one."""
+    rows: list[Row] = []
+    others: list[int] = []
+    ops: dict[int, Ops] = {}
+    rare: dict[int, Facts] = {}
+    loads, large, add = orjson.loads, LARGE_BYTES, rows.append
+    for at, line in enumerate(lines):
+        try:
+            entry = loads(line)
+            entry_id, parent_id = entry["id"], entry["parentId"]
+            if not _is_plain(entry, entry_id, parent_id):
+                others.append(at)
+                continue
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            others.append(at)
+            continue
+        try:
+            row = _of_message(entry, ops, len(rows))
+        except (KeyError, TypeError, AttributeError, ValueError):
+            ops.pop(len(rows), None)
+            row = _of_any(entry, rare, len(rows))
+        if len(line) > large:
+            row = (row[0], row[1] | _LARGE, *row[2:])
+            if len(rows) in rare:
+                rare[len(rows)] = rare[len(rows)]._replace(flags=row[1])
+        add((entry_id, parent_id, *row))
+    columns = tuple(zip(*rows, strict=True))
+    size = 0 if others else characters(lines)
+    return Digest(lines, others, columns, ops, rare, size, end, done)
+
+
+def _is_plain(entry: Any, entry_id: object, parent_id: object) -> bool:
+    """Whether a line is an entry like any other: no header, title slot or mark of a leaf."""
+    if type(entry_id) is not str or not entry_id:
+        return False
+    if parent_id is not None and type(parent_id) is not str:
+        return False
+    kind = entry["type"]
+    if kind == "message":
+        return True
+    if kind == pi.HEADER_TYPE or kind == omp.TITLE_TYPE:
+        return False
+    return not (kind == "custom" and entry.get("customType") == pi.LEAF_TYPE)
+
+
+def characters(lines: list[bytes]) -> int:
+    """Characters of lines that are valid UTF-8."""
+    whole = b"".join(lines)
+    return len(whole) if whole.isascii() else len(whole.decode())
+
+
+def _of_any(entry: dict[str, Any], rare: dict[int, Facts], place: int) -> Row:
+    facts = describe(entry)
+    if facts.user_images or facts.ops or facts[9:] != _NOTHING:
+        rare[place] = facts
+    kind, flags, moment, usage, model, preview = facts[:6]
+    return (
+        int(kind),
+        int(flags),
+        moment,
+        usage,
+        model,
+        preview,
+        facts.call_id,
+        estimate_entry(entry),
+    )
+
+
+def _of_message(entry: dict[str, Any], ops: dict[int, Ops], place: int) -> Row:
+    """The row of a message in its usual shape; raises an error of the kind that looking into
+    something else raises when it is in any other."""
+    message = entry["message"]
+    role = message["role"]
+    stamp = entry["timestamp"]
+    # A text that names no zone is rare and means UTC; ``time_ms`` sees to it.
+    moment = datetime.fromisoformat(stamp).timestamp() * 1000 if stamp.endswith("Z") else 0
+    if not moment:
+        raise ValueError("not as JavaScript writes a moment, or long ago")
+    if role == "assistant":
+        return _reply(message, moment, ops, place)
+    content = message["content"]
+    if type(content) is not str:
+        (block,) = content
+        if block["type"] != "text":
+            raise ValueError("an image, or what is not known")
+        content = block["text"]
+    preview = first_line(content)
+    tokens = (utf16_units(content) + 3) // 4
+    if role == "toolResult":
+        call_id = message["toolCallId"]
+        if type(call_id) is not str:
+            raise TypeError("no name of a call")
+        flags = _TEXT | _ERROR if message.get("isError") is True else _TEXT
+        return _TOOL_RESULT, flags, moment, -1, "", preview, call_id, tokens
+    if role == "user":
+        return _USER, _TEXT, moment, -1, "", preview, "", tokens
+    raise ValueError("a role that few messages have")
+
+
+def _reply(
+    message: dict[str, Any],
+    moment: float,
+    ops: dict[int, Ops],
+    place: int,
+) -> Row:
+    flags = STOP_FLAGS.get(message["stopReason"], 0)
+    text = thinking = calls = ""
+    found: Ops = ()
+    counted = 0
+    for block in message["content"]:
+        kind = block["type"]
+        if kind == "text":
+            part = block["text"]
+            counted += utf16_units(part)
+            text = text or first_line(part)
+        elif kind == "thinking":
+            part = block["thinking"]
+            counted += utf16_units(part)
+            flags |= _THINKING
+            thinking = thinking or part.lstrip()
+        elif kind == "toolCall":
+            name, arguments = block["name"], block["arguments"]
+            counted += utf16_units(name) + json_units(arguments)
+            flags |= _CALL
+            if not text and len(calls) < PREVIEW_UNITS:
+                calls += (" · " if calls else "") + call_title(name, arguments)
+            if name in FILE_TOOLS:
+                found += _file_ops(block, name, arguments)
+        else:
+            raise ValueError("an image, or what is not known")
+    if text:
+        flags |= _TEXT
+    preview = text or calls[:PREVIEW_UNITS] or first_line(thinking)
+    if not preview:
+        raise ValueError("a reply that says nothing")
+    if found:
+        ops[place] = found
+    usage = message["usage"]["totalTokens"]
+    if type(usage) is not int or not 0 < usage <= MAX_COUNT:
+        usage = usage_tokens(message["usage"])
+    model = _model(message["provider"], message["model"])
+    return _ASSISTANT, flags, moment, usage, model, preview, "", (counted + 3) // 4
+
+
+def _file_ops(block: dict[str, Any], name: str, arguments: dict[str, Any]) -> Ops:
+    path = arguments["path"]
+    if not path:
+        return ()
+    call_id = block["id"]
+    if type(path) is not str or type(call_id) is not str:
+        raise TypeError("no name of a file or of a call")
+    return ((FILE_TOOLS[name], path, call_id),)
+
+
+@lru_cache(maxsize=256)
+def _model(provider: str, model: str) -> str:
+    if not (model and type(model) is str and type(provider) is str):
+        raise ValueError("no name of a model")
+    return f"{provider}/{model}"
