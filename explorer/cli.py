@@ -9,9 +9,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import TypeAlias
+
+from explorer.installed import version, window_target
 
 # Each command's module is imported when it is asked for: the store alone takes half a second to
 # import, and the window wants to paint before that.
@@ -27,7 +28,6 @@ COMMANDS = {
     "compact": "compacting",
     "branch": "compacting",
 }
-WINDOW_GROUP = "session_explorer.window"
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -40,11 +40,14 @@ class CommandFailed(Exception):
     """The command was understood and could not be done (exit status 1)."""
 
 
-def _version() -> str:
-    try:
-        return version("session-explorer")
-    except PackageNotFoundError:
-        return "not installed"
+class _PrintVersion(argparse.Action):
+    """Looks the version up only when it is asked for."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, *_values: object, **_options: object
+    ) -> None:
+        print(f"session-explorer {version()}")
+        parser.exit()
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +82,9 @@ def build_parser() -> argparse.ArgumentParser:
         description="See, steer and undo the compactions of coding-agent sessions.",
         epilog="Without a command the window opens.",
     )
-    parser.add_argument("--version", action="version", version=f"session-explorer {_version()}")
+    parser.add_argument(
+        "--version", action=_PrintVersion, nargs=0, help="show program's version number and exit"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     window = commands.add_parser("open", help="open the window (the default)")
@@ -148,19 +153,22 @@ def _add_compacting(commands: Commands) -> None:
 
 def _open_window(arguments: argparse.Namespace) -> int:
     """Start the window, which is a part of its own that registers itself by entry point."""
-    for point in entry_points(group=WINDOW_GROUP):
-        try:
-            window = point.load()
-        except ImportError as error:
-            raise CommandFailed(
-                f"The window cannot be loaded ({error}). Qt or a system library that it needs is "
-                f"missing; the headless commands work without it: {', '.join(COMMANDS)}"
-            ) from error
-        status: int = window(arguments)
-        return status
-    raise CommandFailed(
-        "The window is not installed. The headless commands work without it: " + ", ".join(COMMANDS)
-    )
+    others = ", ".join(COMMANDS)
+    target = window_target()
+    if not target:
+        raise CommandFailed(
+            f"The window is not installed. The headless commands work without it: {others}"
+        )
+    module, _, function = target.partition(":")
+    try:
+        window = getattr(import_module(module), function)
+    except ImportError as error:
+        raise CommandFailed(
+            f"The window cannot be loaded ({error}). Qt or a system library that it needs is "
+            f"missing; the headless commands work without it: {others}"
+        ) from error
+    status: int = window(arguments)
+    return status
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
@@ -34,8 +33,10 @@ class Curtain(QWidget):
         painter.drawLine(0, bottom, right, bottom)
         painter.drawLine(right, top, right, height)
         painter.setPen(colors.dim)
-        title = QRect(theme.S16, 0, width, top)
-        painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, "Session Explorer")
-        middle = QRect(left, top, right - left, bottom - top)
-        painter.drawText(middle, Qt.AlignmentFlag.AlignCenter, "Opening the library…")
+        metrics = self.fontMetrics()
+        rise = (metrics.ascent() - metrics.descent()) // 2
+        painter.drawText(theme.S16, top // 2 + rise, "Session Explorer")
+        text = "Opening the library…"
+        middle = (left + right - metrics.horizontalAdvance(text)) // 2
+        painter.drawText(middle, (top + bottom) // 2 + rise, text)
         painter.end()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Qt
+from PySide6 import QtCore
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QWidget
 
@@ -28,7 +29,7 @@ class _FontBinding(QObject):
 
 def bind_font(widget: QWidget, make: Callable[[], QFont]) -> None:
     """Give a widget a font of the scale, such as ``small_font``. Calling again replaces it."""
-    direct = Qt.FindChildOption.FindDirectChildrenOnly
+    direct = QtCore.Qt.FindChildOption.FindDirectChildrenOnly
     for old in widget.findChildren(_FontBinding, options=direct):
         old.make = make
         old.apply()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt
+from PySide6 import QtCore
+from PySide6.QtCore import QByteArray, QObject, QRectF, QSize
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton
@@ -137,7 +138,7 @@ def icon_pixmap(name: str, tint: str | QColor = "ink", size: int = 16, dpr: floa
     if found is not None:
         return found
     pixmap = QPixmap(round(size * dpr), round(size * dpr))
-    pixmap.fill(Qt.GlobalColor.transparent)
+    pixmap.fill(QtCore.Qt.GlobalColor.transparent)
     renderer = QSvgRenderer(_svg(name, colour))
     painter = QPainter(pixmap)
     renderer.render(painter, QRectF(0, 0, pixmap.width(), pixmap.height()))
@@ -188,7 +189,9 @@ class _Binding(QObject):
 
 def bind_icon(target: Any, name: str, tint: str = "ink") -> None:
     """Give a button or an action an icon that follows the theme. Calling again replaces it."""
-    for old in target.findChildren(_Binding, options=Qt.FindChildOption.FindDirectChildrenOnly):
+    for old in target.findChildren(
+        _Binding, options=QtCore.Qt.FindChildOption.FindDirectChildrenOnly
+    ):
         old.name, old.tint = name, tint
         old.apply()
         return

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6 import QtCore
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from ui.theme.fonts import ui_font
@@ -69,7 +70,7 @@ def _system_changed() -> None:
 def _apply(app: QApplication) -> None:
     choice = _State.choice
     if choice == "system":
-        is_dark = app.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        is_dark = app.styleHints().colorScheme() == QtCore.Qt.ColorScheme.Dark
         choice = "dark" if is_dark else "light"
     _State.theme = now = THEMES[choice]
     if app.style() is None or app.style().objectName().lower() != "fusion":
@@ -87,6 +88,6 @@ def set_motion(allowed: bool) -> None:
 
 def motion_ms(wanted: int) -> int:
     """How long a motion may take: at most 200 ms, and 0 where motion is off."""
-    if not _State.motion or not QApplication.isEffectEnabled(Qt.UIEffect.UI_General):
+    if not _State.motion or not QApplication.isEffectEnabled(QtCore.Qt.UIEffect.UI_General):
         return 0
     return min(wanted, 200)

@@ -6,7 +6,8 @@ earlier is faded, not sent is empty, pruned is dotted, lost is outlined in the w
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6 import QtCore
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QBrush, QColor, QGuiApplication, QPainter, QPen, QPixmap, QTransform
 
 from ui.theme.manager import theme
@@ -68,11 +69,11 @@ def _make(now: Theme, verdict: int, ratio: float) -> QBrush:
     if verdict == SUMMARIZED_EARLIER:
         return QBrush(now.faint)
     if verdict in (NOT_SENT, LOST):
-        return QBrush(Qt.BrushStyle.NoBrush)
+        return QBrush(QtCore.Qt.BrushStyle.NoBrush)
     # The tile holds whole device pixels, so that its repeats meet without a seam.
     side = max(1, round(_TILE * ratio))
     pixmap = QPixmap(side, side)
-    pixmap.fill(Qt.GlobalColor.transparent)
+    pixmap.fill(QtCore.Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.scale(side / _TILE, side / _TILE)
@@ -88,7 +89,7 @@ def _make(now: Theme, verdict: int, ratio: float) -> QBrush:
 
 
 def _stripes(painter: QPainter, colour: QColor, direction: int) -> None:
-    painter.setPen(QPen(colour, 2.6, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
+    painter.setPen(QPen(colour, 2.6, QtCore.Qt.PenStyle.SolidLine, QtCore.Qt.PenCapStyle.FlatCap))
     painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
     for shift in (-_TILE, 0, _TILE):
         left, right = QPointF(shift - 1, -1), QPointF(shift + _TILE + 1, _TILE + 1)
@@ -98,7 +99,7 @@ def _stripes(painter: QPainter, colour: QColor, direction: int) -> None:
 
 
 def _dots(painter: QPainter, colour: QColor) -> None:
-    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setPen(QtCore.Qt.PenStyle.NoPen)
     painter.setBrush(colour)
     for x in (2.0, 6.0):
         for y in (2.0, 6.0):
@@ -121,11 +122,11 @@ def paint_verdict(
     painter.setBrushOrigin(rect.topLeft())
     painter.setBrush(verdict_brush(verdict, painter.device().devicePixelRatio()))
     if verdict == LOST:
-        painter.setPen(QPen(now.lost, 1.5, Qt.PenStyle.DashLine))
+        painter.setPen(QPen(now.lost, 1.5, QtCore.Qt.PenStyle.DashLine))
     elif outline:
         painter.setPen(QPen(now.line if verdict != NOT_SENT else now.faint, 1))
     else:
-        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setPen(QtCore.Qt.PenStyle.NoPen)
     inset = 0.75 if verdict == LOST else (0.5 if outline else 0.0)
     painter.drawRoundedRect(rect.adjusted(inset, inset, -inset, -inset), radius, radius)
     painter.restore()
