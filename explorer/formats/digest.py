@@ -89,10 +89,10 @@ def digest(lines: list[bytes], end: int = 0, done: int = 0) -> Digest:
         try:
             entry = loads(line)
             entry_id, parent_id = entry["id"], entry["parentId"]
-            if not _is_plain(entry, entry_id, parent_id):
-                others.append(at)
-                continue
+            plain = _is_plain(entry, entry_id, parent_id)
         except (orjson.JSONDecodeError, KeyError, TypeError):
+            plain = False
+        if not plain:
             others.append(at)
             continue
         try:
@@ -126,8 +126,7 @@ def _is_plain(entry: Any, entry_id: object, parent_id: object) -> bool:
 
 def characters(lines: list[bytes]) -> int:
     """Characters of lines that are valid UTF-8."""
-    whole = b"".join(lines)
-    return len(whole) if whole.isascii() else len(whole.decode())
+    return sum([len(line) if line.isascii() else len(line.decode()) for line in lines])
 
 
 def _of_any(entry: dict[str, Any], rare: dict[int, Facts], place: int) -> Row:

@@ -86,11 +86,7 @@ class ColumnBuilder:
         columns.estimate.append(estimate)
         columns.usage.append(facts.usage)
         columns.model.append(self._model(facts.model) if facts.model else 0)
-        if facts.ops:
-            self._append_ops(index, facts.ops)
-        elif facts.call_id:
-            self._close_call(facts.call_id, facts.flags)
-        self._append_rare(index, facts)
+        self._append_few(index, facts)
         return index
 
     def _model(self, name: str) -> int:
@@ -119,8 +115,13 @@ class ColumnBuilder:
         if row is not None and flags & 1:
             self.columns.ops.failed[row] = 1
 
-    def _append_rare(self, index: int, facts: Facts) -> None:
+    def _append_few(self, index: int, facts: Facts) -> None:
+        """What few entries have."""
         columns = self.columns
+        if facts.ops:
+            self._append_ops(index, facts.ops)
+        elif facts.call_id:
+            self._close_call(facts.call_id, facts.flags)
         if facts.user_images:
             columns.user_images[index] = facts.user_images
         if facts.compaction is not None:

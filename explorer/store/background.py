@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from explorer.store.claims import is_abandoned
 from explorer.store.codec import from_json
-from explorer.store.database import driver
+from explorer.store.database import CHECKPOINT_PAGES, IMPORT_PAGES, driver, work_log_in
 from explorer.store.payloads import StoredPayloads
 from explorer.store.readers import Readers
 from explorer.store.removing import disclaim
@@ -50,6 +50,7 @@ class Background:
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._imports = 0
+        self._unsettled = False
         self._imports_lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="store-background", daemon=True)
 
@@ -74,15 +75,21 @@ class Background:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """While an import runs nothing is indexed."""
+        """While an import runs nothing is indexed, and the log grows; see ``_settle``."""
         with self._imports_lock:
             self._imports += 1
+            self._unsettled = True
+        self._set_log_pages(IMPORT_PAGES)
         try:
             yield
         finally:
             with self._imports_lock:
                 self._imports -= 1
             self.wake()
+
+    def _set_log_pages(self, pages: int) -> None:
+        pragma = f"PRAGMA wal_autocheckpoint = {pages}"
+        self._writer.submit(lambda c: driver(c).execute(pragma).close(), transaction=False)
 
     def with_index(self, use: Callable[[SearchIndex], T]) -> T:
         """Use the index, alone. A damaged one is thrown away and a new one begun.
@@ -135,10 +142,24 @@ class Background:
         if self._stopping.is_set():
             return False
         started = time.monotonic()
-        if not (self._remove_some() or (self._imports == 0 and self._index_some())):
+        if not (self._remove_some() or (self._imports == 0 and self._settle_or_index())):
             return False
         self._stopping.wait(_REST * (time.monotonic() - started))
         return True
+
+    def _settle_or_index(self) -> bool:
+        if not self._unsettled:
+            return self._index_some()
+        self._settle()
+        return True
+
+    def _settle(self) -> None:
+        """Work an import's log into the file, here, where no import and no append waits for it."""
+        work_log_in(self._path)
+        with self._imports_lock:
+            if self._imports == 0:
+                self._unsettled = False
+                self._set_log_pages(CHECKPOINT_PAGES)
 
     # removals ------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from operator import lt
 from typing import Any
 
 from explorer.session.columns import ColumnBuilder
@@ -136,32 +137,35 @@ class BatchBuilder(ColumnBuilder):
         """
         columns = self.columns
         first = len(columns)
-        for at, parent in enumerate(batch.parents, first):
-            if not -1 <= parent < at:
-                name = batch.ids[at - first]
-                raise ValueError(f"entry {name!r}: parent index {parent} is not an earlier entry")
+        parents = batch.parents
+        if min(parents) < -1 or not all(map(lt, parents, range(first, first + len(batch)))):
+            wrong = next(at for at, one in enumerate(parents) if not -1 <= one < first + at)
+            raise ValueError(
+                f"entry {batch.ids[wrong]!r}: parent index {parents[wrong]} is not an earlier entry"
+            )
         columns.ids.extend(batch.ids)
-        columns.parent.extend(batch.parents)
+        columns.parent.extend(parents)
         columns.kind.extend(batch.kinds)
         columns.flags.extend(batch.flags)
         columns.time.extend(batch.times)
         columns.estimate.extend(batch.estimates)
         columns.usage.extend(batch.usages)
         known = self._models
-        columns.model.extend(
-            [(known.get(name) or self._model(name)) if name else 0 for name in batch.models]
-        )
+        for name in dict.fromkeys(batch.models):
+            if name not in known:
+                self._model(name)
+        columns.model.extend([known[name] for name in batch.models])
         self._extend_rare(first, batch)
         return first
 
     def _extend_rare(self, first: int, batch: Batch) -> None:
-        answers = [at for at, call in enumerate(batch.calls) if call]
-        for at in sorted({*batch.rare, *batch.ops, *answers}):
-            facts = batch.rare.get(at)
-            if facts is not None:
-                self._append_ops(first + at, facts.ops)
-                self._append_rare(first + at, facts)
-            elif at in batch.ops:
-                self._append_ops(first + at, batch.ops[at])
-            if batch.calls[at] in self._calls:
+        ops, rare = batch.ops, batch.rare
+        answers = [at for at, call in enumerate(batch.calls) if call and at not in rare]
+        # Three runs that are in order each: sorting only merges them.
+        for at in sorted([*rare, *ops, *answers]):
+            if at in ops:
+                self._append_ops(first + at, ops[at])
+            elif at not in rare:
                 self._close_call(batch.calls[at], batch.flags[at])
+            else:
+                self._append_few(first + at, rare[at])

@@ -17,8 +17,10 @@ from explorer.store.schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION
 
 BUSY_MS = 10_000
 """How long a write waits for another process's write."""
-_CHECKPOINT_PAGES = 4000
-"""64 MB of log before it is worked into the file; an import then writes less."""
+CHECKPOINT_PAGES = 4000
+"""64 MB of log before a commit works it into the file."""
+IMPORT_PAGES = 32_000
+"""The same while importing, 512 MB: working it in is left to the background then."""
 _MAGIC = b"SQLite format 3\0"
 
 
@@ -124,8 +126,8 @@ def _set_up(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
     connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
-    connection.execute(f"PRAGMA journal_size_limit = {_CHECKPOINT_PAGES * PAGE_SIZE}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+    connection.execute(f"PRAGMA journal_size_limit = {CHECKPOINT_PAGES * PAGE_SIZE}")
 
 
 def _begin(connection: Connection) -> None:
@@ -137,6 +139,19 @@ def driver(connection: Connection) -> sqlite3.Connection:
     raw = connection.connection.driver_connection
     assert isinstance(raw, sqlite3.Connection)
     return raw
+
+
+def work_log_in(path: Path) -> None:
+    """Work the log into the file as far as readers allow, on a connection of its own, so that
+    nobody who writes waits for it. Raises StoreError."""
+    try:
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+        try:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise translated(path, error) from error
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
