@@ -1,41 +1,51 @@
-"""One set of tokens that feeds the palette, the style sheet, the icons and every painter."""
+"""One set of tokens that feeds the palette, the style sheet, the icons and every painter.
 
-from ui.theme.bindings import bind_font
-from ui.theme.fonts import mono_font, scaled, set_text_scale, small_font, text_scale, ui_font
-from ui.theme.icons import ICON_NAMES, bind_icon, icon, icon_pixmap
-from ui.theme.manager import (
-    ThemeChoice,
-    ThemeSignals,
-    motion_ms,
-    on_theme_changed,
-    set_motion,
-    set_theme,
-    theme,
-    theme_choice,
-    theme_signals,
-)
-from ui.theme.roles import role_color, role_glyph, role_icon, role_name, role_token
-from ui.theme.style import set_tone
-from ui.theme.tokens import (
-    DARK,
-    LIGHT,
-    RADIUS,
-    S4,
-    S8,
-    S12,
-    S16,
-    S24,
-    THEMES,
-    Theme,
-    contrast,
-)
-from ui.theme.verdicts import (
-    VERDICT_TITLES,
-    paint_verdict,
-    verdict_brush,
-    verdict_color,
-    verdict_title,
-)
+The names come out of their modules when they are first used: the first paint of the window needs
+the tokens and the palette, not yet the icons and the textures of the verdicts.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ui.theme.bindings import bind_font
+    from ui.theme.fonts import mono_font, scaled, set_text_scale, small_font, text_scale, ui_font
+    from ui.theme.icons import ICON_NAMES, bind_icon, icon, icon_pixmap
+    from ui.theme.manager import (
+        ThemeChoice,
+        ThemeSignals,
+        motion_ms,
+        on_theme_changed,
+        set_motion,
+        set_theme,
+        theme,
+        theme_choice,
+        theme_signals,
+    )
+    from ui.theme.roles import role_color, role_glyph, role_icon, role_name, role_token
+    from ui.theme.style import set_tone
+    from ui.theme.tokens import (
+        DARK,
+        LIGHT,
+        RADIUS,
+        S4,
+        S8,
+        S12,
+        S16,
+        S24,
+        THEMES,
+        Theme,
+        contrast,
+    )
+    from ui.theme.verdicts import (
+        VERDICT_TITLES,
+        paint_verdict,
+        verdict_brush,
+        verdict_color,
+        verdict_title,
+    )
 
 __all__ = [
     "DARK",
@@ -81,3 +91,26 @@ __all__ = [
     "verdict_color",
     "verdict_title",
 ]
+
+_HOMES = {
+    "bindings": "bind_font",
+    "fonts": "mono_font scaled set_text_scale small_font text_scale ui_font",
+    "icons": "ICON_NAMES bind_icon icon icon_pixmap",
+    "manager": "ThemeChoice ThemeSignals motion_ms on_theme_changed set_motion set_theme theme"
+    " theme_choice theme_signals",
+    "roles": "role_color role_glyph role_icon role_name role_token",
+    "style": "set_tone",
+    "tokens": "DARK LIGHT RADIUS S4 S8 S12 S16 S24 THEMES Theme contrast",
+    "verdicts": "VERDICT_TITLES paint_verdict verdict_brush verdict_color verdict_title",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, out of its module. Raises AttributeError for any other."""
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = found
+    return found
