@@ -43,11 +43,20 @@ Row = tuple[Any, ...]
 """Kind, flags, time, usage, model, preview, call id, estimate."""
 
 
-class Digest(NamedTuple):
-    """Some lines and what was understood of them. Columns leave out the positions in ``others``;
-    ``ops`` and ``rare`` are by place in the columns."""
+class Piece(NamedTuple):
+    """Some lines of a file."""
 
     lines: list[bytes]
+    end: int
+    """Bytes from the start of the file to where the next line begins."""
+    done: int
+    """Bytes read so far, when these are the last lines of what was read at once; else 0."""
+
+
+class Digest(NamedTuple):
+    """What was understood of some lines. Columns leave out the positions in ``others``; ``ops``
+    and ``rare`` are by place in the columns."""
+
     others: list[int]
     """Positions of the lines that only a patient reader can judge, ascending."""
     columns: tuple[Row, ...]
@@ -57,28 +66,20 @@ class Digest(NamedTuple):
     rare: dict[int, Facts]
     characters: int
     """Of all lines together; 0 when there are others."""
-    end: int
-    """Where the next line begins, in bytes from the start of the file."""
-    done: int
-    """Bytes read so far, when these are the last lines of what was read at once; else 0."""
 
 
-def digests(file: BinaryIO, start: int = 0) -> Iterator[Digest]:
-    """The lines of a file from the byte ``start`` on, in groups of about 1,000 or 1 MB.
-
-    Raises OSError when the file cannot be read on.
-    """
-    file.seek(start)
-    end = start
+def pieces(file: BinaryIO) -> Iterator[Piece]:
+    """The lines from the file's start on, about 1,000 or 1 MB at a time; the same for the same
+    content. Raises OSError when the file cannot be read on."""
+    end = 0
     for lines, done in line_groups(file):
         for at in range(0, len(lines), BATCH_LINES):
             part = lines[at : at + BATCH_LINES]
             end += sum(map(len, part)) + len(part)
-            last = at + BATCH_LINES >= len(lines)
-            yield digest(part, end, start + done if last else 0)
+            yield Piece(part, end, done if at + BATCH_LINES >= len(lines) else 0)
 
 
-def digest(lines: list[bytes], end: int = 0, done: int = 0) -> Digest:
+def digest(lines: list[bytes]) -> Digest:
     """Understand lines one by one."""
     rows: list[Row] = []
     others: list[int] = []
@@ -106,8 +107,7 @@ def digest(lines: list[bytes], end: int = 0, done: int = 0) -> Digest:
                 rare[len(rows)] = rare[len(rows)]._replace(flags=row[1])
         add((entry_id, parent_id, *row))
     columns = tuple(zip(*rows, strict=True))
-    size = 0 if others else characters(lines)
-    return Digest(lines, others, columns, ops, rare, size, end, done)
+    return Digest(others, columns, ops, rare, 0 if others else characters(lines))
 
 
 def _is_plain(entry: Any, entry_id: object, parent_id: object) -> bool:

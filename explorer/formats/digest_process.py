@@ -1,9 +1,10 @@
 """Understanding a file's lines in a process of its own.
 
 That takes the parsing off the lock under which the window and the database's writer run, and puts
-a second core to use. The process reads the open file it is given as its input and writes what it
-understood to its output; it ends when the file or the one who listens does. Its loss costs
-nothing but time: whoever listens knows where to read on.
+a second core to use. Both read the file, in the same pieces; only what was understood passes from
+one to the other, and only as long as the file does not change. The process ends when the file or
+the one who listens does. Its loss costs nothing but time: who listens can understand the next
+piece as well.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
 from io import FileIO
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 import orjson
 
-from explorer.formats.digest import Digest, digests
+from explorer.formats.digest import Digest, Piece, digest, pieces
 
 _LENGTH = struct.Struct("<Q")
 _PIPE_BYTES = 1 << 20
@@ -45,27 +46,31 @@ class DigestLost(Exception):
 
 
 class DigestProcess:
-    """A process that understands the lines of a file from its start on."""
+    """A process that understands the pieces of a file."""
 
-    def __init__(self, file: FileIO) -> None:
-        """Start it. Raises DigestLost. ``file`` shares its position with the process and must not
-        be read meanwhile."""
-        file.seek(0)
+    def __init__(self, place: Path, file: FileIO, skip: int) -> None:
+        """Start it on the file at ``place``, which is open as ``file``; it leaves out the first
+        ``skip`` pieces. Raises DigestLost."""
+        self._file = file
+        self._state = _state(file)
         if not sys.executable or getattr(sys, "frozen", False):
             raise DigestLost("this program has no interpreter of its own to start")
         # What is found through these needs nothing else of the environment.
         ours = [str(Path(__file__).parents[2]), str(Path(orjson.__file__).parents[1])]
         path = json.dumps([*ours, *(one for one in sys.path if one and one not in ours)])
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _START, path],
-                stdin=file,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=os.environ | _KEEP_MEMORY,
-                pipesize=_PIPE_BYTES,
-                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            )
+            with place.open("rb", buffering=0) as its_own:
+                if _state(its_own) != self._state:
+                    raise DigestLost("the file is being replaced")
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", "-c", _START, path, str(skip)],
+                    stdin=its_own,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    env=os.environ | _KEEP_MEMORY,
+                    pipesize=_PIPE_BYTES,
+                    creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+                )
         except OSError as error:
             raise DigestLost(f"no process could be started ({error})") from error
 
@@ -84,13 +89,17 @@ class DigestProcess:
         self._process.kill()
         self._process.wait()
 
-    def digests(self) -> Iterator[Digest]:
-        """What ``digests`` gives of the file. Raises DigestLost when the process ends early."""
+    def next(self, piece: Piece) -> Digest:
+        """What the next piece holds, which was read here as ``piece``. Raises DigestLost when the
+        process ended, or the file has changed."""
         output = self._process.stdout
         assert output is not None
-        while size := _LENGTH.unpack(self._read(output, _LENGTH.size))[0]:
-            lines, others, columns, ops, rare, *rest = marshal.loads(self._read(output, size))
-            yield Digest(lines, others, columns, ops, pickle.loads(rare), *rest)
+        (size,) = _LENGTH.unpack(self._read(output, _LENGTH.size))
+        end, columns, rare, *rest = marshal.loads(self._read(output, size))
+        if end != piece.end or _state(self._file) != self._state:
+            raise DigestLost("the file has changed")
+        others, ops, count = rest
+        return Digest(others, columns, ops, pickle.loads(rare), count)
 
     def _read(self, output: IO[bytes], size: int) -> bytes:
         found = output.read(size)
@@ -99,18 +108,26 @@ class DigestProcess:
         return found
 
 
+def _state(file: FileIO) -> tuple[int, int, int]:
+    """What tells whether an open file is the one that was read, as it was then."""
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
 def serve() -> None:
     """What the process does."""
     # A key pressed in the terminal is for the program that started this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
+    skip = int(sys.argv[2])
     with open(0, "rb", buffering=0) as file, open(1, "wb", buffering=0) as output:
         try:
-            for one in digests(file):
-                found = marshal.dumps((*one[:4], pickle.dumps(one.rare), *one[5:]), _PLAIN)
-                _write(output, _LENGTH.pack(len(found)))
-                _write(output, found)
-            _write(output, _LENGTH.pack(0))
+            for piece in islice(pieces(file), skip, None):
+                one = digest(piece.lines)
+                rare = pickle.dumps(one.rare)
+                found = (piece.end, one.columns, rare, one.others, one.ops, one.characters)
+                content = marshal.dumps(found, _PLAIN)
+                _write(output, _LENGTH.pack(len(content)) + content)
         except BrokenPipeError:
             return
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from io import FileIO
 from itertools import chain
 from operator import lt
@@ -14,7 +15,7 @@ from typing import Any, TypeVar, cast
 import orjson
 
 from explorer.formats import omp, pi
-from explorer.formats.digest import LARGE_BYTES, Digest, characters, digests
+from explorer.formats.digest import LARGE_BYTES, Digest, Piece, characters, digest, pieces
 from explorer.formats.digest_process import DigestLost, DigestProcess
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import (
@@ -38,8 +39,9 @@ Progress = Callable[[int, int], None]
 Cancelled = Callable[[], bool]
 
 APART_BYTES = 16 << 20
-"""From this size on a file is understood in a process of its own: starting it takes as long as
-reading about 5 MB."""
+"""From this size on a file is understood in a process of its own."""
+_FIRST_HERE = 8
+"""Pieces that are understood here, about what there is time for until the process is ready."""
 _SHORT = 100
 """Sound entries between others that are put together with them."""
 T = TypeVar("T")
@@ -105,29 +107,38 @@ class FileSource:
         """
         with self._place.open("rb", buffering=0) as file:
             self.report.bytes_total = os.fstat(file.fileno()).st_size
-            for found in self._digests(file):
-                yield from self._placed(found)
-                if found.done:
-                    self._tell(found.done)
+            with ExitStack() as stack:
+                process = self._process(file, stack)
+                for number, piece in enumerate(pieces(file)):
+                    found = None
+                    if process is not None and number >= _FIRST_HERE:
+                        found = self._found_apart(process, piece)
+                        process = process if found is not None else None
+                    yield from self._placed(piece.lines, found or digest(piece.lines))
+                    if piece.done:
+                        self._tell(piece.done)
             batch: list[EntryRecord] = []
             self._emit(self._assembler.finish(), batch)
             if batch:
                 yield batch
         self.report.leaf = self._assembler.placed.get(self._leaf_id, -1)
 
-    def _digests(self, file: FileIO) -> Iterator[Digest]:
-        """The lines understood: of a large file by a process of its own, as long as it lives."""
-        end = 0
-        if self._apart and not self._sniffed.linear:
-            try:
-                with DigestProcess(file) as process:
-                    for found in process.digests():
-                        end = found.end
-                        yield found
-                    return
-            except DigestLost as error:
-                _log.warning("%s: read on in this process: %s", self.path, error)
-        yield from digests(file, end)
+    def _process(self, file: FileIO, stack: ExitStack) -> DigestProcess | None:
+        """What understands the lines of a large file, as long as it can."""
+        if not self._apart or self._sniffed.linear:
+            return None
+        try:
+            return stack.enter_context(DigestProcess(self._place, file, _FIRST_HERE))
+        except DigestLost as error:
+            _log.warning("%s: all is read in this process: %s", self.path, error)
+        return None
+
+    def _found_apart(self, process: DigestProcess, piece: Piece) -> Digest | None:
+        try:
+            return process.next(piece)
+        except DigestLost as error:
+            _log.warning("%s: read on in this process: %s", self.path, error)
+        return None
 
     def _leave_out_mark(self, lines: list[bytes]) -> None:
         if lines[0].startswith(BYTE_ORDER_MARK):
@@ -144,16 +155,16 @@ class FileSource:
 
     # lines -----------------------------------------------------------------------------------
 
-    def _placed(self, found: Digest) -> Iterator[Sequence[EntryRecord]]:
+    def _placed(self, lines: list[bytes], found: Digest) -> Iterator[Sequence[EntryRecord]]:
         """The entries of some lines: long stretches of sound ones at once, others one by one."""
-        lines, place, at = found.lines, 0, 0
+        place = at = 0
         if not self._line:
             self._leave_out_mark(lines)
         batch: list[EntryRecord] = []
         others = range(len(lines)) if self._sniffed.linear else found.others
         for stop in chain(others, (len(lines),)):
             count = stop - at
-            sound = self._take_sound(found, at, place, count) if count else None
+            sound = self._take_sound(found, lines[at:stop], place) if count else None
             if sound is None:
                 for line in lines[at:stop]:
                     self._read_hard(line, batch)
@@ -170,14 +181,12 @@ class FileSource:
         if batch:
             yield batch
 
-    def _take_sound(self, found: Digest, at: int, place: int, count: int) -> EntryBatch | None:
-        """Place ``count`` entries from the line ``at`` and the column's ``place`` on together;
-        None, and nothing is done, when any of them has no parent before it or an id of another."""
-        placed, whole = self._assembler.placed, count == len(found.lines)
-        columns, lines = found.columns, found.lines
-        if not whole:
+    def _take_sound(self, found: Digest, lines: list[bytes], place: int) -> EntryBatch | None:
+        """Place the entries of lines together, which stand in the columns from ``place`` on; None,
+        and nothing is done, when any of them has no parent before it or an id of another."""
+        placed, columns, count = self._assembler.placed, found.columns, len(lines)
+        if len(columns[0]) > count:
             columns = tuple(column[place : place + count] for column in columns)
-            lines = lines[at : at + count]
         first, ids = len(placed), columns[0]
         fresh = dict(zip(ids, range(first, first + count), strict=True))
         if self._assembler.holding or len(fresh) < count or not placed.keys().isdisjoint(fresh):
@@ -207,7 +216,7 @@ class FileSource:
             estimates=estimates,
             ops=_moved(found.ops, place, count),
             rare=_moved(found.rare, place, count),
-            characters=found.characters if whole else characters(lines),
+            characters=found.characters or characters(lines),
         )
 
     def _parents(self, parent_ids: Sequence[str | None], first: int) -> list[int] | None:
