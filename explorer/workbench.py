@@ -78,6 +78,7 @@ class Workbench:
         report = await asyncio.to_thread(self.import_blocking, path, progress, cancelled)
         if document := self._open.get(report.key):
             document.writer.pull()
+            document.writer.follow_leaf(self.store.session(report.key).leaf)
         self.hub.publish(SessionsChanged())
         return report
 

@@ -66,6 +66,10 @@ class SessionWriter:
             self._take(records)
         return len(records)
 
+    def follow_leaf(self, index: int) -> None:
+        """The database says that the leaf is here, since its file went on and nobody moved it."""
+        self._leaf_moved(index)
+
     def _take(self, records: list[EntryRecord]) -> None:
         first = len(self.tree)
         labelled = False

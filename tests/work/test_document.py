@@ -316,3 +316,21 @@ def test_e22_equal_summaries_are_told_apart(document: Document) -> None:
     assert document.previews([first]) == document.previews([second])
     wait(document.undo())
     assert document.context().compaction == first
+
+
+def test_a_file_that_went_on_is_followed(
+    document: Document, bench: Workbench, tmp_path: Path
+) -> None:
+    """A session that is open while its agent works: importing again shows what is new."""
+    from tests.work.conftest import SAMPLE
+
+    file = tmp_path / "live.jsonl"
+    lines = SAMPLE.read_text("utf-8").splitlines(keepends=True)
+    file.write_text("".join(lines[:-3]), "utf-8")
+    key = wait(bench.import_file(file)).key
+    opened = wait(bench.open(key))
+    before = opened.leaf
+    file.write_text("".join(lines), "utf-8")
+    report = wait(bench.import_file(file))
+    assert (report.key, report.added) == (key, 3)
+    assert opened.leaf == before + 3 == len(opened.tree) - 1
