@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from explorer.paths import ensure, settings_path
+from tests.models.server import ChatServer
 from tests.ui.window.house import House
+
+MODEL = "openai/gpt-4o-mini"
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +23,18 @@ def house(app: QApplication, explorer_home: Path) -> Iterator[House]:
     here = House(app)
     yield here
     here.shut()
+
+
+@pytest.fixture
+def server(explorer_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    """A provider on this machine, chosen as the model of everything."""
+    with ChatServer() as running:
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        ensure(settings_path().parent)
+        chosen = {"summary_model": MODEL, "agent_model": MODEL}
+        settings_path().write_text(json.dumps(chosen), encoding="utf-8")
+        yield running
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -193,6 +193,12 @@ class RunningWindow:
             await self.settle(1)
         raise NotReached(f"{key} does not lead to {wanted.accessibleName() or wanted}")
 
+    def mnemonic(self, text: str, inside: QWidget | None = None) -> None:
+        """Press Alt with the underlined letter of the visible button that says this."""
+        stroke = QKeySequence.mnemonic(self.button(text, inside).text())
+        assert not stroke.isEmpty(), f"{text!r} has no underlined letter"
+        self.keys(stroke.toString())
+
     # the mouse ---------------------------------------------------------------------------------
 
     def click(
@@ -278,6 +284,13 @@ class RunningWindow:
         dialog.activateWindow()
         await self.until(dialog.isActiveWindow, "the dialog's activation")
         return dialog  # type: ignore[return-value]
+
+    async def back(self) -> None:
+        """The window is in front again after a dialog, as a window manager has it."""
+        await self.until(lambda: QApplication.activeModalWidget() is None, "the dialog's end")
+        self.window.activateWindow()
+        await self.until(self.window.isActiveWindow, "the window's activation")
+        await self.idle()
 
     def choose(self, box: QComboBox, data: object) -> None:
         """Choose from a list box by its keys, as without a mouse."""
