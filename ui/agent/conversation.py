@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QTimer, QUrl, Signal
-from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QKeyEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from explorer.session.describe import blocks_of, call_title, summary_line, text_of
@@ -87,6 +87,12 @@ class Conversation(QTextBrowser):
         super().__init__(parent)
         self.setAccessibleName("Conversation at the leaf")
         self.setOpenLinks(False)
+        # Tab would stop at every line's name; the arrow keys of the map lead to the same entries.
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+            | Qt.TextInteractionFlag.LinksAccessibleByMouse
+        )
         self.setUndoRedoEnabled(False)
         self.setProperty("plain", True)
         self.setFrameShape(QTextBrowser.Shape.NoFrame)
@@ -94,6 +100,7 @@ class Conversation(QTextBrowser):
         self.anchorClicked.connect(self._clicked)
         self._pending: list[str] = []
         self._streaming = False
+        self._has_earlier = False
         self._timer = QTimer(self)
         self._timer.setInterval(FLUSH_MS)
         self._timer.timeout.connect(self.flush)
@@ -108,6 +115,7 @@ class Conversation(QTextBrowser):
         self._streaming = False
         self._timer.stop()
         self.clear()
+        self._has_earlier = earlier > 0
         if earlier:
             self._paragraph()
             self._insert(f"{earlier:,} earlier messages", href="earlier:")
@@ -192,6 +200,15 @@ class Conversation(QTextBrowser):
             form.setFontUnderline(False)
         cursor = self._cursor()
         cursor.insertText(text.replace("\n", "\u2028"), form)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Going up from the top asks for what was said before."""
+        bar = self.verticalScrollBar()
+        upwards = (Qt.Key.Key_Up, Qt.Key.Key_PageUp, Qt.Key.Key_Home)
+        if event.key() in upwards and self._has_earlier and bar.value() == bar.minimum():
+            self.earlier_requested.emit()
+            return
+        super().keyPressEvent(event)
 
     def _clicked(self, url: QUrl) -> None:
         scheme, _, rest = url.toString().partition(":")
