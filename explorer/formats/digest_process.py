@@ -74,6 +74,11 @@ class DigestProcess:
         except OSError as error:
             raise DigestLost(f"no process could be started ({error})") from error
 
+    @property
+    def pid(self) -> int:
+        """The process's number."""
+        return self._process.pid
+
     def __enter__(self) -> DigestProcess:
         return self
 
