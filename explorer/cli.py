@@ -55,13 +55,13 @@ def _common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--database", type=Path, metavar="FILE", help="use this database")
 
 
-def _session(parser: argparse.ArgumentParser) -> None:
+def _session(
+    parser: argparse.ArgumentParser, at: str = "an entry id, its unique start, or #index"
+) -> None:
     parser.add_argument(
         "session", help="number from `list`, start of a session id, or path to a session file"
     )
-    parser.add_argument(
-        "--at", metavar="ENTRY", help="an entry id, its unique start, or #index (default: leaf)"
-    )
+    parser.add_argument("--at", metavar="ENTRY", help=f"{at} (default: the leaf)")
 
 
 def _compaction(parser: argparse.ArgumentParser) -> None:
@@ -110,12 +110,12 @@ def _add_looking(commands: Commands) -> None:
 
     search = commands.add_parser("search", help="search the text of all entries")
     search.add_argument("query")
-    search.add_argument("session", nargs="?", help="search this session only")
+    search.add_argument("session", nargs="?", help="search this session, or this file, only")
     search.add_argument("--limit", type=int, default=50, metavar="N")
     _common(search)
 
     export = commands.add_parser("export", help="write a session to a file")
-    _session(export)
+    _session(export, "where an agent shall go on: an entry id, its unique start, or #index")
     export.add_argument("output", type=Path)
     export.add_argument("--format", choices=("original", "pi-v3"), default="original")
     _common(export)

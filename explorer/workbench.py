@@ -132,6 +132,7 @@ class Workbench:
         """Forget an opened session; everything of it is in the database already."""
         self._open.pop(key, None)
 
+        leaf: int | None = None,
     async def export(
         self,
         key: int,
@@ -139,10 +140,13 @@ class Workbench:
         as_format: AsFormat = "original",
         progress: Callable[[int], None] | None = None,
     ) -> ExportReport:
-        """Write a session to a file, whole or not at all. Raises ExportError, OSError."""
+        """Write a session to a file, whole or not at all. ``leaf``: where an agent that reads it
+        shall go on, by default at the session's leaf. Raises ExportError, OSError."""
         document = await self.open(key)
-        return await asyncio.to_thread(self._export, document, path, as_format, progress)
+        at = document.leaf if leaf is None else leaf
+        return await asyncio.to_thread(self._export, document, path, as_format, progress, at)
 
+        leaf: int,
     def _export(
         self,
         document: Document,
@@ -151,7 +155,7 @@ class Workbench:
         progress: Callable[[int], None] | None,
     ) -> ExportReport:
         ids = document.tree.columns.ids
-        leaf_id = ids[document.leaf] if document.leaf >= 0 else ""
+        leaf_id = ids[leaf] if leaf >= 0 else ""
         mark = LeafMark(leaf_id, new_id(document.tree, self._random), self._clock_ms())
         lines = self.store.lines(document.key)
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from explorer.cli import CommandFailed, UsageError
@@ -14,6 +14,8 @@ from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.summary import footer
+from explorer.formats import ExportError
+from explorer.formats.export import AsFormat
 from explorer.models.door import Cancelled, CancelToken
 from explorer.session.kinds import Kind
 from explorer.work.drafting import Draft, DraftFailed, Order
@@ -64,6 +66,9 @@ def preview_json(chosen: Target, shown: Partition) -> dict[str, Any]:
     prepared = shown.preparation
     document: dict[str, Any] = {
         "leaf": columns.ids[chosen.at] if chosen.at >= 0 else None,
+        "profile": prepared.profile.name,
+        **asdict(prepared.settings),
+        "context_limit": _limit(prepared.settings),
         "tokens_after_estimate": shown.tokens_after_estimate,
         "ledger": [
             {
@@ -92,6 +97,11 @@ def preview_json(chosen: Target, shown: Partition) -> dict[str, Any]:
         "file_operations_footer": footer(prepared.read_files, prepared.modified_files),
         "reason": prepared.reason,
     }
+
+
+def _limit(settings: Settings) -> int:
+    """Tokens that a context may take before there is no room for an answer."""
+    return max(0, settings.context_window - settings.reserve_tokens)
 
 
 def _preview(
@@ -133,8 +143,10 @@ def _preview(
     )
     print(shown.preparation.reason)
     if isinstance(shown.preparation, Preparation):
-        print(f"{shown.tokens_before:,} tokens now, about {shown.tokens_after_estimate:,} after "
-              f"({shown.preparation.tokens_source})")  # fmt: skip
+        print(
+            f"{shown.tokens_before:,} tokens now ({shown.preparation.tokens_source}), about "
+            f"{shown.tokens_after_estimate:,} after, of {_limit(settings):,} that fit"
+        )
 
 
 def _say(arguments: argparse.Namespace, text: str) -> None:
@@ -150,14 +162,13 @@ async def _compact(
     arguments: argparse.Namespace, chosen: Target, profile: Profile, settings: Settings
 ) -> None:
     document = chosen.document
-    if chosen.at != document.leaf:
-        await document.writer.move_leaf(chosen.at)
-    shown = document.preview(None, profile, settings)
+    _check_output(arguments)
+    shown = document.preview(chosen.at, profile, settings)
     if not isinstance(shown.preparation, Preparation):
         raise CommandFailed(f"{shown.preparation.reason} Nothing was changed.")
     model = arguments.model or document.door.default_model()
     draft = await document.summarize(shown, _order(arguments, model))
-    before = document.context().messages
+    before = document.context(chosen.at).messages
     index = None if arguments.dry_run else await document.commit(draft)
     await _finish(arguments, chosen, draft, index)
     if index is not None:
@@ -169,32 +180,65 @@ async def _branch(
     arguments: argparse.Namespace, chosen: Target, profile: Profile, settings: Settings
 ) -> None:
     document = chosen.document
-    if chosen.at != document.leaf:
-        await document.writer.move_leaf(chosen.at)
-    plan = document.plan(entry_named(document, arguments.to))
+    _check_output(arguments)
+    plan = document.plan(entry_named(document, arguments.to), chosen.at)
     if plan.is_noop:
         raise CommandFailed("That is where the session is already; nothing was changed.")
     draft = None
     if plan.leaves_branch and not arguments.no_summary:
         prepared = document.branch_preparation(plan, profile, settings)
-        model = arguments.model or document.door.default_model()
-        draft = await document.summarize_branch(plan, prepared, _order(arguments, model))
+        # Where nothing can be told, no entry is made (B16).
+        if document.branch_requests(prepared, arguments.instructions):
+            model = arguments.model or document.door.default_model()
+            draft = await document.summarize_branch(plan, prepared, _order(arguments, model))
     index = None if arguments.dry_run else await document.navigate(plan, draft)
     if draft is None:
-        where = document.tree.columns.ids[plan.new_leaf] if plan.new_leaf >= 0 else None
-        if arguments.json:
-            print_json({"leaf": where, "summary": None})
-        else:
-            print(f"leaf is now {where or 'before the first entry'}")
-        if arguments.output:
-            await _export_result(arguments, chosen)
+        await _tell_move(arguments, chosen, plan.new_leaf)
         return
     await _finish(arguments, chosen, draft, index)
 
 
-async def _export_result(arguments: argparse.Namespace, chosen: Target) -> None:
-    """Write the session where --output says."""
-    await chosen.bench.export(chosen.document.key, arguments.output)
+async def _tell_move(arguments: argparse.Namespace, chosen: Target, leaf: int) -> None:
+    """Print where the leaf went without a summary, or would go."""
+    done = not arguments.dry_run
+    if done and arguments.output:
+        await _export_result(arguments, chosen, "the leaf was moved")
+    stored = done and (chosen.stored or bool(arguments.output))
+    where = chosen.document.tree.columns.ids[leaf] if leaf >= 0 else None
+    if arguments.json:
+        print_json({"entry": None, "stored": stored, "leaf": where, "summary": None})
+        return
+    place = where or "before the first entry"
+    if stored:
+        print(f"leaf is now {place}")
+    else:
+        print(f"leaf would be {place}; {_why_not_stored(arguments)}")
+
+
+def _why_not_stored(arguments: argparse.Namespace) -> str:
+    if arguments.dry_run:
+        return "dry run: nothing was stored"
+    return "the file was not changed; name --output FILE to keep the result"
+
+
+def _check_output(arguments: argparse.Namespace) -> None:
+    """Raise CommandFailed before any work when the output file has no folder to be in."""
+    output = arguments.output
+    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
+        reason = "is a folder" if output.is_dir() else "there is no such folder"
+        raise CommandFailed(f"{output}: {reason}. Nothing was changed.")
+
+
+async def _export_result(arguments: argparse.Namespace, chosen: Target, done: str) -> None:
+    """Write the session where --output says; ``done`` is what had been stored before that."""
+    # Files of version 1 hold one chain without ids: no place for what was added.
+    form: AsFormat = "pi-v3" if chosen.document.header.version == 1 else "original"
+    try:
+        await chosen.bench.export(chosen.document.key, arguments.output, form)
+    except (OSError, ExportError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        kept = f" In the database {done} all the same." if chosen.stored else ""
+        raise CommandFailed(f"{arguments.output}: {reason}.{kept}") from error
 
 
 async def _finish(
@@ -202,7 +246,7 @@ async def _finish(
 ) -> None:
     """Print a draft and what was done with it, and write the output file if one was named."""
     if arguments.output and index is not None:
-        await _export_result(arguments, chosen)
+        await _export_result(arguments, chosen, "the summary was stored")
     kept = chosen.stored or bool(arguments.output)
     columns = chosen.document.tree.columns
     if arguments.json:
@@ -223,9 +267,7 @@ async def _finish(
         return
     print(draft.summary)
     print()
-    if index is None:
-        print("dry run: nothing was stored")
-    elif kept:
+    if index is not None and kept:
         print(f"stored as entry {columns.ids[index]}")
     else:
-        print("the file was not changed; name --output FILE to keep the result")
+        print(_why_not_stored(arguments))

@@ -9,12 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from explorer.cli import CommandFailed
+from explorer.cli import CommandFailed, UsageError
 from explorer.commands.output import print_json, print_table
-from explorer.commands.targets import find_session, target, workbench
-from explorer.formats import FormatError
+from explorer.commands.targets import session_named, target, workbench
+from explorer.formats import ExportError, FormatError
 from explorer.session.kinds import Kind
 from explorer.store import StoreError, salvage
+from explorer.workbench import Workbench
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -110,29 +111,42 @@ def _list(arguments: argparse.Namespace) -> None:
 
 
 def _search(arguments: argparse.Namespace) -> None:
-    with workbench(arguments.database) as bench:
-        rows = bench.sessions()
-        key = find_session(rows, arguments.session).key if arguments.session else None
-        hits = bench.store.search(arguments.query, key, arguments.limit)
-        found = []
-        for hit in hits:
-            document = bench.open_blocking(hit.key)
-            kind = Kind(document.tree.columns.kind[hit.index]).name.lower()
-            found.append((hit, document.tree.columns.ids[hit.index], kind))
+    if not arguments.query.strip():
+        raise UsageError("search for at least one word")
+    if arguments.limit < 1:
+        raise UsageError(f"--limit must be at least 1, not {arguments.limit}")
+    if arguments.session is None:
+        with workbench(arguments.database) as bench:
+            _print_hits(arguments, bench, None, stored=True)
+        return
+    with session_named(arguments.session, arguments.database) as named:
+        _print_hits(arguments, named.bench, named.key, stored=named.stored)
+
+
+def _print_hits(
+    arguments: argparse.Namespace, bench: Workbench, key: int | None, *, stored: bool
+) -> None:
+    """Find and print; the number of a session that is not stored says nothing and is left out."""
+    found = []
+    for hit in bench.store.search(arguments.query, key, arguments.limit):
+        document = bench.open_blocking(hit.key)
+        kind = Kind(document.tree.columns.kind[hit.index]).name.lower()
+        session = hit.key if stored else None
+        found.append((session, hit, document.tree.columns.ids[hit.index], kind))
     if arguments.json:
         print_json(
             [
-                {"session": h.key, "index": h.index, "entry": i, "kind": k, "snippet": h.snippet}
-                for h, i, k in found
+                {"session": s, "index": h.index, "entry": i, "kind": k, "snippet": h.snippet}
+                for s, h, i, k in found
             ]
         )
     elif not found:
         print(f"nothing found for {arguments.query!r}")
     else:
         print_table(
-            ("session", "entry", "kind", "text"),
-            [(hit.key, entry_id, kind, hit.snippet) for hit, entry_id, kind in found],
-            right=(0,),
+            ("session", "#", "entry", "kind", "text"),
+            [(s, f"#{hit.index}", name, kind, hit.snippet) for s, hit, name, kind in found],
+            right=(0, 1),
         )
 
 
@@ -165,10 +179,23 @@ def _salvage(arguments: argparse.Namespace) -> None:
 
 def _export(arguments: argparse.Namespace) -> None:
     with target(arguments) as chosen:
-        report = asyncio.run(
-            chosen.bench.export(chosen.document.key, arguments.output, arguments.format)
-        )
+        key, output = chosen.document.key, arguments.output
+        try:
+            report = asyncio.run(chosen.bench.export(key, output, arguments.format, leaf=chosen.at))
+        except ExportError as error:
+            raise CommandFailed(f"{output}: {error}") from error
     if arguments.json:
-        print_json({"file": str(arguments.output), "entries": report.entries})
-    else:
-        print(f"wrote {report.entries:,} entries to {arguments.output}")
+        print_json(
+            {
+                "file": str(output),
+                "entries": report.entries,
+                "left_out": report.left_out,
+                "unknown_types": report.unknown_types,
+            }
+        )
+        return
+    print(f"wrote {report.entries:,} entries to {output}")
+    if report.left_out:
+        lines = ", ".join(str(line) for line in report.left_out[:20])
+        more = ", ..." if len(report.left_out) > 20 else ""
+        print(f"the format has no place for what is on line {lines}{more}", file=sys.stderr)

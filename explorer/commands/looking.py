@@ -9,6 +9,7 @@ from pathlib import Path
 from explorer.cli import UsageError
 from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import Target, target
+from explorer.compaction.profile import PROFILES
 from explorer.session.columns import SessionColumns
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
@@ -99,6 +100,7 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
     columns = document.tree.columns
     previews = document.previews(context.messages)
     total = sum(columns.estimate[at] for at in context.messages)
+    size = document.context_size(PROFILES["explorer"], chosen.at)
     if arguments.json:
         print_json(
             {
@@ -108,6 +110,8 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
                 "compaction": columns.ids[context.compaction] if context.compaction >= 0 else None,
                 "tokens": total,
                 "token_source": "estimate",
+                "context_tokens": size.tokens,
+                "context_tokens_source": size.source,
                 "messages": [
                     {
                         "entry": columns.ids[at],
@@ -125,5 +129,8 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
         for at, text in zip(context.messages, previews, strict=True)
     ]
     print_table(("#", "entry", "kind", "tokens", "text"), rows, right=(0, 3))
-    print(f"{len(rows):,} messages, {total:,} tokens (estimate), model {context.model or 'none'}, "
-          f"thinking {context.thinking_level}")  # fmt: skip
+    listed = "" if size.source == "estimate" else f", {total:,} by the estimate above"
+    print(
+        f"{len(rows):,} messages, {size.tokens:,} tokens ({size.source}){listed}, "
+        f"model {context.model or 'none'}, thinking {context.thinking_level}"
+    )

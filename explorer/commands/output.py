@@ -18,12 +18,16 @@ def print_json(value: Any) -> None:
 
 def width_of(text: str) -> int:
     """Columns of a terminal that a text takes."""
+    if text.isascii():
+        return len(text)
     wide = sum(1 for char in text if unicodedata.east_asian_width(char) in "WF")
     return len(text) + wide - sum(1 for char in text if unicodedata.combining(char))
 
 
 def printable(text: str) -> str:
     """A text with control characters shown, so that a session cannot drive the terminal."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 

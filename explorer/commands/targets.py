@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,29 +58,45 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         store.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The session that a person names, in a workbench that holds it."""
+
+    bench: Workbench
+    key: int
+    stored: bool
+
+
 @contextmanager
-def target(arguments: argparse.Namespace) -> Iterator[Target]:
-    """The session that the command names; a path is read without being stored."""
-    name = arguments.session
+def session_named(name: str, database: Path | None) -> Iterator[Named]:
+    """The stored session of a number or the start of an id, or the session of a file.
+
+    A file is read for this command only; lines of it that were kept aside are told on standard
+    error. Raises UsageError, CommandFailed.
+    """
     file = Path(name)
     if file.is_file():
         folder = Path(tempfile.mkdtemp(prefix="session-explorer-"))
         try:
             with workbench(folder / "one.db") as bench:
-                key = bench.import_blocking(file).key
-                yield _target(bench, bench.open_blocking(key), arguments, stored=False)
+                report = bench.import_blocking(file)
+                for problem in report.problems:
+                    print(f"{file}, line {problem.line}: {problem.reason}", file=sys.stderr)
+                yield Named(bench, report.key, stored=False)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         return
-    with workbench(arguments.database) as bench:
-        row = find_session(bench.sessions(), name)
-        yield _target(bench, bench.open_blocking(row.key), arguments, stored=True)
+    with workbench(database) as bench:
+        yield Named(bench, find_session(bench.sessions(), name).key, stored=True)
 
 
-def _target(
-    bench: Workbench, document: Document, arguments: argparse.Namespace, *, stored: bool
-) -> Target:
-    return Target(bench, document, entry_named(document, arguments.at), stored)
+@contextmanager
+def target(arguments: argparse.Namespace) -> Iterator[Target]:
+    """The session and the entry that the command names. Raises UsageError, CommandFailed."""
+    with session_named(arguments.session, arguments.database) as named:
+        document = named.bench.open_blocking(named.key)
+        at = entry_named(document, arguments.at)
+        yield Target(named.bench, document, at, named.stored)
 
 
 def entry_named(document: Document, name: str | None) -> int:

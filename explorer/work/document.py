@@ -144,6 +144,11 @@ class Document:
         self.hub.publish(CountsChanged(self.key, total, total))
         return True
 
+    def prepare_names(self) -> None:
+        """Make the table of ids, which the first append would have to wait for. Blocks; meant
+        for a worker thread."""
+        self.tree.index_of("")
+
     def previews(self, indices: Sequence[int]) -> list[str]:
         return self.payloads.previews(indices)
 
@@ -163,8 +168,10 @@ class Document:
             at for at, entry_id in enumerate(self.tree.columns.ids) if entry_id.startswith(name)
         ]
         if len(found) != 1:
-            reason = "no entry" if not found else f"{len(found)} entries"
-            raise ValueError(f"{reason} of {self.title!r} has an id that starts with {name!r}")
+            have = f"{len(found):,} entries of {self.title!r} have ids"
+            if not found:
+                have = f"no entry of {self.title!r} has an id"
+            raise ValueError(f"{have} that start{'' if found else 's'} with {name!r}")
         return found[0]
 
     def choices(self) -> dict[str, Any]:
@@ -278,10 +285,12 @@ class Document:
 
     # navigation ----------------------------------------------------------------------------------
 
-    def plan(self, target: int) -> NavigationPlan:
-        """What going to an entry would do."""
+    def plan(self, target: int, at: int | None = None) -> NavigationPlan:
+        """What going to an entry would do. ``at``: the end of the branch to leave, by default
+        the leaf."""
         payload = self.entry(target) if target >= 0 else None
-        return plan_navigation(self.tree, self.leaf, target, payload)
+        old = self.leaf if at is None else at
+        return plan_navigation(self.tree, old, target, payload, self.leaf)
 
     def branch_preparation(
         self, plan: NavigationPlan, profile: Profile, settings: Settings
@@ -317,7 +326,7 @@ class Document:
 
         Returns the leaf. Raises ValueError when the session has moved on since the plan.
         """
-        if plan.old_leaf != self.leaf:
+        if plan.seen_leaf != self.leaf:
             raise ValueError("The session has moved on since; choose the entry again.")
         if draft is None:
             await self.writer.move_leaf(plan.new_leaf)

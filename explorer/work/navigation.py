@@ -25,10 +25,12 @@ class NavigationPlan:
     """The text of a user message that is to be written anew, else empty."""
     left_behind: list[int]
     """Entries of the path that the new one does not have, oldest first."""
+    seen_leaf: int
+    """The leaf of the session when this was planned."""
 
     @property
     def is_noop(self) -> bool:
-        return self.old_leaf == self.new_leaf and not self.composer_text
+        return self.old_leaf == self.new_leaf == self.seen_leaf and not self.composer_text
 
     @property
     def leaves_branch(self) -> bool:
@@ -37,12 +39,17 @@ class NavigationPlan:
 
 
 def plan_navigation(
-    tree: SessionTree, old_leaf: int, target: int, payload: Mapping[str, Any] | None
+    tree: SessionTree,
+    old_leaf: int,
+    target: int,
+    payload: Mapping[str, Any] | None,
+    seen_leaf: int | None = None,
 ) -> NavigationPlan:
     """The plan for going from ``old_leaf`` to ``target``.
 
     ``payload`` is the target's entry; it is only read for a user or custom message, whose parent
-    becomes the leaf and whose text goes to the composer.
+    becomes the leaf and whose text goes to the composer. ``seen_leaf``: the session's leaf where
+    the branch that is left ends elsewhere.
     """
     new_leaf, text = target, ""
     if target >= 0 and tree.kind(target) in _EDITED_AGAIN and target != old_leaf:
@@ -52,7 +59,8 @@ def plan_navigation(
     path = tree.path(old_leaf)
     left = path[path.position(ancestor) + 1 :].indices() if old_leaf >= 0 else []
     worth = any(tree.kind(entry) not in METADATA_KINDS for entry in left)
-    return NavigationPlan(old_leaf, target, new_leaf, text, left if worth else [])
+    seen = old_leaf if seen_leaf is None else seen_leaf
+    return NavigationPlan(old_leaf, target, new_leaf, text, left if worth else [], seen)
 
 
 def _text(entry: Mapping[str, Any]) -> str:
