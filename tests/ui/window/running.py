@@ -82,6 +82,7 @@ class RunningWindow:
             await self.until(lambda: self.window.is_ready, "what is opened first")
         self.window.activateWindow()
         await self.until(self.window.isActiveWindow, "the window's activation")
+        await self.idle()
         return self
 
     async def close(self) -> int:

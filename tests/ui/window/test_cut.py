@@ -1,0 +1,118 @@
+"""The cut on the map: dragged or stepped, only to valid places, and everything follows."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from explorer.compaction.partition import Verdict
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.steps import prepared
+from ui.compaction.ledger_model import Column
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+async def take_hold(live: RunningWindow) -> QPoint:
+    """Bring the cut on screen and press the mouse on its handle."""
+    live.keys("Ctrl+3")
+    shown = live.partition
+    live.window.map.view.reveal(shown.path[shown.cut], centre=True)
+    await live.settle()
+    at = live.cut_point()
+    QTest.mousePress(live.window.map.view.viewport(), LEFT, pos=at)
+    return at
+
+
+def follows(live: RunningWindow) -> None:
+    """Panel, ledger and map agree on the partition."""
+    shown, window = live.partition, live.window
+    assert shown.cut in shown.valid_cuts
+    assert window.map.view.cut_now() == shown.cut
+    ledger = window.compaction.setup.ledger
+    row = ledger.row_of_position(shown.cut)
+    told = ledger.index(row, Column.WHAT)
+    assert told.data(int(Qt.ItemDataRole.UserRole)) == shown.path[shown.cut]
+    kept = f"{shown.tokens[Verdict.KEPT] / 1000:.1f}k"
+    assert kept in "".join(share.text() for share in _legend(live)), "the legend's figure"
+
+
+def _legend(live: RunningWindow) -> list[object]:
+    from PySide6.QtWidgets import QAbstractButton
+
+    return list(live.window.compaction.setup.legend.findChildren(QAbstractButton))
+
+
+async def test_dragging_the_cut_moves_everything(house: House) -> None:
+    """Between press and release the preview follows, from one valid cut to the next (A10)."""
+    live = await house.start(sample_path())
+    first = live.partition.cut
+    at = await take_hold(live)
+    surface = live.window.map.view.viewport()
+    seen = set()
+    for step in range(1, 40):
+        QTest.mouseMove(surface, at - QPoint(0, 6 * step))
+        await live.settle(1)
+        seen.add(live.partition.cut)
+        assert live.partition.cut in live.partition.valid_cuts
+    assert len(seen) > 1
+    assert live.partition.cut < first
+    follows(live)
+    last = live.partition.cut
+    QTest.mouseRelease(surface, LEFT, pos=at - QPoint(0, 6 * 39))
+    await live.idle()
+    assert live.partition.cut == last
+    assert "chosen by hand" in live.window.compaction.setup.why.accessibleName()
+    follows(live)
+    assert prepared(live).first_kept == live.partition.path[last]
+
+
+async def test_escape_while_dragging_puts_the_cut_back(house: House) -> None:
+    live = await house.start(sample_path())
+    first = live.partition.cut
+    at = await take_hold(live)
+    surface = live.window.map.view.viewport()
+    for step in range(1, 30):
+        QTest.mouseMove(surface, at - QPoint(0, 10 * step))
+        await live.settle(1)
+    assert live.partition.cut != first
+    live.keys("Esc", to=live.window.map.view)
+    await live.settle()
+    assert live.partition.cut == first
+    QTest.mouseRelease(surface, LEFT, pos=at)
+    await live.idle()
+    assert live.partition.cut == first
+
+
+async def test_the_cut_steps_by_keys_and_returns_to_where_the_rules_put_it(house: House) -> None:
+    """Alt+Up and Alt+Down go from one valid cut to the next."""
+    live = await house.start(sample_path())
+    automatic, valid = live.partition.cut, live.partition.valid_cuts
+    live.keys("F6", "Alt+Up")
+    await live.settle()
+    place = valid.index(automatic)
+    assert live.partition.cut == valid[place - 1]
+    assert live.tab == "compaction", "the panel comes forward"
+    follows(live)
+    live.keys("Alt+Up", "Alt+Down", "Alt+Down", "Alt+Down")
+    await live.settle()
+    assert live.partition.cut == valid[place + 1]
+    live.window.compaction.setup.automatic_cut_asked.emit()
+    await live.settle()
+    assert live.partition.cut == automatic
+    follows(live)
+
+
+async def test_a_hand_made_cut_is_what_is_committed(house: House) -> None:
+    """What the map shows is what the compaction entry says."""
+    live = await house.start(sample_path())
+    live.keys("F6", "Alt+Up", "Alt+Up")
+    await live.settle()
+    first_kept = live.document.tree.columns.ids[prepared(live).first_kept]
+    live.keys("Ctrl+Shift+K")
+    panel = live.window.compaction
+    await live.until(lambda: panel.draft.drafts(), "the draft")
+    live.press_button("Commit", panel)
+    await live.until(lambda: live.document.context().compaction == live.document.leaf, "it")
+    assert live.document.entry(live.document.leaf)["firstKeptEntryId"] == first_kept

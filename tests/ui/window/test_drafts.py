@@ -1,0 +1,155 @@
+"""Drafts that are stopped, fail or come back wrong change nothing, and say why."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.server import RATE_LIMIT, Answer, ChatServer, Cut, HttpFailure, Plan, Stall
+from tests.ui.window.conftest import MODEL
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.steps import commit, draft, open_sample
+
+GOOD = "## Goal\nKeep the pushes alive.\n\n## Constraints & Preferences\n- A 409 is never retried."
+
+
+async def summarize(live: RunningWindow) -> None:
+    """Press Summarize with an instruction in the box."""
+    live.keys("Ctrl+3")
+    box = live.window.compaction.setup.instructions
+    await live.tab_to(box)
+    live.type("Word for word, please.")
+    live.keys("Ctrl+Return")
+
+
+def status(live: RunningWindow) -> str:
+    return live.document.store.drafts(live.document.key)[-1].status
+
+
+async def test_cancelling_a_draft_changes_nothing(house: House, server: ChatServer) -> None:
+    """E21: afterwards everything can be done again, and the instructions are still there."""
+    server.plan(Stall(after=1, text="Half of a summary"))
+    live = await house.start(sample_path())
+    entries, leaf = len(live.document.tree), live.document.leaf
+    await summarize(live)
+    panel = live.window.compaction
+    await live.until(server.started.is_set, "the answer")
+    await live.until(lambda: "is writing" in live.words(panel), "the page of the draft")
+    assert MODEL in live.words(panel)
+    assert not live.session.actions.registry["summarize"].isEnabled(), "one draft at a time"
+    live.press_button("Cancel", panel)
+    await live.until(lambda: not live.session.compaction.running, "the end of the draft")
+    await live.until(server.gone.is_set, "the end of the call")
+    await live.idle()
+    assert (len(live.document.tree), live.document.leaf) == (entries, leaf)
+    assert status(live) == "cancelled"
+    assert "Stopped" in live.words(panel)
+    assert panel.instructions() == "Word for word, please."
+    assert live.session.actions.registry["summarize"].isEnabled()
+    server.plan(Answer(text=GOOD))
+    live.press_button("Summarize", panel)
+    await live.until(lambda: panel.draft.drafts(), "another draft")
+
+
+@pytest.mark.parametrize(
+    ("plan", "reason"),
+    [
+        (Answer(text=""), "empty"),
+        (Answer(text="Half of it", finish="length"), "length"),
+        (Cut(after=1), "complete"),
+        (RATE_LIMIT, "rate"),
+        (HttpFailure(401, "Incorrect API key provided"), "key"),
+        (Answer(text="word " * 60_000), "nothing is gained"),
+    ],
+    ids=["empty", "length", "cut", "rate", "key", "longer-than-what-it-replaces"],
+)
+async def test_an_answer_that_is_no_good_changes_nothing(
+    house: House, server: ChatServer, plan: Plan, reason: str
+) -> None:
+    """B12, E5, E14, E16: neither the log nor the leaf; the reason is told, the words are kept."""
+    server.plan(plan)
+    live = await house.start(sample_path())
+    entries, leaf = len(live.document.tree), live.document.leaf
+    await summarize(live)
+    panel = live.window.compaction
+    await live.until(panel.notice.isVisible, "the reason")
+    await live.idle()
+    assert panel.notice.notice is not None
+    assert panel.notice.notice.level == "error"
+    assert reason in panel.notice.notice.what.casefold()
+    assert "none" not in panel.notice.notice.details.split(), "the key is told to nobody"
+    assert (len(live.document.tree), live.document.leaf) == (entries, leaf)
+    assert status(live) == "failed"
+    assert panel.instructions() == "Word for word, please."
+    assert not panel.draft.drafts(), "nothing is there to be committed"
+    assert panel.setup.summarize.isEnabled(), "and it can be tried again"
+
+
+async def test_what_was_sent_is_what_was_shown(house: House, server: ChatServer) -> None:
+    """The request that goes out is the one of the request window, character by character."""
+    server.plan(Answer(text=GOOD))
+    live = await house.start(sample_path())
+    shown = live.document.requests(live.partition, "Word for word, please.")
+    await summarize(live)
+    panel = live.window.compaction
+    await live.until(lambda: panel.draft.drafts(), "the draft")
+    sent = [
+        tuple(str(message["content"]) for message in request["messages"])
+        for request in server.requests
+    ]
+    assert sorted(sent) == sorted((one.system, one.prompt) for one in shown)
+    assert GOOD.splitlines()[1] in panel.draft.editor.toPlainText()
+
+
+async def test_two_drafts_are_held_side_by_side(house: House) -> None:
+    """Another draft does not replace the first one; each keeps its own edited text."""
+    live = await house.start(sample_path())
+    panel = live.window.compaction
+    await draft(live)
+    live.keys("Ctrl+Home")
+    live.type("First. ")
+    live.press_button("Try another", panel)
+    live.press_button("Summarize", panel)
+    await live.until(lambda: len(panel.draft.drafts()) == 2, "the second draft")
+    assert not panel.draft.editor.toPlainText().startswith("First. ")
+    tabs = panel.draft.tabs
+    live.click(tabs, tabs.tabRect(0).center())
+    await live.settle()
+    assert panel.draft.editor.toPlainText().startswith("First. ")
+    compaction = await commit(live)
+    assert live.document.entry(compaction)["summary"].startswith("First. ")
+
+
+async def test_an_emptied_draft_cannot_be_committed(house: House) -> None:
+    """B12: an empty summary would replace the history with nothing."""
+    live = await house.start(sample_path())
+    entries = len(live.document.tree)
+    await draft(live)
+    live.keys("Ctrl+A", "Del")
+    await live.settle()
+    page = live.window.compaction.draft
+    assert not page.commit.isEnabled()
+    assert page.problem.isVisible()
+    live.press_button("Discard", page)
+    await live.idle()
+    assert len(live.document.tree) == entries
+    assert status(live) == "discarded"
+
+
+async def test_a_draft_waits_for_the_next_start(house: House) -> None:
+    """Closing the window loses neither a draft nor what was written into it."""
+    live = await house.start()
+    await open_sample(live)
+    await draft(live)
+    live.keys("Ctrl+Home")
+    live.type("Mine. ")
+    await live.settle()
+    await live.close()
+    again = await house.start()
+    await again.idle()
+    again.keys("Ctrl+3")
+    page = again.window.compaction.draft
+    assert page.editor.isVisible()
+    assert page.editor.toPlainText().startswith("Mine. ")
+    compaction = await commit(again)
+    assert again.document.entry(compaction)["summary"].startswith("Mine. ")
