@@ -7,6 +7,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 MOST_LINES_SHOWN = 6
+_SENDING = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier)
+"""What Enter is pressed with to send; other programs want Ctrl with it."""
 
 
 class Composer(QPlainTextEdit):
@@ -41,8 +43,9 @@ class Composer(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
-        plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and plain:
+        modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        plain = not modifiers
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and modifiers in _SENDING:
             self._send()
         elif key == Qt.Key.Key_Escape:
             self.stopped.emit()

@@ -123,7 +123,7 @@ class WindowActions(QObject):
                         "&Go", ("Shift+F3",)), lambda: search.step_requested.emit(-1)),
             (ActionSpec("goto", "&Go to the selected entry",
                         "Make the selected entry the leaf (a user message: its parent)", "&Go",
-                        ("Ctrl+Return",), separator=True),
+                        ("Ctrl+G",), separator=True),
              lambda: navigation.go_to(window.map.selected)),
             (ActionSpec("goto_start", "Go &before the first entry",
                         "Make the session start anew, with an empty context", "&Go"),
