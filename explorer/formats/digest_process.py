@@ -30,8 +30,6 @@ from explorer.formats.digest import Digest, Piece, digest, pieces
 
 _LENGTH = struct.Struct("<Q")
 _PIPE_BYTES = 1 << 20
-_PLAIN = 2
-"""The marshalling without references between values: quicker, and there are none."""
 _KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 """glibc gives memory back to the system after every group of lines and asks for it again, which
 takes a fifth of the time."""
@@ -131,7 +129,7 @@ def serve() -> None:
                 one = digest(piece.lines)
                 rare = pickle.dumps(one.rare)
                 found = (piece.end, one.columns, rare, one.others, one.ops, one.characters)
-                content = marshal.dumps(found, _PLAIN)
+                content = marshal.dumps(found)
                 _write(output, _LENGTH.pack(len(content)) + content)
         except BrokenPipeError:
             return

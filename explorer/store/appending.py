@@ -27,9 +27,9 @@ from explorer.store.sessions import Summary, extend_session, now_ms
 NewEntry = tuple[Mapping[str, Any], str | None]
 """An entry's JSON and the id of its parent, None for a root."""
 
-_ROWS = 200
+_ROWS = 64
 """Rows per statement at most: SQLite then works for a while without Python's lock, so that the
-next entries are parsed meanwhile. A statement takes at most 32,766 values."""
+next entries are taken in meanwhile. Longer statements take longer per row."""
 _SESSIONS_KEPT = 2
 
 

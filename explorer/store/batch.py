@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Mapping, Sequence
 from operator import lt
 from typing import Any
@@ -144,17 +145,17 @@ class BatchBuilder(ColumnBuilder):
                 f"entry {batch.ids[wrong]!r}: parent index {parents[wrong]} is not an earlier entry"
             )
         columns.ids.extend(batch.ids)
-        columns.parent.extend(parents)
+        columns.parent += array("i", parents)
         columns.kind.extend(batch.kinds)
-        columns.flags.extend(batch.flags)
-        columns.time.extend(batch.times)
-        columns.estimate.extend(batch.estimates)
-        columns.usage.extend(batch.usages)
+        columns.flags += array("H", batch.flags)
+        columns.time += array("d", batch.times)
+        columns.estimate += array("i", batch.estimates)
+        columns.usage += array("i", batch.usages)
         known = self._models
         for name in dict.fromkeys(batch.models):
             if name not in known:
                 self._model(name)
-        columns.model.extend([known[name] for name in batch.models])
+        columns.model += array("H", [known[name] for name in batch.models])
         self._extend_rare(first, batch)
         return first
 
