@@ -108,15 +108,9 @@ class Workbench:
     async def open(self, key: int) -> Document:
         """Open a session; the same key gives the same document. Raises StoreError."""
         if key not in self._open:
-            loaded = await asyncio.to_thread(self._load, key)
+            loaded = await asyncio.to_thread(self.store.load, key)
             self._open.setdefault(key, self._document(loaded))
         return self._open[key]
-
-    def _load(self, key: int) -> LoadedSession:
-        loaded = self.store.load(key)
-        # The first look-up by id builds the table of ids; not on the thread of the window.
-        loaded.tree.index_of("")
-        return loaded
 
     def open_blocking(self, key: int) -> Document:
         """``open`` for callers without an event loop."""
@@ -132,13 +126,13 @@ class Workbench:
         """Forget an opened session; everything of it is in the database already."""
         self._open.pop(key, None)
 
-        leaf: int | None = None,
     async def export(
         self,
         key: int,
         path: Path,
         as_format: AsFormat = "original",
         progress: Callable[[int], None] | None = None,
+        leaf: int | None = None,
     ) -> ExportReport:
         """Write a session to a file, whole or not at all. ``leaf``: where an agent that reads it
         shall go on, by default at the session's leaf. Raises ExportError, OSError."""
@@ -146,13 +140,13 @@ class Workbench:
         at = document.leaf if leaf is None else leaf
         return await asyncio.to_thread(self._export, document, path, as_format, progress, at)
 
-        leaf: int,
     def _export(
         self,
         document: Document,
         path: Path,
         as_format: AsFormat,
         progress: Callable[[int], None] | None,
+        leaf: int,
     ) -> ExportReport:
         ids = document.tree.columns.ids
         leaf_id = ids[leaf] if leaf >= 0 else ""

@@ -99,8 +99,9 @@ def view_of(
     if reset > compaction:
         compaction = -1
     elif compaction >= 0:
-        facts = tree.columns.compactions[path[compaction]]
-        kept = path.position(tree.index_of(facts.first_kept_id))
+        entry = path[compaction]
+        facts = tree.columns.compactions[entry]
+        kept = path.position(tree.index_above(facts.first_kept_id, entry + 1))
         # What the context does not hold was not kept (B2).
         kept = max(kept, reset + 1) if 0 <= kept < compaction else -1
     boundary = max(compaction, reset) + 1

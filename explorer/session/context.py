@@ -57,7 +57,8 @@ def context_at(tree: SessionTree, leaf: int) -> Context:
         messages = _sent(tree, path)
     else:
         compaction = path[at]
-        kept = path.position(tree.index_of(columns.compactions[compaction].first_kept_id))
+        first_kept = columns.compactions[compaction].first_kept_id
+        kept = path.position(tree.index_above(first_kept, compaction + 1))
         messages = [compaction]
         if 0 <= kept < at:
             kept_from = kept

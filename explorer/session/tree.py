@@ -18,6 +18,9 @@ from explorer.session.columns import ColumnBuilder, SessionColumns
 from explorer.session.describe import Facts
 from explorer.session.kinds import Kind
 
+_IDS_AT_ONCE = 8_192
+_NEAR = 64
+
 
 class Path:
     """The entries from a root down to a leaf, held as ranges of indices.
@@ -133,12 +136,34 @@ class SessionTree:
     def _ids(self) -> dict[str, int]:
         if self._by_id is None:
             ids = self.columns.ids
-            self._by_id = dict(zip(ids, range(len(ids)), strict=True))
+            found: dict[str, int] = {}
+            # In parts, so that another thread gets its turn: all of it takes 40 ms.
+            for start in range(0, len(ids), _IDS_AT_ONCE):
+                part = ids[start : start + _IDS_AT_ONCE]
+                found.update(zip(part, range(start, start + len(part)), strict=True))
+            if self._by_id is None:  # another thread may have been quicker
+                self._by_id = found
         return self._by_id
 
     def index_of(self, entry_id: str) -> int:
-        """The index of an entry id, or -1."""
+        """The index of an entry id, or -1. The first call makes the table of ids."""
         return self._ids().get(entry_id, -1)
+
+    def index_above(self, entry_id: str, below: int) -> int:
+        """The index of an id that probably lies a little above the entry ``below``, or -1.
+
+        Finds it there without the table of all ids.
+        """
+        if not entry_id:
+            return -1
+        if self._by_id is None:
+            ids, reach = self.columns.ids, _NEAR
+            while reach <= _NEAR << 6:
+                part = ids[max(0, below - reach) : below]
+                if entry_id in part:
+                    return max(0, below - reach) + part.index(entry_id)
+                reach <<= 3
+        return self.index_of(entry_id)
 
     def __contains__(self, entry_id: object) -> bool:
         return entry_id in self._ids()
@@ -257,8 +282,8 @@ class SessionTree:
     def labels(self) -> dict[int, str]:
         """Labelled entries; the last label of an entry wins, an empty one clears it."""
         found: dict[int, str] = {}
-        for target_id, label in self.columns.labels.values():
-            target = self.index_of(target_id)
+        for at, (target_id, label) in self.columns.labels.items():
+            target = self.index_above(target_id, at)
             if target >= 0:
                 found[target] = label
         return {target: label for target, label in found.items() if label}

@@ -39,7 +39,8 @@ class CompactionControl(QObject):
         panel.undo_requested.connect(self.undo)
         window.map.cut_dragged.connect(panel.set_cut)
         window.map.cut_dropped.connect(self._cut_dropped)
-        desk.document_changed.connect(self._document_changed)
+        desk.document_changed.connect(self.stop)
+        desk.fillers.append(self._document_changed)
         desk.settings_changed.connect(lambda: panel.set_rules(desk.profile, desk.settings))
 
     @property
@@ -74,7 +75,6 @@ class CompactionControl(QObject):
                 document.drafts.keep_text(draft, text)
 
     def _document_changed(self) -> None:
-        self.stop()
         self.keep_edits()
         panel, document = self._desk.window.compaction, self._desk.document
         panel.set_document(document)

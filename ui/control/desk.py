@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ class Desk(QObject):
     """State of one window. Views never ask each other; they are refreshed from here."""
 
     document_changed = Signal()
+    """Another document: for what names it, and for the map."""
     settings_changed = Signal()
     state_changed = Signal()
     """Something changed that decides what can be done now."""
@@ -33,6 +35,8 @@ class Desk(QObject):
         self.tasks = TaskOwner(self.report)
         self.bench: Workbench | None = None
         self.document: Document | None = None
+        self.fillers: list[Callable[[], None]] = []
+        """Fill the panes that take their time with another document, once the map is painted."""
         self.agent_running = False
         self.profile: Profile = PROFILES.get(preferences.profile) or PROFILES["explorer"]
         self.settings = Settings.of(self.profile)
@@ -78,11 +82,14 @@ class Desk(QObject):
         self.settings_changed.emit()
 
     def show(self, document: Document | None) -> None:
-        """Make a document the one that the window shows."""
+        """Make a document the one that the window shows; its ``fillers`` are to follow."""
         self.document = document
         if document is not None:
             self._take_kept(document)
         self.document_changed.emit()
+        if document is None:
+            for fill in self.fillers:
+                fill()
 
     def models(self, purpose: str) -> list[tuple[str, str]]:
         """(id, label) of the models that can do a job: ``summary`` or ``agent``."""

@@ -21,6 +21,9 @@ from ui.library.found import FoundDialog
 
 FILTER = "Agent sessions (*.jsonl);;All files (*)"
 
+FIRST_PAINT_S = 0.02
+"""How long the map has for its first rows before anything else is done with a session."""
+
 
 class SessionsControl(QObject):
     """Everything that the library asks for."""
@@ -66,11 +69,23 @@ class SessionsControl(QObject):
             self._desk.preferences.last_session = key
             self._desk.show(document)
             self._desk.tasks.start("Counting tokens", self._count(document))
-        if select >= 0:
+            await self._fill(document)
+        if select >= 0 and self._desk.document is document:
             self._desk.window.map.select(select)
+
+    async def _fill(self, document: Document) -> None:
+        """Let the map paint, lay out and paint again before the other panes take their time."""
+        await asyncio.sleep(FIRST_PAINT_S)
+        await self._laid_out()
+        for fill in self._desk.fillers:
+            if self._desk.document is document:
+                fill()
+                await asyncio.sleep(0)
 
     async def _count(self, document: Document) -> None:
         """Count with the tokenizer while the estimate is shown; closing the session ends it."""
+        await self._laid_out()
+        await asyncio.to_thread(document.prepare_names)
         if self._counter is None:
             self._counter = await asyncio.to_thread(TiktokenCounter)
             if self._counter.note:
@@ -92,6 +107,18 @@ class SessionsControl(QObject):
             )
         finally:
             task.end()
+
+    async def _laid_out(self) -> None:
+        """Wait until the map is whole: the work after it would take its time from it."""
+        model = self._desk.window.map.model
+        if not model.is_complete:
+            done = asyncio.Event()
+            ends = (model.layout_changed, model.layout_failed, model.session_changed)
+            for signal in ends:
+                signal.connect(done.set)
+            await done.wait()
+            for signal in ends:
+                signal.disconnect(done.set)
 
     # importing -----------------------------------------------------------------------------------
 

@@ -33,7 +33,8 @@ class AgentControl(QObject):
         pane.stop_requested.connect(self.stop)
         pane.model_chosen.connect(self._model_chosen)
         pane.workspace_requested.connect(self._choose_workspace)
-        desk.document_changed.connect(self._document_changed)
+        desk.document_changed.connect(self.stop)
+        desk.fillers.append(self._document_changed)
 
     @property
     def running(self) -> bool:
@@ -70,7 +71,6 @@ class AgentControl(QObject):
             self._shown.choose("unsent", text or None)
 
     def _document_changed(self) -> None:
-        self.stop()
         document = self._desk.document
         if self._shown is not document:
             self.keep_unsent()

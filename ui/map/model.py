@@ -24,7 +24,8 @@ Previews = Callable[[Sequence[int]], list[str]]
 AT_ONCE = 8_000
 """Entries up to which a layout is made on the window's thread (under 10 ms)."""
 
-_FIRST_PAINT_MS = 10
+_PATIENCE_MS = 200
+"""How long a large session's layout waits for the paint of its first rows."""
 
 FIRST_ROWS = 400
 """Entries at the end of a large session that are laid out before the first paint."""
@@ -72,6 +73,7 @@ class MapModel(QObject):
         self._use(arrange(self.skeleton, -1))
         self.texts = TextCache(self, previews)
         self.is_complete = True
+        self._rest_is_ordered = True
         self.is_open = False
 
     # the session -----------------------------------------------------------------------------
@@ -95,13 +97,12 @@ class MapModel(QObject):
             self.groups = categories(tree.columns)
             self._arrange_now()
         else:
-            self.is_complete = False
+            self.is_complete = self._rest_is_ordered = False
             self.skeleton, lanes = first_layout(tree, leaf, FIRST_ROWS)
             self._use(lanes)
             # What the replies hold is looked at by the layout; until then the kind must do.
             self.groups = bytearray(tree.columns.kind.translate(KIND_CATEGORY))
-            # After the first paint, which it would slow down.
-            QTimer.singleShot(_FIRST_PAINT_MS, self, self._order_rest)
+            QTimer.singleShot(_PATIENCE_MS, self, self._order_rest)
         self._build_rows()
         self.session_changed.emit()
 
@@ -120,10 +121,16 @@ class MapModel(QObject):
         return self._worker.is_busy or not self.is_complete
 
     def _order(self) -> None:
+        self._rest_is_ordered = True
         self._worker.start(Order(snapshot(self.tree.columns), self.leaf))
 
+    def first_rows_painted(self) -> None:
+        """The rest of a large session is laid out now; earlier it would slow that paint down."""
+        if not self._rest_is_ordered:
+            QTimer.singleShot(0, self, self._order_rest)
+
     def _order_rest(self) -> None:
-        if not self.is_complete:
+        if not self._rest_is_ordered:
             self._order()
 
     @property

@@ -191,6 +191,7 @@ class MapView(ZoomedArea):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
         painter.end()
+        self.model.first_rows_painted()
 
     def _move_leaf(self, canvas: Canvas) -> None:
         row = self.model.rows.row(self.model.leaf)
