@@ -6,6 +6,7 @@ with them the shown entries are one ascending array, so both directions are a lo
 
 from __future__ import annotations
 
+import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -82,30 +83,42 @@ TURN_START = bytes(
 )
 """Translates categories into 1 where a turn may start (A18)."""
 
-_CONTENT = Flag.HAS_TEXT | Flag.HAS_THINKING | Flag.HAS_TOOL_CALL
-
 
 def category(kind: int, flags: int) -> int:
     """A reply that only calls tools counts as its calls, one that only thinks as thinking."""
-    if kind == Kind.ASSISTANT and not flags & Flag.HAS_TEXT:
-        if flags & Flag.HAS_TOOL_CALL:
-            return Category.CALL
-        if flags & Flag.HAS_THINKING:
-            return Category.THINKING
-    return KIND_CATEGORY[kind]
+    return _REPLY[flags & 0xFF] if kind == Kind.ASSISTANT else KIND_CATEGORY[kind]
+
+
+def _reply(flags: int) -> Category:
+    if flags & Flag.HAS_TEXT:
+        return Category.ASSISTANT
+    if flags & Flag.HAS_TOOL_CALL:
+        return Category.CALL
+    return Category.THINKING if flags & Flag.HAS_THINKING else Category.ASSISTANT
+
+
+_REPLY = bytes(_reply(flags) for flags in range(256))
+"""The category of a reply by its low flags, which tell what it holds."""
+_NO_REPLY = bytes(
+    0 if kind == Kind.ASSISTANT else group for kind, group in enumerate(KIND_CATEGORY)
+)
+_IS_REPLY = bytes(0xFF if kind == Kind.ASSISTANT else 0 for kind in range(256))
 
 
 def categories(columns: SessionColumns, first: int = 0) -> bytearray:
-    """The categories of all entries from ``first`` on."""
-    kinds = columns.kind[first:]
-    found = bytearray(kinds.translate(KIND_CATEGORY))
-    flags = columns.flags
-    at = kinds.find(Kind.ASSISTANT)
-    while at >= 0:
-        if flags[first + at] & _CONTENT ^ Flag.HAS_TEXT:
-            found[at] = category(Kind.ASSISTANT, flags[first + at])
-        at = kinds.find(Kind.ASSISTANT, at + 1)
-    return found
+    """The categories of all entries from ``first`` on.
+
+    Whole columns at a time, as numbers of very many digits: a loop takes 200 ms for 100,000.
+    """
+    kinds, flags = columns.kind[first:], columns.flags[first:]
+    low = flags.tobytes()[0 if sys.byteorder == "little" else flags.itemsize - 1 :: flags.itemsize]
+    replies = _number(low.translate(_REPLY)) & _number(kinds.translate(_IS_REPLY))
+    found = replies | _number(kinds.translate(_NO_REPLY))
+    return bytearray(found.to_bytes(len(kinds), "little"))
+
+
+def _number(column: bytes | bytearray) -> int:
+    return int.from_bytes(column, "little")
 
 
 class Rows:
