@@ -152,7 +152,7 @@ class AgentTurn:
         except Cancelled:
             return ""
         except ModelError as error:
-            return str(error)
+            return error.told
         if not reply.stop_reason and not cancel.cancelled:
             return "The answer ended before the model said that it was complete."
         return ""

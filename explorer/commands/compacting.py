@@ -108,13 +108,14 @@ def _preview(
     arguments: argparse.Namespace, chosen: Target, profile: Profile, settings: Settings
 ) -> None:
     shown = chosen.document.preview(chosen.at, profile, settings)
-    requests = chosen.document.requests(shown, arguments.instructions)
+    model = arguments.model or chosen.document.door.default_model()
+    requests = chosen.document.requests(shown, arguments.instructions, model)
     if arguments.json:
         value = preview_json(chosen, shown)
         value["requests"] = [
             {
                 "purpose": request.purpose,
-                "model": arguments.model or chosen.document.door.default_model(),
+                "model": model,
                 "system": request.system,
                 "prompt": request.prompt,
                 "max_output_tokens": request.max_output_tokens,

@@ -90,6 +90,14 @@ class ModelError(Exception):
         self.message = message
         self.retry_after_s = retry_after_s
 
+    @property
+    def told(self) -> str:
+        """The message for a person, with how long the provider asks to wait."""
+        if not self.retry_after_s:
+            return self.message
+        wait = f"{self.retry_after_s:g} second{'' if self.retry_after_s == 1 else 's'}"
+        return f"{self.message.rstrip('.')}. The provider asks to wait {wait}."
+
     def __repr__(self) -> str:
         return f"ModelError({self.kind!r}, {self.message!r}, {self.retry_after_s!r})"
 

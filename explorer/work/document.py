@@ -204,8 +204,13 @@ class Document:
         summary = self.entry(prepared.previous_compaction).get("summary")
         return summary if isinstance(summary, str) and summary else None
 
-    def requests(self, shown: Partition, instructions: str = "") -> list[SummaryRequest]:
-        """The exact requests that a compaction would send; empty when it is refused."""
+    def requests(
+        self, shown: Partition, instructions: str = "", model: str | None = None
+    ) -> list[SummaryRequest]:
+        """The exact requests that a compaction would send; empty when it is refused.
+
+        ``model``: its output limit caps what an answer may take (E19).
+        """
         prepared = shown.preparation
         if not isinstance(prepared, Preparation):
             return []
@@ -215,7 +220,12 @@ class Document:
             self.previous_summary(prepared),
             instructions,
             self.templates,
+            model_limit=self._output_limit(model),
         )
+
+    def _output_limit(self, model: str | None) -> int | None:
+        """Tokens that a model can write, where that is known."""
+        return self.door.info(model).output_limit if model else None
 
     async def summarize(self, shown: Partition, order: Order) -> Draft:
         """Make a draft. Raises DraftFailed or Cancelled; the session is not changed.
@@ -232,7 +242,7 @@ class Document:
             _replaced(self.tree, shown),
             prepared.leaf == self.leaf,
         )
-        requests = self.requests(shown, order.instructions)
+        requests = self.requests(shown, order.instructions, order.model)
         return await self.drafts.compaction(plan, requests, order)
 
     def waiting_drafts(self) -> list[tuple[Draft, str]]:
@@ -299,11 +309,16 @@ class Document:
         return prepare_branch(self.tree, plan.old_leaf, plan.new_leaf, profile, settings)
 
     def branch_requests(
-        self, prepared: BranchPreparation, instructions: str
+        self, prepared: BranchPreparation, instructions: str, model: str | None = None
     ) -> list[SummaryRequest]:
         """The exact request of a branch summary; empty when there is nothing to tell (B16)."""
-        entries = self.payloads.entries
-        request = branch_request(prepared, entries, instructions, self.templates)
+        request = branch_request(
+            prepared,
+            self.payloads.entries,
+            instructions,
+            self.templates,
+            model_limit=self._output_limit(model),
+        )
         return [] if request is None else [request]
 
     async def summarize_branch(
@@ -313,7 +328,7 @@ class Document:
 
         Raises DraftFailed, Cancelled, or ValueError when there is nothing to tell.
         """
-        requests = self.branch_requests(prepared, order.instructions)
+        requests = self.branch_requests(prepared, order.instructions, order.model)
         if not requests:
             raise ValueError("There is nothing on this branch that a summary could tell.")
         from_id = self.tree.columns.ids[plan.old_leaf]

@@ -135,7 +135,7 @@ async def run_requests(
     errors = [result for result in results if isinstance(result, BaseException)]
     for error in errors:
         if isinstance(error, ModelError):
-            raise DraftFailed(str(error), parts) from error
+            raise DraftFailed(error.told, parts) from error
     for error in errors:
         raise error
     return parts
