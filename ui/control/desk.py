@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.settings import Preferences
@@ -17,6 +17,9 @@ if TYPE_CHECKING:  # the workbench is there after the first paint, its types bef
     from explorer.work.document import Document
     from explorer.workbench import Workbench
     from ui.main_window import MainWindow
+
+REST_MS = 400
+"""How long a size must not change before it is kept with the session."""
 
 
 class Desk(QObject):
@@ -40,6 +43,10 @@ class Desk(QObject):
         self.agent_running = False
         self.profile: Profile = PROFILES.get(preferences.profile) or PROFILES["explorer"]
         self.settings = Settings.of(self.profile)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._keep)
 
     def set_profile(self, name: str) -> None:
         """Follow the rules of another system, with its own sizes."""
@@ -60,11 +67,13 @@ class Desk(QObject):
     def set_settings(self, settings: Settings) -> None:
         if settings != self.settings:
             self.settings = settings
-            self._keep()
+            # A slider passes through a hundred sizes; the one where it rests is kept.
+            self._rest.start()
             self.settings_changed.emit()
 
     def _keep(self) -> None:
         """A session is opened again with the rules and sizes that were last chosen in it."""
+        self._rest.stop()
         if self.document is not None:
             rules = {"profile": asdict(self.profile), "settings": asdict(self.settings)}
             self.document.choose("compaction", rules)
@@ -83,6 +92,8 @@ class Desk(QObject):
 
     def show(self, document: Document | None) -> None:
         """Make a document the one that the window shows; its ``fillers`` are to follow."""
+        if self._rest.isActive():
+            self._keep()
         self.document = document
         if document is not None:
             self._take_kept(document)
