@@ -9,10 +9,19 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QDialog, QLabel, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QLabel,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
 
 from explorer.compaction.partition import Partition
 from explorer.paths import resource_path
@@ -182,8 +191,18 @@ class RunningWindow:
         for at, line in enumerate(text.split("\n")):
             if at:
                 QTest.keyClick(to or self.receiver(), Qt.Key.Key_Return)
-            if line:
-                QTest.keyClicks(to or self.receiver(), line)
+            for letter in line:
+                self._letter(letter, to or self.receiver())
+
+    @staticmethod
+    def _letter(letter: str, to: QWidget) -> None:
+        if letter.isascii():
+            QTest.keyClick(to, letter)
+            return
+        # QTest has keys for plain letters only, and ends the process at others.
+        for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
+            event = QKeyEvent(kind, 0, Qt.KeyboardModifier.NoModifier, letter)
+            QApplication.sendEvent(to, event)
 
     async def tab_to(self, wanted: QWidget, most: int = 60, key: str = "Tab") -> None:
         """Press Tab until a widget has the keyboard. Raises NotReached."""
@@ -262,8 +281,12 @@ class RunningWindow:
         raise NotReached(f"no visible button says {text!r}")
 
     def words(self, inside: QWidget | None = None) -> str:
-        """All words of visible labels, one per line."""
-        return "\n".join(label.text() for label in visible(inside or self.active, QLabel))
+        """All words of visible labels and texts, one per line."""
+        place = inside or self.active
+        found = [label.text() for label in visible(place, QLabel)]
+        found += [text.toPlainText() for text in visible(place, QTextEdit)]
+        found += [text.toPlainText() for text in visible(place, QPlainTextEdit)]
+        return "\n".join(found)
 
     @property
     def active(self) -> QWidget:

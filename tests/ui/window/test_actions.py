@@ -1,0 +1,148 @@
+"""Every action: its name, its tip, where it is enabled, and that the palette lists it."""
+
+from __future__ import annotations
+
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.steps import commit, draft, open_sample
+from ui.shell.keys_page import KeysPage, keys_html
+from ui.shell.palette import CommandPalette
+
+WITHOUT_A_SESSION = {
+    "import", "find", "sample", "quit", "search", "theme_system", "theme_light", "theme_dark",
+    "larger", "focus_library", "palette", "keys",
+}  # fmt: skip
+
+
+def enabled(live: RunningWindow) -> set[str]:
+    registry = live.session.actions.registry
+    return {bound.spec.id for bound in registry.all() if bound.action.isEnabled()}
+
+
+async def test_every_action_says_what_it_does(house: House) -> None:
+    live = await house.start()
+    bounds = live.session.actions.registry.all()
+    titles = [bound.action.text().replace("&", "") for bound in bounds]
+    assert len(set(titles)) == len(titles)
+    for bound in bounds:
+        assert bound.spec.tip, bound.spec.id
+        assert bound.action.statusTip() == bound.spec.tip
+        assert bound.spec.menu, "every action is in a menu"
+    page = keys_html(live.session.actions.registry)
+    for bound in bounds:
+        for shortcut in bound.action.shortcuts():
+            assert shortcut.toString() in page
+
+
+async def test_actions_are_enabled_where_they_can_do_something(house: House) -> None:
+    live = await house.start()
+    assert enabled(live) == WITHOUT_A_SESSION
+    await open_sample(live)
+    everything = {bound.spec.id for bound in live.session.actions.registry.all()}
+    assert everything - enabled(live) == {"next_hit", "previous_hit", "smaller"}
+    live.keys("/")
+    live.type("error")
+    await live.until(lambda: live.session.search.has_hits, "the hits")
+    assert {"next_hit", "previous_hit"} <= enabled(live)
+    live.keys("Ctrl+A", "Del")
+    await live.until(lambda: not live.session.search.has_hits, "no hits")
+    assert not {"next_hit", "previous_hit"} & enabled(live)
+
+
+async def test_undo_is_offered_where_there_is_a_compaction(house: House) -> None:
+    """Taken back one after the other, until there is none on the path."""
+    live = await house.start(sample_path())
+    await draft(live)
+    await commit(live)
+    undone = 0
+    while "undo" in enabled(live):
+        leaf = live.document.leaf
+        live.keys("F6", "Ctrl+Z")
+        await live.until(lambda leaf=leaf: live.document.leaf != leaf, "the undo")
+        await live.idle()
+        undone += 1
+    assert undone == 3, "the new one and the two that the session came with"
+    assert "summarize" in enabled(live)
+
+
+async def test_summarize_is_offered_where_there_is_something_to_compact(house: House) -> None:
+    live = await house.start(sample_path())
+    await draft(live)
+    await commit(live)
+    assert "summarize" not in enabled(live), "right after a compaction there is nothing"
+
+
+async def test_the_palette_lists_what_is_enabled_and_runs_it(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+Shift+P")
+    palette = await live.dialog(CommandPalette)
+    registry = live.session.actions.registry
+    listed = {bound.action.text().replace("&", "") for bound in registry.all()
+              if bound.action.isEnabled()}  # fmt: skip
+    assert set(palette.titles()) == listed
+    live.type("context")
+    assert palette.titles()[0] == "Inspector: Context"
+    live.keys("Return")
+    await live.back()
+    assert live.tab == "context"
+
+
+async def test_the_palette_says_when_nothing_matches(house: House) -> None:
+    live = await house.start()
+    live.keys("Ctrl+Shift+P")
+    palette = await live.dialog(CommandPalette)
+    live.type("kangaroo")
+    await live.settle()
+    assert palette.titles() == []
+    assert "No command" in live.words(palette)
+    live.keys("Return")
+    assert palette.isVisible(), "there is nothing to run"
+    live.keys("Esc")
+    await live.back()
+
+
+async def test_every_action_runs_from_the_palette(house: House) -> None:
+    """Each is chosen by its name once; dialogs are left by Escape, and nothing breaks."""
+    live = await house.start(sample_path())
+    registry = live.session.actions.registry
+    for bound in registry.all():
+        if bound.spec.id == "quit" or not bound.action.isEnabled():
+            continue
+        live.window.setFocus()
+        live.keys("Ctrl+Shift+P")
+        await live.dialog(CommandPalette)
+        live.type(bound.action.text().replace("&", ""))
+        live.keys("Return")
+        await live.settle(6)
+        if bound.spec.id in ("sample", "summarize"):
+            await live.idle()
+        while live.active is not live.window:
+            live.keys("Esc", to=live.active)
+            await live.settle(3)
+        await live.back()
+    registry["theme_light"].trigger()
+    registry["smaller"].trigger()
+    await live.settle()
+
+
+async def test_the_page_of_keys_opens_by_a_question_mark(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("?")
+    page = await live.dialog(KeysPage)
+    assert page.isVisible()
+    live.keys("Esc")
+    await live.back()
+
+
+async def test_plain_letters_are_typed_and_not_taken_for_commands(house: House) -> None:
+    """``/`` and ``?`` are commands on the map and letters in a text box."""
+    live = await house.start(sample_path())
+    live.keys("F7")
+    live.type("Is src/retry.py the place?")
+    assert live.window.agent.composer.toPlainText() == "Is src/retry.py the place?"
+    live.keys("Ctrl+3")
+    box = live.window.compaction.setup.instructions
+    await live.tab_to(box)
+    live.type("a/b?")
+    assert box.toPlainText() == "a/b?"
+    assert live.active is live.window

@@ -1,0 +1,143 @@
+"""Themes, text sizes, narrow windows, underlined letters: in the running window."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, on_screen, sample_path, visible
+from tests.ui.window.steps import ask_to_leave, draft
+from ui import theme
+
+
+def mnemonics(live: RunningWindow, inside: QWidget) -> dict[str, list[str]]:
+    """The underlined letters that can be pressed now, and what each stands for."""
+    found: dict[str, list[str]] = defaultdict(list)
+    texts = [button.text() for button in visible(inside, QAbstractButton)]
+    texts += [label.text() for label in visible(inside, QLabel) if label.buddy() is not None]
+    if inside is live.window:
+        texts += [action.text() for action in live.window.menuBar().actions()]
+    for text in texts:
+        stroke = QKeySequence.mnemonic(text)
+        if not stroke.isEmpty():
+            found[stroke.toString()].append(text)
+    return found
+
+
+def clashes(live: RunningWindow, inside: QWidget | None = None) -> dict[str, list[str]]:
+    shown = mnemonics(live, inside or live.window)
+    return {key: texts for key, texts in shown.items() if len(texts) > 1}
+
+
+async def test_no_two_things_share_an_underlined_letter(house: House) -> None:
+    """Two that share one would need it pressed twice, and then Return."""
+    live = await house.start(sample_path())
+    for tab in ("Ctrl+1", "Ctrl+2", "Ctrl+3"):
+        live.keys(tab)
+        await live.settle()
+        assert not clashes(live), tab
+    live.click(live.window.compaction.setup.rules)
+    await live.settle()
+    assert not clashes(live), "rules"
+    live.mnemonic("‹ Back", live.window.compaction)
+    await live.settle()
+    await draft(live)
+    assert not clashes(live), "draft"
+    dialog = await ask_to_leave(live, 252)
+    assert not clashes(live, dialog), "leaving"
+    live.keys("Esc")
+    await live.back()
+
+
+async def test_the_theme_changes_while_the_window_is_open(house: House) -> None:
+    live = await house.start(sample_path())
+    registry = live.session.actions.registry
+    colours = []
+    for name in ("dark", "light"):
+        registry[f"theme_{name}"].trigger()
+        await live.settle(8)
+        assert theme.theme().name == name
+        assert [n for n in ("system", "light", "dark") if registry[f"theme_{n}"].isChecked()] == [
+            name
+        ]
+        picture = live.window.grab().toImage()
+        colours.append(picture.pixelColor(picture.width() // 2, 300).lightness())
+    assert colours[0] < 90 < colours[1]
+    registry["theme_dark"].trigger()
+    await live.close()
+    again = await house.start()
+    assert theme.theme().name == "dark"
+    again.session.actions.registry["theme_light"].trigger()
+
+
+async def test_the_text_grows_to_twice_its_size_and_back(house: House) -> None:
+    """By keys; everything stays inside the window, and the steps end where they should."""
+    live = await house.start(sample_path())
+    registry = live.session.actions.registry
+    height = live.window.header.height()
+    assert not registry["smaller"].isEnabled()
+    steps = 0
+    while registry["larger"].isEnabled():
+        live.keys("Ctrl+Shift+=")
+        await live.settle()
+        steps += 1
+        assert steps < 10
+    assert live.session.desk.preferences.scale == 200
+    assert "200 %" in live.said
+    assert live.window.header.height() > height
+    for tab in ("Ctrl+1", "Ctrl+2", "Ctrl+3"):
+        live.keys(tab)
+        await live.settle()
+        inside_the_window(live)
+    while registry["smaller"].isEnabled():
+        live.keys("Ctrl+Shift+-")
+        await live.settle()
+    assert live.session.desk.preferences.scale == 100
+    assert live.window.header.height() == height
+
+
+def inside_the_window(live: RunningWindow) -> None:
+    """No control of the frame reaches beyond the window's edge."""
+    frame = live.window.rect()
+    header = live.window.header
+    for widget in (
+        *header.findChildren(QAbstractButton),
+        header.profile,
+        header.gauge,
+        header.search.box,
+        live.window.agent.composer,
+        live.window.library.find_button,
+        *live.window.agent.findChildren(QAbstractButton),
+    ):
+        if widget.isVisible():
+            assert frame.contains(on_screen(widget)), widget.accessibleName() or widget
+
+
+@pytest.mark.parametrize("tab", ["Ctrl+1", "Ctrl+2", "Ctrl+3"])
+async def test_the_window_fits_a_small_screen(house: House, tab: str) -> None:
+    """1024 by 700 holds the whole window, with a session, hits and a notice."""
+    live = await house.start(sample_path(), size=(1024, 700))
+    live.keys(tab, "/")
+    live.type("error")
+    await live.until(lambda: " / " in live.window.header.search.count.text(), "the hits")
+    live.session.desk.notice("warning", "Something long " * 12, "kept", "todo", details="x")
+    await live.settle(8)
+    assert (live.window.width(), live.window.height()) == (1024, 700)
+    inside_the_window(live)
+    assert live.window.header.title.shown_text().startswith("Fix the fla")
+    assert live.window.header.search.box.width() >= 120
+    assert live.window.map.view.width() >= 220
+
+
+async def test_a_draft_fits_a_small_screen(house: House) -> None:
+    live = await house.start(sample_path(), size=(1024, 700))
+    await draft(live)
+    assert (live.window.width(), live.window.height()) == (1024, 700)
+    page = live.window.compaction.draft
+    for button in (page.commit, page.again, page.discard):
+        assert live.window.rect().contains(on_screen(button))
+    assert page.editor.height() >= 90
