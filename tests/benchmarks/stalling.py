@@ -19,8 +19,8 @@ def measure(bench: Bench) -> list[Row]:
     streamed = bench.child("window_stalls", "streaming", home, seconds=seconds)
     return [
         stalls("the window with nothing to do", imported["nothing"]),
-        stalls(f"while importing {entries:,} entries", imported["import"]),
-        stalls("while indexing them for search", imported["index"]),
+        stalls(f"while importing and opening {entries:,} entries", imported["import"]),
+        stalls("while indexing and counting them", imported["index"]),
         stalls("while opening that session", opened["open"]),
         stalls("while going through the inspector's tabs", opened["tabs"]),
         stalls("while counting tokens", counted["count"]),

@@ -18,7 +18,7 @@ PIECE = "token "
 
 
 def importing(home: str, session: str) -> dict[str, list[float]]:
-    """Lateness in ms of each beat: nothing going on, while importing, while opening it then."""
+    """Lateness in ms of each beat: nothing going on, importing and opening, indexing."""
 
     async def scenario(running: WindowSession) -> dict[str, list[float]]:
         beat, bench = Heartbeat(), running.desk.bench
@@ -29,7 +29,7 @@ def importing(home: str, session: str) -> dict[str, list[float]]:
             await asyncio.sleep(2)
         found["nothing"] = list(beat.late)
         with beat.beating():
-            await running.sessions._import_one(Path(session), [])
+            await running.sessions.import_now([Path(session)])
         found["import"] = list(beat.late)
         with beat.beating():
             await asyncio.sleep(10)
