@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 from explorer.store.claims import is_abandoned
 from explorer.store.codec import from_json
 from explorer.store.database import CHECKPOINT_PAGES, IMPORT_PAGES, driver, work_log_in
+from explorer.store.drafts import break_off_draft, unfinished_drafts
 from explorer.store.payloads import StoredPayloads
 from explorer.store.readers import Readers
 from explorer.store.removing import disclaim
@@ -51,6 +52,7 @@ class Background:
         self._stopping = threading.Event()
         self._imports = 0
         self._unsettled = False
+        self._drafts_seen = False
         self._imports_lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="store-background", daemon=True)
 
@@ -142,6 +144,9 @@ class Background:
         if self._stopping.is_set():
             return False
         started = time.monotonic()
+        if not self._drafts_seen:
+            self._end_drafts()
+            self._drafts_seen = True
         if not (self._remove_some() or (self._imports == 0 and self._settle_or_index())):
             return False
         self._stopping.wait(_REST * (time.monotonic() - started))
@@ -160,6 +165,14 @@ class Background:
             if self._imports == 0:
                 self._unsettled = False
                 self._set_log_pages(CHECKPOINT_PAGES)
+
+    def _end_drafts(self) -> None:
+        """Drafts of a process that was killed are not on their way any more."""
+        with self._readers.read() as db:
+            unfinished = unfinished_drafts(db)
+        for draft_id, claim in unfinished:
+            if is_abandoned(self._path, claim):
+                self._writer.submit(lambda c: break_off_draft(driver(c), draft_id)).result()  # noqa: B023
 
     # removals ------------------------------------------------------------------------------------
 

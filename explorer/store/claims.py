@@ -1,4 +1,4 @@
-"""Which unfinished imports still have a living process behind them."""
+"""Which unfinished work (imports, drafts) still has a living process behind it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from explorer.store.rows import StoreError
 
 
 class Claim:
-    """A locked file beside the database for as long as an import runs.
+    """A locked file beside the database for as long as the work runs.
 
     When the process is killed the system lets go of the lock, which tells the next one to open
-    the database that the import will never end.
+    the database that the work will never end.
     """
 
     def __init__(self, name: str, lock: FileLock) -> None:
@@ -43,12 +43,16 @@ class Claim:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """The work has ended."""
         self._lock.release()
 
 
 def claim_path(database: Path, name: str) -> Path:
     """The lock file of a claim."""
-    return Path(f"{database}.import-{name}")
+    return Path(f"{database}.claim-{name}")
 
 
 def is_abandoned(database: Path, name: str) -> bool:

@@ -16,6 +16,9 @@ from explorer.store.codec import from_json
 from explorer.store.rows import DraftRow, StoreError
 from explorer.store.schema import DraftTable
 
+STREAMING = "streaming"
+"""The status of a draft that is being made."""
+BROKEN_OFF = "The program ended before the answer was complete."
 _FIELDS = frozenset(DraftTable.model_fields) - {"id", "session", "created_ms", "changed_ms"}
 
 
@@ -45,6 +48,26 @@ def update_draft(
         row.changed_ms = time.time() * 1000
         session.add(row)
         session.commit()
+
+
+def unfinished_drafts(db: sqlite3.Connection) -> list[tuple[int, str]]:
+    """The drafts that are said to be on their way: id, and the claim of who makes them."""
+    found = db.execute("SELECT id, facts FROM drafts WHERE status = ?", (STREAMING,))
+    return [(draft_id, _claim(facts)) for draft_id, facts in found.fetchall()]
+
+
+def _claim(facts: object) -> str:
+    value = from_json(facts) if isinstance(facts, str | bytes) else None
+    claim = value.get("claim") if isinstance(value, dict) else None
+    return claim if isinstance(claim, str) else ""
+
+
+def break_off_draft(db: sqlite3.Connection, draft_id: int) -> None:
+    """A draft that nobody makes any more has failed; what was asked stays on record."""
+    db.execute(
+        "UPDATE drafts SET status = 'failed', problem = ? WHERE id = ? AND status = ?",
+        (BROKEN_OFF, draft_id, STREAMING),
+    )
 
 
 def read_drafts(db: sqlite3.Connection, key: int) -> list[DraftRow]:

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
@@ -17,9 +17,10 @@ from explorer.session.tree import SessionTree
 from explorer.store import database, values
 from explorer.store.appending import Appender, NewEntry, move_leaf
 from explorer.store.background import Background
+from explorer.store.claims import Claim
 from explorer.store.columns_blob import pack
 from explorer.store.database import driver
-from explorer.store.drafts import add_draft, read_drafts, update_draft
+from explorer.store.drafts import STREAMING, add_draft, read_drafts, update_draft
 from explorer.store.importing import NewImport
 from explorer.store.lines import asides, session_lines
 from explorer.store.loading import REPACK_ROWS, load_columns, records_from, store_columns
@@ -58,6 +59,7 @@ class Store:
         self._appender = Appender(path, estimate)
         self._elsewhere = Elsewhere(self._writer)
         self._watches: list[Watch] = []
+        self._claim: Claim | None = None
         self._background = Background(path, library, self._writer, self._readers)
         self._background.start()
 
@@ -94,6 +96,9 @@ class Store:
         # The last connection works the log into the file, and only the writer's can.
         self._writer.close()
         self._engine.dispose()
+        if self._claim is not None:
+            self._claim.release()
+            self._claim = None
 
     def __enter__(self) -> Store:
         return self
@@ -213,9 +218,20 @@ class Store:
     # drafts, settings, counts ----------------------------------------------------------------
 
     def add_draft(self, key: int, fields: Mapping[str, Any]) -> Future[int]:
-        """Write a draft down; the future has its id. Fields are those of ``DraftRow``."""
+        """Write a draft down; the future has its id. Fields are those of ``DraftRow``.
+
+        One that is ``streaming`` when this process dies has failed for the next one.
+        """
         kept = dict(fields)
-        return self._writer.submit(lambda c: add_draft(c, key, kept, self.path))
+
+        def job(connection: Connection) -> int:
+            if kept.get("status") == STREAMING:
+                if self._claim is None:
+                    self._claim = Claim.make(self.path)
+                kept["facts"] = {**(kept.get("facts") or {}), "claim": self._claim.name}
+            return add_draft(connection, key, kept, self.path)
+
+        return self._writer.submit(job)
 
     def update_draft(self, draft_id: int, fields: Mapping[str, Any]) -> Future[None]:
         """Change fields of a draft."""

@@ -58,7 +58,7 @@ def test_a_killed_import_is_not_shown_and_its_rest_is_removed(
         eventually(lambda: rows() == 0, "the unfinished import is removed")
         report = store.import_session(FileSource(file))
         assert report.created and len(store.load(report.key).tree) == 6000
-    assert not list(tmp_path.glob("*.import-*")), "no claim is left behind"
+    assert not list(tmp_path.glob("*.claim-*")), "no claim is left behind"
 
 
 def test_an_import_that_runs_elsewhere_is_left_alone(database: Path, tmp_path: Path) -> None:
