@@ -1,0 +1,1 @@
+"""The list of sessions and the list of those found, by themselves."""

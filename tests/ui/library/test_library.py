@@ -1,0 +1,140 @@
+"""The sessions at the left, and those found on this computer."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from explorer.formats import FoundSession
+from explorer.store.rows import SessionRow
+from tests.ui.waiting import settle
+from ui.library.found import FoundDialog
+from ui.library.pane import LibraryPane, detail, project, when
+
+NOW = datetime(2026, 11, 21, 15, 0, tzinfo=UTC)
+
+
+def ms(*moment: int) -> float:
+    return datetime(*moment, tzinfo=UTC).timestamp() * 1000  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [
+        (ms(2026, 11, 21, 9, 5), "today 09:05"),
+        (ms(2026, 11, 20, 23, 59), "yesterday"),
+        (ms(2026, 11, 17, 12), "Tue"),
+        (ms(2026, 3, 2, 12), "2 Mar"),
+        (ms(2024, 3, 2, 12), "2 Mar 2024"),
+        (ms(2026, 11, 23, 12), "23 Nov"),
+        (0, ""),
+    ],
+)
+def test_moments_are_said_as_people_say_them(moment: float, words: str) -> None:
+    assert when(moment, NOW) == words
+
+
+def row(key: int, title: str, cwd: str, last_ms: float, **more: object) -> SessionRow:
+    values: dict[str, object] = {"key": key, "title": title, "cwd": cwd, "last_ms": last_ms}
+    values |= {"entries": 12, "compactions": 0} | more
+    for item in fields(SessionRow):
+        values.setdefault(item.name, "" if item.type == "str" else 0)
+    return SessionRow(**values)  # type: ignore[arg-type]
+
+
+ROWS = [
+    row(1, "Old", "/home/sam/src/queue", ms(2026, 3, 2)),
+    row(2, "New", "C:\\work\\todo-api\\", ms(2026, 11, 20), compactions=2),
+    row(3, "", "/home/sam/src/queue/", ms(2026, 3, 5)),
+]
+
+
+def test_folders_of_any_system_give_their_last_part() -> None:
+    assert [project(one) for one in ROWS] == ["queue", "todo-api", "queue"]
+    assert project(row(9, "", "", 0)) == "no folder"
+
+
+def test_details_leave_out_what_is_nothing() -> None:
+    assert detail(ROWS[1], NOW) == "yesterday · 12 · 2 compactions"
+    assert detail(ROWS[0], NOW) == "2 Mar · 12"
+
+
+@pytest.fixture
+def pane(app: QApplication) -> LibraryPane:
+    made = LibraryPane()
+    made.resize(220, 400)
+    made.show()
+    return made
+
+
+def test_an_empty_library_says_what_to_do(pane: LibraryPane) -> None:
+    assert pane.nothing.isVisible()
+    assert not pane.list.isVisible()
+    pane.show_sessions(ROWS, 0)
+    assert not pane.nothing.isVisible()
+    assert pane.list.isVisible()
+
+
+def test_sessions_are_grouped_newest_first(pane: LibraryPane) -> None:
+    pane.show_sessions(ROWS, 2)
+    model = pane.model
+    titles = [model.index(at).data() for at in range(model.rowCount())]
+    assert titles == ["todo-api", "New", "queue", "Untitled session", "Old"]
+    assert pane.list.currentIndex().row() == 1
+    assert not model.flags(model.index(0)) & Qt.ItemFlag.ItemIsSelectable
+
+
+def test_a_click_and_the_keys_open_but_not_what_is_open(pane: LibraryPane) -> None:
+    opened: list[int] = []
+    pane.open_requested.connect(opened.append)
+    pane.show_sessions(ROWS, 2)
+    settle()
+
+    def click(at: int) -> None:
+        place = pane.list.visualRect(pane.model.index(at)).center()
+        QTest.mouseClick(pane.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+    click(1)
+    click(0)
+    assert opened == []
+    click(4)
+    assert opened == [1]
+    pane.list.setFocus()
+    QTest.keyClick(pane.list, Qt.Key.Key_Up)
+    QTest.keyClick(pane.list, Qt.Key.Key_Return)
+    assert opened == [1, 3]
+
+
+def found(name: str, cwd: str) -> FoundSession:
+    return FoundSession(Path("/home/sam/.pi") / name, "pi", cwd, 2048, ms(2026, 3, 2), None)
+
+
+def test_found_sessions_are_ticked_and_filtered(app: QApplication) -> None:
+    parent = QWidget()
+    dialog = FoundDialog([found("a.jsonl", "/w/queue"), found("b.jsonl", "/w/todo")], parent)
+    dialog.show()
+    chosen: list[list[str]] = []
+    dialog.import_chosen.connect(chosen.append)
+    assert not dialog.take.isEnabled(), "nothing is imported unasked"
+    for item in dialog._items():
+        item.setCheckState(0, Qt.CheckState.Checked)
+    assert dialog.take.text() == "Import 2"
+    QTest.keyClicks(dialog.filter, "todo")
+    assert dialog.take.text() == "Import 1", "what is not seen is not imported"
+    QTest.mouseClick(dialog.take, Qt.MouseButton.LeftButton)
+    assert chosen == [[str(Path("/home/sam/.pi/b.jsonl"))]]
+
+
+def test_nothing_found_says_where_was_looked(app: QApplication) -> None:
+    parent = QWidget()
+    dialog = FoundDialog([], parent)
+    dialog.show()
+    assert "~/.pi" in dialog.summary.text()
+    assert not dialog.list.isVisible()
+    assert not dialog.take.isEnabled()
