@@ -5,13 +5,7 @@ Runs on the vectors kept here and on any directory that ``EXPLORER_CONFORMANCE_D
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from explorer.compaction.branches import prepare_branch
 from explorer.compaction.context_size import context_size
@@ -20,7 +14,7 @@ from explorer.compaction.cut import Cuts
 from explorer.compaction.partition import Verdict, partition
 from explorer.compaction.path_view import view_of
 from explorer.compaction.prepare import Preparation, prepare
-from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.serialize import serialize_message
 from explorer.compaction.summary import footer
 from explorer.session.context import context_at
@@ -28,46 +22,9 @@ from explorer.session.describe import kind_of
 from explorer.templates import load_templates
 from explorer.tokens.estimate import estimate_entry
 from explorer.tokens.javascript import utf16_units
-from tests.conformance.vectors import DATA, Vector, load, utf8_hash, vector_files
+from tests.conformance.vectors import Vector, utf8_hash
 
 ROLE_LETTERS = {"user": "u", "assistant": "a", "toolResult": "t"}
-FIRST_WITH_CORRECT_BOUNDARY = (0, 63)
-
-
-def _directories() -> list[Path]:
-    named = os.environ.get("EXPLORER_CONFORMANCE_DIR")
-    return [DATA, *([Path(named)] if named and Path(named).is_dir() else [])]
-
-
-def _vectors() -> list[Any]:
-    found = [
-        pytest.param(path, id=f"{directory.name}-{path.name.removesuffix('.expected.json')}")
-        for directory in _directories()
-        for path in vector_files(directory, "pi ")
-    ]
-    if len(_directories()) == 1:
-        reason = "EXPLORER_CONFORMANCE_DIR names no directory of reference vectors"
-        found.append(pytest.param(None, id="more-vectors", marks=pytest.mark.skip(reason)))
-    return found
-
-
-@lru_cache(maxsize=4)
-def _load(path: Path) -> Vector:
-    return load(path)
-
-
-@pytest.fixture(params=_vectors())
-def vector(request: pytest.FixtureRequest) -> Vector:
-    return _load(request.param)
-
-
-@pytest.fixture
-def pi(vector: Vector) -> Profile:
-    """The rules of the version that made the vector (B1)."""
-    version = tuple(int(part) for part in vector.expected["producer"].split()[1].split(".")[:2])
-    if version < FIRST_WITH_CORRECT_BOUNDARY:
-        return replace(PROFILES["pi"], boundary="faithful-0.58")
-    return PROFILES["pi"]
 
 
 def test_every_entry_of_the_session_is_in_the_tree(vector: Vector) -> None:

@@ -1,4 +1,4 @@
-"""Reads a session file and its reference vector straight into a tree, without the file readers."""
+"""Reads a session file and its reference vector, the file as the program reads it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from explorer.session.describe import describe
+from explorer.formats import open_source
 from explorer.session.tree import SessionTree
-from explorer.tokens.estimate import estimate_entry
 
 DATA = Path(__file__).parent / "data"
 _LONE = re.compile("[\ud800-\udfff]")
@@ -21,18 +20,24 @@ _LONE = re.compile("[\ud800-\udfff]")
 class Vector:
     """One session with what its producer computed from it."""
 
-    name: str
+    session: str
+    """The path of its session's file."""
     expected: dict[str, Any]
     tree: SessionTree
     entries: list[dict[str, Any]]
+    known_as: tuple[str, ...]
+    """How the vector names each entry: by its id, or by its place in a file without ids."""
+
+    def __post_init__(self) -> None:
+        self._at = {name: at for at, name in enumerate(self.known_as)}
 
     def index(self, name: object) -> int:
         """The entry that the vector names, -1 for none."""
-        return -1 if name is None else self.tree.index_of(str(name))
+        return -1 if name is None else self._at[str(name)]
 
     def names(self, entries: Any) -> list[str]:
         """Entries as the vector names them."""
-        return [self.tree.columns.ids[entry] for entry in entries]
+        return [self.known_as[entry] for entry in entries]
 
 
 def vector_files(directory: Path, producer: str) -> list[Path]:
@@ -46,27 +51,24 @@ def vector_files(directory: Path, producer: str) -> list[Path]:
 
 
 def load(path: Path) -> Vector:
-    """One vector with its session. Files of version 1 have no ids: the index names an entry."""
+    """One vector with its session, read as the program reads it."""
     expected = json.loads(path.read_text("utf-8"))
     session = path.with_name(path.name.replace(".expected.json", ".jsonl"))
     if not session.exists():
         session = path.parent / expected["session"]
-    lines = session.read_text("utf-8").split("\n")
-    entries = [json.loads(line) for line in lines if line.strip()]
-    by_index = not entries[0].get("version") or entries[0].get("version") == 1
-    entries = [entry for entry in entries if entry.get("type") != "session"]
+    source = open_source(session)
+    records = [record for batch in source.batches() for record in batch]
     tree = SessionTree()
-    for at, entry in enumerate(entries):
-        if by_index:
-            parent = at - 1
-            # That version counts the header too.
-            if "firstKeptEntryIndex" in entry:
-                entry["firstKeptEntryId"] = str(entry["firstKeptEntryIndex"] - 1)
-        else:
-            parent = tree.index_of(entry["parentId"]) if entry.get("parentId") else -1
-        name = str(at) if by_index else entry["id"]
-        tree.append(name, parent, describe(entry), estimate_entry(entry))
-    return Vector(path.name, expected, tree, entries)
+    for record in records:
+        tree.append(record.entry_id, record.parent, record.facts, record.estimate)
+    names = list(tree.columns.ids)
+    if str(expected["ids"]).startswith("index"):
+        in_file = sorted(range(len(records)), key=lambda at: records[at].line)
+        for place, at in enumerate(in_file):
+            names[at] = str(place)
+    return Vector(
+        str(session), expected, tree, [json.loads(record.raw) for record in records], tuple(names)
+    )
 
 
 def utf8_hash(text: str) -> str:

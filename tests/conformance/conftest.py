@@ -1,0 +1,52 @@
+"""The reference vectors: those kept here, and any directory that is named."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.compaction.profile import PROFILES, Profile
+from tests.conformance.vectors import DATA, Vector, load, vector_files
+
+FIRST_WITH_CORRECT_BOUNDARY = (0, 63)
+
+
+def _directories() -> list[Path]:
+    named = os.environ.get("EXPLORER_CONFORMANCE_DIR")
+    return [DATA, *([Path(named)] if named and Path(named).is_dir() else [])]
+
+
+def _vectors() -> list[Any]:
+    found = [
+        pytest.param(path, id=f"{directory.name}-{path.name.removesuffix('.expected.json')}")
+        for directory in _directories()
+        for path in vector_files(directory, "pi ")
+    ]
+    if all(param.values[0].parent == DATA for param in found):
+        reason = "EXPLORER_CONFORMANCE_DIR names no directory with reference vectors of pi"
+        found.append(pytest.param(None, id="more-vectors", marks=pytest.mark.skip(reason)))
+    return found
+
+
+@lru_cache(maxsize=4)
+def _load(path: Path) -> Vector:
+    return load(path)
+
+
+@pytest.fixture(params=_vectors())
+def vector(request: pytest.FixtureRequest) -> Vector:
+    return _load(request.param)
+
+
+@pytest.fixture
+def pi(vector: Vector) -> Profile:
+    """The rules of the version that made the vector (B1)."""
+    version = tuple(int(part) for part in vector.expected["producer"].split()[1].split(".")[:2])
+    if version < FIRST_WITH_CORRECT_BOUNDARY:
+        return replace(PROFILES["pi"], boundary="faithful-0.58")
+    return PROFILES["pi"]
