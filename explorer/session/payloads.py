@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 
@@ -18,6 +18,9 @@ class Payloads(Protocol):
 
     def entries(self, indices: Sequence[int]) -> list[Mapping[str, Any]]:
         """Several entries, in the order asked for."""
+
+    def raws(self, indices: Sequence[int]) -> Iterable[tuple[int, str]]:
+        """The lines of several entries, given in ascending order; those that are there."""
 
     def previews(self, indices: Sequence[int]) -> list[str]:
         """First lines for lists and the map."""
@@ -43,6 +46,9 @@ class MemoryPayloads:
 
     def entries(self, indices: Sequence[int]) -> list[Mapping[str, Any]]:
         return [self.entry(index) for index in indices]
+
+    def raws(self, indices: Sequence[int]) -> list[tuple[int, str]]:
+        return [(index, self._raw[index]) for index in indices]
 
     def previews(self, indices: Sequence[int]) -> list[str]:
         return [self._previews[index] for index in indices]

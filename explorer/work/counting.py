@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from explorer.session.payloads import Payloads
 from explorer.tokens.counters import Counter, count_entry
+from explorer.tokens.counting import ProcessCounter
 
 if TYPE_CHECKING:  # see explorer.work.appending
     from explorer.store import Store
@@ -39,11 +40,28 @@ def count_session(
         if missing:
             if cancelled():
                 break
-            for at, entry in zip(missing, payloads.entries(missing), strict=True):
-                counts[at] = count_entry(counter, entry)
+            for at, count in zip(missing, _counts(payloads, missing, counter), strict=True):
+                counts[at] = count
             store.set_token_counts(key, counter.name, first, counts[first:last]).result()
         progress(last, entries)
     return counts
+
+
+def count_missing(
+    store: Store, key: int, payloads: Payloads, first: int, last: int, counter: Counter
+) -> array[int]:
+    """Count the entries from ``first`` to before ``last`` and keep the counts. Blocks; raises
+    StoreError."""
+    counts = array("i", _counts(payloads, range(first, last), counter))
+    store.set_token_counts(key, counter.name, first, counts).result()
+    return counts
+
+
+def _counts(payloads: Payloads, entries: Sequence[int], counter: Counter) -> list[int]:
+    if isinstance(counter, ProcessCounter):
+        found = dict(payloads.raws(entries))
+        return counter.count_lines([found.get(entry, "") for entry in entries])
+    return [count_entry(counter, entry) for entry in payloads.entries(entries)]
 
 
 def is_whole(counts: array[int]) -> bool:

@@ -30,7 +30,7 @@ def decide(session: str) -> dict[str, list[float]]:
         "path list": lambda: tree.path(leaf).indices(),
         "context": lambda: context_at(tree, leaf),
         "prepare": lambda: prepare(tree, leaf, profile, settings),
-        "preview": lambda: partition(tree, prepare(tree, leaf, profile, settings)),
+        "preview": lambda: partition(prepare(tree, leaf, profile, settings)),
     }
     found = {name: times_ms(one) for name, one in work.items()}
     found["length"] = [float(len(tree.path(leaf)))]

@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.formats import new_entry, open_source
 from explorer.store import Store
-from explorer.tokens.counters import TiktokenCounter
+from explorer.tokens.counting import DEFAULT_ENCODING
 from tests.benchmarks.children.process import memory_mb, times_ms
 
 INDEX_WAIT_S = 600
@@ -23,13 +23,12 @@ def fill(home: str, sessions: list[str]) -> dict[str, list[int]]:
     the tokenizer's, so that opening one does not start to count it."""
     path = database_of(home)
     path.parent.mkdir(parents=True)
-    counter = TiktokenCounter()
     keys = []
     with Store.open(path) as store:
         for session in sessions:
             key = store.import_session(open_source(session)).key
             estimates = store.load(key).tree.columns.estimate
-            store.set_token_counts(key, counter.name, 0, estimates).result()
+            store.set_token_counts(key, DEFAULT_ENCODING, 0, estimates).result()
             keys.append(key)
         end = time.monotonic() + INDEX_WAIT_S
         while time.monotonic() < end:

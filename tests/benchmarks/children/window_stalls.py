@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.models.door import TextDelta
-from explorer.tokens.counters import TiktokenCounter
+from explorer.tokens.counting import ProcessCounter
 from tests.benchmarks.children.window import Heartbeat, run_window, until
 from ui.main_window import TABS
 from ui.session import WindowSession
@@ -68,9 +68,6 @@ def counting(home: str, seconds: float) -> dict[str, list[float]]:
         beat, bench = Heartbeat(), running.desk.bench
         assert bench is not None
         document = await bench.open(bench.sessions()[0].key)
-        counter = await asyncio.to_thread(TiktokenCounter)
-        # Its counts are not taken from the database: the name is another.
-        counter.name = f"{counter.name}-again"
         end = time.monotonic() + seconds
         task = running.window.progress.begin("Counting tokens")
         loop = asyncio.get_running_loop()
@@ -79,7 +76,11 @@ def counting(home: str, seconds: float) -> dict[str, list[float]]:
             loop.call_soon_threadsafe(task.update, done, total)
 
         with beat.beating():
+            counter = await asyncio.to_thread(ProcessCounter)
+            # Its counts are not taken from the database: the name is another.
+            counter.name = f"{counter.name}-again"
             await document.count(counter, progress, lambda: time.monotonic() > end)
+            await asyncio.to_thread(counter.close)
         task.end()
         return {"count": list(beat.late)}
 
