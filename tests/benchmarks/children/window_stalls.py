@@ -31,6 +31,9 @@ def importing(home: str, session: str) -> dict[str, list[float]]:
         with beat.beating():
             await running.sessions.import_now([Path(session)])
         found["import"] = list(beat.late)
+        if running.desk.document is None:
+            told = running.window.notices.notice
+            raise RuntimeError(f"nothing was imported: {told.what if told else 'no notice'}")
         with beat.beating():
             await asyncio.sleep(10)
         found["index"] = list(beat.late)
