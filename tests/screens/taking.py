@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
+import traceback
 from contextlib import aclosing
 from pathlib import Path
+from types import TracebackType
 
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
@@ -30,6 +33,14 @@ def take_all(folder: Path, root: Path, only: str = "") -> list[tuple[str, str]]:
     app = QApplication.instance() or QApplication(["session-explorer-screens"])
     assert isinstance(app, QApplication)
     missing: list[tuple[str, str]] = []
+    thrown: list[str] = []
+
+    def throw(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:
+        thrown.append(f"{kind.__name__}: {error}")
+        traceback.print_exception(kind, error, at)
+
+    # A picture of a window in which something broke is no picture of its state.
+    sys.excepthook = throw
     loop = QEventLoop(app)
     asyncio.set_event_loop(loop)
     with loop, ChatServer() as server:
@@ -43,6 +54,8 @@ def take_all(folder: Path, root: Path, only: str = "") -> list[tuple[str, str]]:
                 )
             except Exception as error:  # noqa: BLE001 - whatever it was, the next one is tried
                 missing.append((job.name, f"{type(error).__name__}: {error}"))
+            missing += [(job.name, problem) for problem in thrown]
+            thrown.clear()
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
             print(f"{job.name}  {time.monotonic() - started:.1f} s", flush=True)
     return missing
