@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,7 +57,9 @@ class Bench:
     def empty_home(self) -> Path:
         """A home of the program that was never used."""
         self._number += 1
-        return self.folder / f"empty-{self._number}"
+        place = self.folder / f"empty-{self._number}"
+        shutil.rmtree(place, ignore_errors=True)
+        return place
 
     def child(self, module: str, function: str, home: Path | str = "", **arguments: Any) -> Any:
         """Call ``tests.benchmarks.children.<module>.<function>`` in a new process.
