@@ -118,14 +118,15 @@ async def large_bottom(scene: Scene) -> AsyncIterator[None]:
     yield
 
 
-@state("damaged-database", "empty")
+@state("damaged-database")
 async def damaged(scene: Scene) -> AsyncIterator[None]:
     live = scene.live
     await live.close()
     database = next(scene.home.glob("data/*.db"))
     for beside in scene.home.glob("data/*.db-*"):
         beside.unlink()
-    database.write_bytes(b"SQLite format 3\0" + b"\x07" * 9_000)
+    data = database.read_bytes()
+    database.write_bytes(data[: len(data) * 9 // 10])
     scene.live = await RunningWindow.start(live.app, size=(1440, 900))
     live.window, live.session, live.task = (
         scene.live.window, scene.live.session, scene.live.task,

@@ -7,18 +7,28 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtCore import (
+    QCoreApplication,
+    QEvent,
+    QMessageLogContext,
+    QtMsgType,
+    qInstallMessageHandler,
+)
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 from tests.models.server import ChatServer
 from tests.screens.stage import Homes, Job, Scene, picture
 from tests.screens.states import JOBS
+from tests.ui.window.house import HARMLESS
 from tests.ui.window.running import RunningWindow
+from ui.session import WindowSession
 
 MOST_S = 60.0
 """Seconds for one picture."""
@@ -41,6 +51,7 @@ def take_all(folder: Path, root: Path, only: str = "") -> list[tuple[str, str]]:
 
     # A picture of a window in which something broke is no picture of its state.
     sys.excepthook = throw
+    qInstallMessageHandler(partial(_message, thrown.append))
     loop = QEventLoop(app)
     asyncio.set_event_loop(loop)
     with loop, ChatServer() as server:
@@ -49,9 +60,8 @@ def take_all(folder: Path, root: Path, only: str = "") -> list[tuple[str, str]]:
         for job in list_jobs(only):
             started = time.monotonic()
             try:
-                loop.run_until_complete(
-                    asyncio.wait_for(_take(app, job, homes, server, folder), MOST_S)
-                )
+                taking = _take(app, job, homes, server, folder, thrown.append)
+                loop.run_until_complete(asyncio.wait_for(taking, MOST_S))
             except Exception as error:  # noqa: BLE001 - whatever it was, the next one is tried
                 missing.append((job.name, f"{type(error).__name__}: {error}"))
             missing += [(job.name, problem) for problem in thrown]
@@ -61,11 +71,36 @@ def take_all(folder: Path, root: Path, only: str = "") -> list[tuple[str, str]]:
     return missing
 
 
+def _message(
+    broken: Callable[[str], None], kind: QtMsgType, _context: QMessageLogContext, text: str
+) -> None:
+    is_grave = kind not in (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg)
+    if is_grave and not text.startswith(HARMLESS):
+        print(text, file=sys.stderr)
+        broken(f"Qt: {text}")
+
+
+def _watch(broken: Callable[[str], None], session: WindowSession) -> None:
+    """What the window itself calls unexpected is told with the picture's name."""
+    report = session.desk.tasks._report
+
+    def told(what: str, error: BaseException, details: str) -> None:
+        broken(f"{what}: {error}")
+        report(what, error, details)
+
+    session.desk.tasks._report = told
+
+
 async def _take(
-    app: QApplication, job: Job, homes: Homes, server: ChatServer, folder: Path
+    app: QApplication,
+    job: Job,
+    homes: Homes,
+    server: ChatServer,
+    folder: Path,
+    broken: Callable[[str], None],
 ) -> None:
     home = homes.of(job)
-    live = await RunningWindow.start(app, size=job.size)
+    live = await RunningWindow.start(app, size=job.size, watch=partial(_watch, broken))
     try:
         live.window.resize(*job.size)
         if job.base not in ("empty", "damaged"):
