@@ -100,6 +100,7 @@ class LeavingDialog(QDialog):
         self.models.setVisible(choice != NO_SUMMARY)
         self.go.setText("Go there" if choice == NO_SUMMARY else "Summarize")
         if choice == WITH_INSTRUCTIONS:
+            self.resize(self.width(), max(self.height(), theme.scaled(420)))
             self.instructions.setFocus()
 
     def _go(self) -> None:
