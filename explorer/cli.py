@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TypeAlias
 
@@ -173,6 +174,10 @@ def _open_window(arguments: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        # What a terminal or a pipe cannot show must not end a command.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     words = list(sys.argv[1:] if argv is None else argv)
     parser = build_parser()
     arguments = parser.parse_args(words or ["open"])

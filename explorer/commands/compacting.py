@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from explorer.cli import CommandFailed, UsageError
-from explorer.commands.output import print_json, print_table
+from explorer.commands.output import print_json, print_table, printable_lines
 from explorer.commands.targets import Target, entry_named, target
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.prepare import Preparation
@@ -266,7 +266,7 @@ async def _finish(
             }
         )
         return
-    print(draft.summary)
+    print(printable_lines(draft.summary))
     print()
     if index is not None and kept:
         print(f"stored as entry {columns.ids[index]}")

@@ -11,8 +11,13 @@ from typing import Any
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2))
+    """One JSON document on standard output, in ASCII where that takes nothing else."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(value, indent=2)
+    sys.stdout.write(text)
     sys.stdout.write("\n")
 
 
@@ -29,6 +34,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def printable_lines(text: str) -> str:
+    """A text of several lines with its control characters shown."""
+    return "\n".join(printable(line.expandtabs(4)) for line in text.splitlines())
 
 
 def _cut(text: str, width: int) -> str:

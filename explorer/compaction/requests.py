@@ -12,6 +12,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.serialize import Serialized, Span, escape_tags, serialize
 from explorer.compaction.summary import strip_files
 from explorer.compaction.wording import Templates
+from explorer.session.text import well_formed
 
 Purpose = Literal["history", "turn_prefix", "branch"]
 EntryReader = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]
@@ -150,4 +151,6 @@ class _Prompt:
         self._add(text)
 
     def request(self, purpose: Purpose, system: str, cap: int) -> SummaryRequest:
-        return SummaryRequest(purpose, system, "\n\n".join(self._parts), cap, self._sources)
+        # One for one, so that the sources stay where they are.
+        prompt = well_formed("\n\n".join(self._parts))
+        return SummaryRequest(purpose, system, prompt, cap, self._sources)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 Json = dict[str, Any]
@@ -15,6 +16,13 @@ _NAME_UNITS = 80
 _TITLE_KEYS = ("path", "file_path", "command", "pattern", "query", "url")
 _SEARCHES = ("grep", "find", "glob")
 """Tools of which what they look for says more than where."""
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+def well_formed(text: str) -> str:
+    """The text with halves of surrogate pairs replaced one for one, so that it can be sent and
+    stored; a half is what an agent leaves that cuts an emoji in two (E11)."""
+    return text if text.isascii() else _HALVES.sub("\ufffd", text)
 
 
 def first_line(text: str) -> str:

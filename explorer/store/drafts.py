@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlmodel import Session
 
+from explorer.session.text import well_formed
 from explorer.store.codec import from_json
 from explorer.store.rows import DraftRow, StoreError
 from explorer.store.schema import DraftTable
@@ -87,7 +88,7 @@ def _assign(row: DraftTable, changes: Mapping[str, Any], path: Path) -> None:
     if unknown:
         raise StoreError(path, f"drafts have no field {', '.join(sorted(unknown))}")
     for name, value in changes.items():
-        setattr(row, name, value)
+        setattr(row, name, well_formed(value) if isinstance(value, str) else value)
 
 
 def _row(found: dict[str, Any]) -> DraftRow:

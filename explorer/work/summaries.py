@@ -14,6 +14,7 @@ from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.summary import check_answer, finish
 from explorer.compaction.wording import Templates
 from explorer.models.door import Cancelled, ModelDoor
+from explorer.session.text import well_formed
 from explorer.work.changes import ChangeHub, DraftChanged
 from explorer.work.drafting import (
     Draft,
@@ -67,7 +68,8 @@ class DraftMaker:
         draft = await self._run(draft, requests, prepared.profile, order)
         texts = {part.purpose: part.text for part in draft.parts}
         history, prefix = texts.get("history", ""), texts.get("turn_prefix", "")
-        draft = replace(draft, summary=finish(prepared, history, prefix, plan.previous_summary))
+        summary = well_formed(finish(prepared, history, prefix, plan.previous_summary))
+        draft = replace(draft, summary=summary)
         problem = check_answer(
             draft.summary, "stop", profile=prepared.profile, input_tokens=plan.replaced_tokens
         )
@@ -90,7 +92,7 @@ class DraftMaker:
             from_id=from_id, settings=_settings(prepared.profile, prepared.settings),
         )  # fmt: skip
         draft = await self._run(draft, requests, prepared.profile, order)
-        summary = finish_branch(prepared, draft.parts[0].text, self._templates)
+        summary = well_formed(finish_branch(prepared, draft.parts[0].text, self._templates))
         return await self._close(replace(draft, summary=summary, status="done"))
 
     async def _run(

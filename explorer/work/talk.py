@@ -17,6 +17,7 @@ from explorer.models.door import (
     ToolCall,
 )
 from explorer.session.describe import blocks_of
+from explorer.session.text import well_formed
 from explorer.work.document import Document
 
 
@@ -67,31 +68,38 @@ def chat_messages(document: Document) -> list[ChatMessage]:
 
 
 def _chat_message(message: Mapping[str, Any]) -> ChatMessage:
-    role = message.get("role")
+    role, content = message.get("role"), blocks_of(message.get("content"))
     if role == "assistant":
-        calls = tuple(
-            ToolCall(str(b.get("id", "")), str(b.get("name", "")), dict(b.get("arguments") or {}))
-            for b in blocks_of(message.get("content"))
-            if b.get("type") == "toolCall"
-        )
-        texts = [
-            str(b.get("text", ""))
-            for b in blocks_of(message.get("content"))
-            if b.get("type") == "text"
-        ]
-        return ChatMessage("assistant", "\n".join(texts), calls)
+        calls = tuple(_call(block) for block in content if block.get("type") == "toolCall")
+        return ChatMessage("assistant", _joined(content), calls)
+    if role == "toolResult":
+        # Results are text for most providers; of a picture only that there was one is told.
+        text = _joined(content)
+        if not text and any(block.get("type") == "image" for block in content):
+            text = "[image]"
+        return ChatMessage("tool", text, tool_call_id=str(message.get("toolCallId", "")))
     parts: list[ContentPart] = []
-    for block in blocks_of(message.get("content")):
+    for block in content:
         if block.get("type") == "image":
             parts.append(ImagePart(str(block.get("mimeType", "")), str(block.get("data", ""))))
-        elif block.get("type") == "text":
-            parts.append(TextPart(str(block.get("text", ""))))
-    if role == "toolResult":
-        texts = [part.text for part in parts if isinstance(part, TextPart)]
-        return ChatMessage(
-            "tool", "\n".join(texts), tool_call_id=str(message.get("toolCallId", ""))
-        )
+        elif text := _text(block):
+            parts.append(TextPart(text))
     return ChatMessage("user", tuple(parts))
+
+
+def _call(block: Mapping[str, Any]) -> ToolCall:
+    arguments = block.get("arguments")
+    known = dict(arguments) if isinstance(arguments, dict) else {}
+    return ToolCall(str(block.get("id", "")), str(block.get("name", "")), known)
+
+
+def _text(block: Mapping[str, Any]) -> str:
+    text = block.get("text") if block.get("type") == "text" else None
+    return well_formed(text) if isinstance(text, str) else ""
+
+
+def _joined(content: Sequence[Mapping[str, Any]]) -> str:
+    return "\n".join(text for block in content if (text := _text(block)))
 
 
 def _with_results(messages: list[ChatMessage]) -> list[ChatMessage]:
@@ -105,6 +113,7 @@ def _with_results(messages: list[ChatMessage]) -> list[ChatMessage]:
         if any(call.id not in answered for call in message.tool_calls):
             calls = tuple(call for call in message.tool_calls if call.id in answered)
             message = ChatMessage(message.role, message.content, calls)
-        if message.role != "assistant" or message.text or message.tool_calls:
+        # Nobody takes a message of nothing.
+        if message.content or message.tool_calls or message.role == "tool":
             kept.append(message)
     return kept

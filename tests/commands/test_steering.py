@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -287,3 +289,43 @@ def test_importing_a_file_again_updates_the_session_that_it_gave(
     assert (again["session"], again["added"], again["updated"]) == (int(session), 1, True)
     assert state(capsys, session) == ("new-entry", [*ids, "new-entry"])
     assert len(run_json(capsys, "list")) == 1
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_output_that_a_pipe_cannot_show_ends_no_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    """E11: half an emoji in a session, a letter that the encoding lacks, a terminal's commands."""
+    file = tmp_path / "odd.jsonl"
+    odd = "Größe \ud83d 日本 \x1b[2J " + "word " * 400
+    lines = [
+        {"type": "session", "version": 3, "id": "o", "timestamp": "", "cwd": "/w"},
+        _message("a\ud83d", None, "user", odd),
+        _message("b", "a\ud83d", "assistant", odd),
+        _message("c", "b", "user", odd),
+        _message("d", "c", "assistant", "done"),
+    ]
+    file.write_text("\n".join(json.dumps(line) for line in lines) + "\n")
+    small = ("--keep-recent", "5")
+    for command, *more in (
+        ("context",),
+        ("preview", *small),
+        ("tree", "--all"),
+        ("compact", "--dry-run", *small),
+        ("search",),
+    ):
+        words = [command, str(file), *more]
+        if command == "search":
+            words.insert(1, "word")
+        assert b"\x1b" not in _printed(monkeypatch, encoding, words)
+        json.loads(_printed(monkeypatch, encoding, [*words, "--json"]).decode(encoding))
+
+
+def _printed(monkeypatch: pytest.MonkeyPatch, encoding: str, words: list[str]) -> bytes:
+    """The bytes that a command gives to a pipe of an encoding."""
+    pipe = io.BytesIO()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", io.TextIOWrapper(pipe, encoding=encoding))
+        assert main(words) == 0
+        sys.stdout.flush()
+        return pipe.getvalue()

@@ -595,3 +595,16 @@ def test_a7_the_usage_of_the_last_reply_is_the_size_of_the_context(
     wait(talk(document, "Count."))
     size = document.context_size(EXPLORER)
     assert (size.tokens, size.source) == (5070, "provider")
+
+
+def test_e11_a_session_with_half_an_emoji_is_summarized_and_talked_about(
+    document: Document, server: ChatServer
+) -> None:
+    half = {"role": "user", "content": f"Keep \ud83d in mind. {'word ' * 4000}"}
+    wait(document.writer.append("message", document.leaf, message=half))
+    wait(document.writer.append("message", document.leaf, message=half))
+    made = wait(document.summarize(compaction(document), order()))
+    assert "Keep \ufffd in mind." in sent(server)[0][1][1]
+    wait(document.commit(made, "an edit \ud83d of a person"))
+    assert wait(talk(document, "And \udc00 now?")).end == "done"
+    assert text_of(sent(server)[-1][-1][1]) == "And \ufffd now?"
