@@ -94,6 +94,7 @@ class WindowSession(QObject):
             await self.desk.tasks.close()
             # Panes read payloads in threads of Qt's; the database closes behind the last of them.
             await asyncio.to_thread(QThreadPool.globalInstance().waitForDone, READERS_MS)
+            await asyncio.to_thread(self.sessions.close)
             await asyncio.to_thread(door.close)
             await asyncio.to_thread(store.close)
         return 0
@@ -110,6 +111,13 @@ class WindowSession(QObject):
             action="Copy what can be read" if offer else "",
             on_action=(lambda: self._salvage(path)) if offer else None,
         )
+        self.window.header.show_session("", "")
+        self.window.library.nothing.setText("The sessions cannot be listed.")
+        self.window.welcome.set_words(
+            "The database cannot be opened",
+            "What is wrong with it, and what can be done, is said above.",
+        )
+        self.window.notices.setFocus()
 
     def _salvage(self, path: Path) -> None:
         self.desk.tasks.start("Copying what can be read", self.sessions.salvage(path))

@@ -69,6 +69,7 @@ def preview_json(chosen: Target, shown: Partition) -> dict[str, Any]:
         "profile": prepared.profile.name,
         **asdict(prepared.settings),
         "context_limit": _limit(prepared.settings),
+        "tokens_of_entries": shown.context_estimate,
         "tokens_after_estimate": shown.tokens_after_estimate,
         "ledger": [
             {
@@ -145,8 +146,9 @@ def _preview(
     print(shown.preparation.reason)
     if isinstance(shown.preparation, Preparation):
         print(
-            f"{shown.tokens_before:,} tokens now ({shown.preparation.tokens_source}), about "
-            f"{shown.tokens_after_estimate:,} after, of {_limit(settings):,} that fit"
+            f"{shown.tokens_before:,} tokens now ({shown.preparation.tokens_source}), of "
+            f"{_limit(settings):,} that fit; the entries take {shown.context_estimate:,} "
+            f"({shown.counted_by}), about {shown.tokens_after_estimate:,} after"
         )
 
 

@@ -59,6 +59,20 @@ def context_size(
     return ContextSize(reported + counted, reported, counted, last, source)
 
 
+def counted_size(
+    tree: SessionTree,
+    context: Context,
+    profile: Profile,
+    measured: Sequence[int] | None = None,
+) -> int:
+    """Tokens of a context's entries, whatever a provider reported.
+
+    What is compared with a context for which no provider has reported yet, such as the one right
+    after a compaction, is counted like this.
+    """
+    return _counted(tree, context, 0, profile, measured) if context.messages else 0
+
+
 def _last_usage(tree: SessionTree, context: Context, profile: Profile) -> int:
     """The index into the messages of the last reply whose usage counts, or -1."""
     messages = context.messages

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import compress
 
 from explorer.compaction.path_view import PathView
 from explorer.compaction.prepare import Preparation, Refusal
 from explorer.compaction.verdict import Verdict, verdict_reason
 from explorer.session.kinds import Kind, selector
-from explorer.session.tree import Path, SessionTree
+from explorer.session.tree import Path
 
 __all__ = ["Partition", "Verdict", "partition"]
 
@@ -40,19 +40,36 @@ class Partition:
     """What is kept plus a guess of the summary's size, counted like ``context_estimate``;
     ``tokens_before`` of a refusal, which changes nothing."""
     preparation: Preparation | Refusal
-    _tree: SessionTree = field(repr=False, compare=False)
 
     @property
     def context_estimate(self) -> int:
-        """Tokens of the context now, counted as ``tokens_after_estimate`` is."""
+        """Tokens of the context's entries now, counted as ``tokens_after_estimate`` is.
+
+        ``tokens_before`` may be a provider's figure, which no count of entries can be compared
+        with: what a compaction frees is this less what is left.
+        """
         told = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT, Verdict.LOST)
         return sum(self.tokens[verdict] for verdict in told)
+
+    @property
+    def tokens_beyond(self) -> int:
+        """What the provider counted beyond the entries: system prompt, tools, its own tokens."""
+        return max(0, self.tokens_before - self.context_estimate)
+
+    @property
+    def counted_by(self) -> str:
+        """Who counted the entries, in words."""
+        return "tokenizer" if self.preparation.cuts.view.is_measured else "estimate"
+
+    def after(self, summary_tokens: int) -> int:
+        """Tokens of the context's entries with a summary of that size."""
+        return self.tokens_kept + summary_tokens
 
     def weight(self, position: int) -> int:
         """Tokens of the entry at a position: of its summary for the compaction in force."""
         view = self.preparation.cuts.view
         if position == view.compaction:
-            return self._tree.columns.estimate[self.path[position]]
+            return view.summary_weight
         return view.weights[position]
 
     def turn(self, position: int) -> int:
@@ -65,7 +82,7 @@ class Partition:
         return verdict_reason(self.preparation, verdict, position, self.weight(position))
 
 
-def partition(tree: SessionTree, preparation: Preparation | Refusal) -> Partition:
+def partition(preparation: Preparation | Refusal) -> Partition:
     """The verdicts of a preparation; a refusal leaves all that the context holds kept."""
     view = preparation.cuts.view
     verdicts = bytearray()
@@ -76,11 +93,11 @@ def partition(tree: SessionTree, preparation: Preparation | Refusal) -> Partitio
         unsent = _unsent_weight(view, start, stop)
         tokens[verdict] += view.weight(start, stop) - unsent
         tokens[Verdict.NOT_SENT] += unsent
-    _judge_compactions(tree, view, preparation, verdicts, tokens)
+    _judge_compactions(view, preparation, verdicts, tokens)
     cut, after = -1, preparation.tokens_before
     if isinstance(preparation, Preparation):
         cut = preparation.cut
-        after = tokens[Verdict.KEPT] + _summary_guess(tree, preparation, tokens)
+        after = tokens[Verdict.KEPT] + _summary_guess(view, preparation, tokens)
     return Partition(
         path=view.path,
         verdicts=bytes(verdicts),
@@ -92,7 +109,6 @@ def partition(tree: SessionTree, preparation: Preparation | Refusal) -> Partitio
         tokens_kept=tokens[Verdict.KEPT],
         tokens_after_estimate=after,
         preparation=preparation,
-        _tree=tree,
     )
 
 
@@ -138,14 +154,12 @@ def _unsent_weight(view: PathView, start: int, stop: int) -> int:
 
 
 def _judge_compactions(
-    tree: SessionTree,
     view: PathView,
     preparation: Preparation | Refusal,
     verdicts: bytearray,
     tokens: list[int],
 ) -> None:
     """Compactions on the path: only the last one still speaks, and it is told anew."""
-    estimate = tree.columns.estimate
     for position in compress(range(len(view)), view.kinds.translate(_COMPACTIONS)):
         if position != view.compaction:
             verdicts[position] = Verdict.SUMMARIZED_EARLIER
@@ -156,17 +170,16 @@ def _judge_compactions(
             prefix_only = bool(preparation.turn_prefix) and not preparation.history
             verdict = Verdict.LOST if dropped and prefix_only else Verdict.TO_SUMMARIZE
         verdicts[position] = verdict
-        tokens[verdict] += estimate[view.path[position]]
+        tokens[verdict] += view.summary_weight
 
 
-def _summary_guess(tree: SessionTree, preparation: Preparation, tokens: list[int]) -> int:
+def _summary_guess(view: PathView, preparation: Preparation, tokens: list[int]) -> int:
     """Tokens that the new summary may take: a tenth of what it tells, within the output caps.
 
     An update is not shorter than the summary it updates.
     """
     reserve = preparation.settings.reserve_tokens
-    earlier = preparation.previous_compaction
-    previous = tree.columns.estimate[earlier] if earlier >= 0 else 0
+    previous = view.summary_weight
     history = max(previous, (tokens[Verdict.TO_SUMMARIZE] - previous) // SUMMARY_SHARE)
     prefix = tokens[Verdict.TURN_PREFIX] // SUMMARY_SHARE
     return min(history, reserve * 4 // 5) + min(prefix, reserve // 2)

@@ -57,12 +57,16 @@ class PathView:
     """Tokens that the entry counts in the walk."""
     compaction: int
     """Position of the previous compaction that is in force, or -1."""
+    summary_weight: int
+    """Tokens of that compaction's summary, counted as the weights are; 0 without one."""
     reset: int
     """Position of the last reset boundary, or -1."""
     kept_from: int
     """Position from which the previous compaction kept entries, or -1."""
     boundary: int
     """Position where the next compaction's work starts."""
+    is_measured: bool
+    """Whether a tokenizer counted, not the estimate."""
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -109,7 +113,30 @@ def view_of(
         boundary = kept
     sent = _sent(tree, path, kinds)
     weights = _weights(tree, path, kinds, profile, measured)
-    return PathView(path, kinds, sent, weights, compaction, reset, kept, boundary)
+    summary = _summary_weight(tree, path, compaction, measured)
+    return PathView(
+        path=path,
+        kinds=kinds,
+        sent=sent,
+        weights=weights,
+        compaction=compaction,
+        summary_weight=summary,
+        reset=reset,
+        kept_from=kept,
+        boundary=boundary,
+        is_measured=measured is not None,
+    )
+
+
+def _summary_weight(
+    tree: SessionTree, path: Path, compaction: int, measured: Sequence[int] | None
+) -> int:
+    if compaction < 0:
+        return 0
+    entry = path[compaction]
+    if measured is not None and measured[entry] >= 0:
+        return measured[entry]
+    return tree.columns.estimate[entry]
 
 
 def marked(kinds: bytes, mask: bytes) -> Iterator[int]:

@@ -10,7 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from explorer.compaction.branches import BranchPreparation, branch_request, prepare_branch
-from explorer.compaction.context_size import ContextSize, context_size
+from explorer.compaction.context_size import ContextSize, context_size, counted_size
 from explorer.compaction.partition import Partition, Verdict, partition
 from explorer.compaction.prepare import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
@@ -21,7 +21,7 @@ from explorer.session.context import Context, context_at
 from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
-from explorer.tokens.counters import Counter
+from explorer.tokens.counters import Counter, EstimateCounter
 from explorer.work.appending import SessionWriter
 from explorer.work.changes import ChangeHub, CountsChanged
 from explorer.work.counting import count_session, is_whole
@@ -72,6 +72,8 @@ class Document:
         self.drafts = DraftMaker(store, self.key, door, templates, hub)
         self.weights: array[int] | None = None
         """Tokens per entry by a tokenizer, once all are counted; -1 for later ones."""
+        self.counter: Counter = EstimateCounter()
+        """Who counted ``weights``; the estimate before."""
         self.hub = hub
 
     # what there is -----------------------------------------------------------------------------
@@ -107,6 +109,18 @@ class Document:
         """Tokens of the context at an entry: the number that is shown, triggers and is tested."""
         return context_size(self.tree, self.context(at), profile, self.weights_for(profile))
 
+    def counted_size(self, profile: Profile, at: int | None = None) -> int:
+        """Tokens of the context's entries, whatever a provider reported; see ``Partition``."""
+        return counted_size(self.tree, self.context(at), profile, self.weights_for(profile))
+
+    def count_text(self, text: str, profile: Profile) -> int:
+        """Tokens of a text, by the counter that counts the entries under a profile.
+
+        May wait for a tokenizer that is busy: for a worker thread.
+        """
+        measured = self.weights_for(profile) is not None
+        return (self.counter if measured else EstimateCounter()).count(text)
+
     def weights_for(self, profile: Profile) -> Sequence[int] | None:
         """The tokenizer's counts for a profile that counts what is sent; others estimate."""
         if self.weights is None or profile.weights != "sent":
@@ -115,12 +129,12 @@ class Document:
             self.weights.append(-1)  # not counted yet: the estimate stands in
         return self.weights
 
-    def take_stored_counts(self, counter: str) -> bool:
+    def take_stored_counts(self, counter: Counter) -> bool:
         """Use the counts in the database if they are whole; returns whether they are."""
-        counts = self.store.token_counts(self.key, counter)
+        counts = self.store.token_counts(self.key, counter.name)
         if len(counts) < len(self.tree) or not is_whole(counts):
             return False
-        self.weights = counts
+        self.weights, self.counter = counts, counter
         self.hub.publish(CountsChanged(self.key, len(counts), len(counts)))
         return True
 
@@ -140,9 +154,16 @@ class Document:
         )
         if not is_whole(counts):
             return False
-        self.weights = counts
+        self.weights, self.counter = counts, counter
         self.hub.publish(CountsChanged(self.key, total, total))
         return True
+
+    async def count_new(self) -> None:
+        """Count what was appended since everything was counted; in a thread."""
+        weights, total = self.weights, len(self.tree)
+        if weights is None or (len(weights) == total and (not total or weights[-1] >= 0)):
+            return
+        await self.count(self.counter, lambda _done, _all: None, lambda: False)
 
     def prepare_names(self) -> None:
         """Make the table of ids, which the first append would have to wait for. Blocks; meant
@@ -195,7 +216,7 @@ class Document:
         prepared = prepare(
             self.tree, leaf, profile, settings, weights=self.weights_for(profile), cut=cut
         )
-        return partition(self.tree, prepared)
+        return partition(prepared)
 
     def previous_summary(self, prepared: Preparation) -> str | None:
         """The summary that a compaction updates, or None (A27)."""
@@ -239,7 +260,7 @@ class Document:
             prepared,
             self.tree.columns.ids[prepared.first_kept],
             self.previous_summary(prepared),
-            _replaced(self.tree, shown),
+            _replaced(shown),
             prepared.leaf == self.leaf,
         )
         requests = self.requests(shown, order.instructions, order.model)
@@ -371,11 +392,9 @@ class Document:
         return await self.writer.append("session_info", self.leaf, name=name)
 
 
-def _replaced(tree: SessionTree, shown: Partition) -> int:
+def _replaced(shown: Partition) -> int:
     """Tokens that a summary takes the place of (E16): what it tells and what it updates."""
-    previous = shown.preparation.previous_compaction  # type: ignore[union-attr]
-    earlier = tree.columns.estimate[previous] if previous >= 0 else 0
-    return shown.tokens[Verdict.TO_SUMMARIZE] + shown.tokens[Verdict.TURN_PREFIX] + earlier
+    return shown.tokens[Verdict.TO_SUMMARIZE] + shown.tokens[Verdict.TURN_PREFIX]
 
 
 def _details(draft: Draft) -> dict[str, list[str]]:

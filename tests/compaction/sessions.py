@@ -147,7 +147,7 @@ class Session:
         return found
 
     def partition(self, keep: int, profile: Profile = EXPLORER, **more: Any) -> Partition:
-        return partition(self.tree, self.prepare(keep, profile, **more))
+        return partition(self.prepare(keep, profile, **more))
 
 
 def with_verdict(parts: Partition, verdict: Verdict) -> list[int]:

@@ -196,7 +196,7 @@ def test_a_wrong_cut_is_refused_in_words(cut: int, code: str) -> None:
 
 def test_a_refusal_keeps_the_whole_context() -> None:
     session = turns(2)
-    parts = partition(session.tree, session.refused(20_000))
+    parts = partition(session.refused(20_000))
     assert parts.cut == -1
     assert parts.tokens_kept == parts.tokens_after_estimate == 40
 

@@ -86,7 +86,7 @@ def test_b7_what_becomes_of_the_previous_summary_is_told() -> None:
 def test_a_refusal_divides_into_what_is_gone_and_what_stays() -> None:
     session = session_of_all()
     refusal = session.refused(100_000)
-    parts = partition(session.tree, refusal)
+    parts = partition(refusal)
     assert with_verdict(parts, Verdict.KEPT) == [1, 2, 4, 6, 7, 8]
     assert parts.reason(2) == "The summary in force: the context starts with it."
     assert parts.reason(4) == "Kept: nothing is compacted."

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.compaction.branches import prepare_branch
+from explorer.compaction.context_size import counted_size
 from explorer.compaction.partition import Verdict, partition
 from explorer.compaction.prepare import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
@@ -99,7 +100,7 @@ def test_every_position_has_one_verdict_that_agrees_with_the_preparation(
     session: Session, keep: int, profile: Profile
 ) -> None:
     prepared = session.prepare(keep, profile)
-    parts = partition(session.tree, prepared)
+    parts = partition(prepared)
     view = prepared.cuts.view
     assert len(parts.verdicts) == len(parts.path) == len(view.sent)
     assert sum(parts.tokens) == sum(parts.weight(at) for at in range(len(parts.path)))
@@ -116,6 +117,22 @@ def test_every_position_has_one_verdict_that_agrees_with_the_preparation(
     assert session.tree.columns.kind[prepared.first_kept] != Kind.TOOL_RESULT or profile is not (
         EXPLORER
     )
+
+
+@settings(max_examples=150, deadline=None)
+@given(SESSIONS, KEEPS, st.booleans())
+def test_the_partition_divides_what_the_context_counts(
+    session: Session, keep: int, with_tokenizer: bool
+) -> None:
+    """Before and after are one metric: what the entries of the context count, by one counter."""
+    estimate = session.tree.columns.estimate
+    weights = [2 * tokens for tokens in estimate] if with_tokenizer else None
+    parts = session.partition(keep, weights=weights)
+    context = context_at(session.tree, session.leaf)
+    counted = counted_size(session.tree, context, EXPLORER, weights)
+    assert parts.context_estimate == counted
+    assert parts.tokens_beyond == max(0, parts.tokens_before - counted)
+    assert parts.counted_by == ("tokenizer" if with_tokenizer else "estimate")
 
 
 @settings(max_examples=150, deadline=None)
@@ -187,7 +204,7 @@ def test_e1_a_second_compaction_loses_nothing_of_what_the_first_kept(
     assert kept <= told | set(with_verdict(second, Verdict.KEPT))
     faithful = prepare(session.tree, session.leaf, LOSES, Settings(keep_recent_tokens=1))
     if isinstance(faithful, Preparation):
-        lost = with_verdict(partition(session.tree, faithful), Verdict.LOST)
+        lost = with_verdict(partition(faithful), Verdict.LOST)
         assert kept <= set(lost)
 
 

@@ -136,7 +136,7 @@ def test_partitions_of_pis_preparations_add_up(vector: Vector, pi: Profile) -> N
     for expected in vector.expected["preparations"]:
         settings = Settings(keep_recent_tokens=expected["keep_recent_tokens"])
         prepared = prepare(vector.tree, vector.index(expected["leaf"]), pi, settings)
-        parts = partition(vector.tree, prepared)
+        parts = partition(prepared)
         assert len(parts.verdicts) == len(parts.path)
         weighed = sum(parts.weight(position) for position in range(len(parts.path)))
         assert sum(parts.tokens) == weighed

@@ -21,10 +21,11 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
-from explorer.tokens.estimate import estimate_text
 from ui.compaction.ports import CompactionDocument, ShownDraft
 from ui.compaction.request_window import PURPOSES
 from ui.compaction.sources_view import SourcesView
+from ui.compaction.words import beyond_words
+from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.figures import count, full, short
 from ui.widgets.labels import Caption, ElidedLabel
@@ -42,6 +43,22 @@ class _Held:
     draft: ShownDraft
     shown: Partition
     text: str
+    tokens: int = -1
+    """Of the text; -1 before they are counted."""
+
+    def renew(self, document: CompactionDocument) -> None:
+        """Count what it was made from again, when another counter counts by now."""
+        prepared = self.shown.preparation
+        if not isinstance(prepared, Preparation):
+            return
+        sent = prepared.profile.weights == "sent"
+        if prepared.cuts.view.is_measured == (sent and document.weights is not None):
+            return
+        again = document.preview(
+            prepared.leaf, prepared.profile, prepared.settings, prepared.cut_point
+        )
+        if isinstance(again.preparation, Preparation):
+            self.shown = again
 
 
 class StreamingView(QWidget):
@@ -149,6 +166,8 @@ class DraftPage(QWidget):
         self._document: CompactionDocument | None = None
         self.streaming = StreamingView(self)
         self.streaming.cancel_asked.connect(self.cancel_asked)
+        self._counter = Loader(self)
+        self._counter.loaded.connect(self._counted)
         self.tabs = QTabBar(self)
         self.tabs.setAccessibleName("Drafts")
         self.tabs.setDrawBase(False)
@@ -191,7 +210,7 @@ class DraftPage(QWidget):
         inner = QVBoxLayout(right)
         inner.setContentsMargins(S16, S8, S16, S8)
         inner.setSpacing(S4)
-        inner.addWidget(Caption("The summary, yours to edit", page))
+        inner.addWidget(Caption("Draft, yours to edit; nothing is stored before you commit", page))
         inner.addWidget(self.editor, 1)
         self.split = QSplitter(Qt.Orientation.Vertical, page)
         self.split.setChildrenCollapsible(False)
@@ -283,29 +302,48 @@ class DraftPage(QWidget):
         held = self._current()
         if held is None or self._document is None:
             return
-        prepared = held.shown.preparation
-        if isinstance(prepared, Preparation):
-            self.sources.show_sources(self._document, prepared.history, prepared.turn_prefix)
+        if isinstance(held.shown.preparation, Preparation):
+            self.sources.show_sources(self._document, held.shown)
         self.editor.blockSignals(True)
         self.editor.setPlainText(held.text)
         self.editor.blockSignals(False)
+        self._count(held)
         self._show_facts(held)
 
     def _edited(self) -> None:
         held = self._current()
-        if held is not None:
-            held.text = self.editor.toPlainText()
+        if held is None:
+            return
+        held.text = self.editor.toPlainText()
+        self._count(held)
+        self._show_facts(held)
+
+    def _count(self, held: _Held) -> None:
+        """Count the text, on a thread: a tokenizer may be at work elsewhere."""
+        document, text, profile = self._document, held.text, held.shown.preparation.profile
+        if document is not None:
+            self._counter.load(lambda: (held, text, document.count_text(text, profile)))
+
+    def _counted(self, found: tuple[_Held, str, int]) -> None:
+        held, text, tokens = found
+        if held is self._current() and text == held.text:
+            held.tokens = tokens
             self._show_facts(held)
 
     def _show_facts(self, held: _Held) -> None:
-        draft, tokens = held.draft, estimate_text(held.text)
-        after = held.shown.tokens_kept + tokens
-        before = held.shown.tokens_before
-        self.sizes.setText(f"{short(before)} → {short(after)}, frees {short(before - after)}")
-        parts = [f"summary {full(tokens)} tokens (estimate)", draft.model]
-        parts.append(f"{draft.elapsed_ms / 1000:.1f} s")
-        if draft.output_tokens:
-            parts.append(f"{full(draft.output_tokens)} tokens written")
+        draft, shown = held.draft, held.shown
+        parts = [draft.model]
+        if held.tokens >= 0:
+            before, after = shown.context_estimate, shown.after(held.tokens)
+            self.sizes.setText(f"{short(before)} → {short(after)}, frees {short(before - after)}")
+            parts.insert(0, f"summary {full(held.tokens)} tokens ({shown.counted_by})")
+        else:
+            self.sizes.setText("counting…")
+        self.sizes.setToolTip(beyond_words(shown))
+        if draft.elapsed_ms:
+            parts.append(f"{draft.elapsed_ms / 1000:.1f} s")
+        written = f"{full(draft.output_tokens)} tokens written, as the model reports them"
+        self.facts.setToolTip(written if draft.output_tokens else "")
         if held.text != draft.summary:
             parts.append("edited")
         self.facts.setText(" · ".join(parts))
@@ -324,10 +362,17 @@ class DraftPage(QWidget):
         return held.draft.problem if held.text == held.draft.summary else ""
 
     def refresh(self) -> None:
-        """The leaf moved: what could be committed may not be any more, or again."""
+        """The leaf moved or entries were counted: what could be committed may not be any more,
+        or again."""
         held = self._current()
-        if held is not None:
-            self._show_facts(held)
+        if held is None or self._document is None:
+            return
+        before = held.shown
+        held.renew(self._document)
+        if held.shown is not before:
+            self.sources.show_sources(self._document, held.shown)
+            self._count(held)
+        self._show_facts(held)
 
     def _commit(self) -> None:
         held = self._current()

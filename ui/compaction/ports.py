@@ -32,6 +32,9 @@ class CompactionDocument(Protocol):
     def weights(self) -> Sequence[int] | None:
         """Tokens per entry by a tokenizer, or None before they are counted."""
 
+    def count_text(self, text: str, profile: Profile) -> int:
+        """Tokens of a text, counted as the entries are under a profile."""
+
     def preview(
         self, at: int | None, profile: Profile, settings: Settings, cut: int | None = None
     ) -> Partition:

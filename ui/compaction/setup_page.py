@@ -19,7 +19,13 @@ from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from ui.compaction.ledger_model import Column, LedgerModel
 from ui.compaction.ports import CompactionDocument, ModelChoice
-from ui.compaction.words import is_possible, plain_reason, price_text, reason_html
+from ui.compaction.words import (
+    beyond_words,
+    is_possible,
+    plain_reason,
+    price_text,
+    reason_html,
+)
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, set_tone, small_font, ui_font
 from ui.widgets.budget_bar import BudgetBar
 from ui.widgets.entry_table import EntryTable
@@ -27,7 +33,7 @@ from ui.widgets.figures import full, round_short, short
 from ui.widgets.labels import Caption, ClickLabel, ElidedLabel, Hairline, LinkButton
 from ui.widgets.number_slider import NumberSlider
 from ui.widgets.panels import row, section
-from ui.widgets.swatch import Legend, Share
+from ui.widgets.swatch import Legend, Share, beyond_share
 
 _SHARES = (
     (Verdict.SUMMARIZED_EARLIER, "summarized earlier"),
@@ -285,12 +291,9 @@ class SetupPage(QWidget):
             if shown.tokens[verdict]
         ]
         inside = [share for share in shares if share.verdict not in _OUTSIDE]
-        rest = shown.tokens_before - sum(share.tokens for share in inside)
-        if rest > 0:
-            # What the provider counted beyond the entries, the estimate's error with it.
-            system = Share("system", "system, tools", rest, token="dim", filterable=False)
-            inside.insert(0, system)
-            shares.insert(0, system)
+        if shown.tokens_beyond:
+            inside.insert(0, beyond_share(shown.tokens_beyond))
+            shares.insert(0, inside[0])
         self.bar.set_budget(inside, settings.context_window, settings.reserve_tokens)
         self.legend.set_shares(shares)
         words = plain_reason(shown, by_hand)
@@ -329,13 +332,16 @@ class SetupPage(QWidget):
         self.price.setToolTip("What the call may cost at most, by the model's listed prices")
 
     def _show_outcome(self, shown: Partition) -> None:
-        before, after = shown.tokens_before, shown.tokens_after_estimate
+        before, after = shown.context_estimate, shown.tokens_after_estimate
+        self.outcome.setToolTip(beyond_words(shown))
         if not is_possible(shown):
+            before = shown.tokens_before
             self.outcome_caption.setText("There is nothing to compact")
             self.outcome.setText(f"{short(before)}")
             self.outcome.setAccessibleName(f"The context holds {full(before)} tokens")
             return
-        self.outcome_caption.setText("If you compact now (the summary's size is a guess)")
+        what = "the entries take" if shown.tokens_beyond else "the context takes"
+        self.outcome_caption.setText(f"If you compact now, {what} (the summary's size is a guess)")
         small = small_font().pointSizeF()
         self.outcome.setText(
             f"{short(before)} → <b>{short(after)}</b> "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
+from explorer.compaction.partition import Partition, Verdict
+from explorer.compaction.prepare import Preparation
 from explorer.session.describe import blocks_of
 from ui.compaction.ports import CompactionDocument
 from ui.theme import S4, S12, role_name
@@ -48,12 +50,19 @@ class SourcesModel(QAbstractTableModel):
         super().__init__(parent)
         self._document: CompactionDocument | None = None
         self._entries: list[tuple[int, int]] = []
+        self._weigh: Callable[[int], int] = lambda _entry: 0
         self._previews: dict[int, str] = {}
 
-    def show_sources(self, document: CompactionDocument, entries: list[tuple[int, int]]) -> None:
-        """Show (entry, verdict) pairs."""
+    def show_sources(
+        self,
+        document: CompactionDocument,
+        entries: list[tuple[int, int]],
+        weigh: Callable[[int], int],
+    ) -> None:
+        """Show (entry, verdict) pairs; ``weigh`` gives an entry's tokens."""
         self.beginResetModel()
         self._document, self._entries, self._previews = document, entries, {}
+        self._weigh = weigh
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
@@ -94,7 +103,7 @@ class SourcesModel(QAbstractTableModel):
         columns = document.tree.columns
         if role == Qt.ItemDataRole.DisplayRole:
             if index.column():
-                return full(columns.estimate[entry])
+                return full(self._weigh(entry))
             return self._preview(index.row())
         if role == Qt.ItemDataRole.TextAlignmentRole:
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -149,13 +158,15 @@ class SourcesView(QWidget):
         self.table.setMinimumHeight(70)
         self.text.setMinimumHeight(40)
 
-    def show_sources(
-        self, document: CompactionDocument, history: Sequence[int], prefix: Sequence[int]
-    ) -> None:
+    def show_sources(self, document: CompactionDocument, shown: Partition) -> None:
         """The entries of the history and of the split turn's first part."""
         self._document = document
-        entries = [(entry, 1) for entry in history] + [(entry, 2) for entry in prefix]
-        self.model.show_sources(document, entries)
+        entries: list[tuple[int, int]] = []
+        if isinstance(shown.preparation, Preparation):
+            entries += [(entry, Verdict.TO_SUMMARIZE) for entry in shown.preparation.history]
+            entries += [(entry, Verdict.TURN_PREFIX) for entry in shown.preparation.turn_prefix]
+        path = shown.path
+        self.model.show_sources(document, entries, lambda at: shown.weight(path.position(at)))
         self.text.set_text("")
         self.go.hide()
         self.caption.setText("")

@@ -7,6 +7,7 @@ import re
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation, Refusal
+from ui.widgets.figures import full
 
 _ENTRY = re.compile(r"#(\d+)")
 _TURN = re.compile(r"inside turn (\d+)")
@@ -42,6 +43,18 @@ def reason_html(shown: Partition, by_hand: bool) -> str:
     if by_hand:
         text += ' <a href="cut:auto">Back to the automatic cut</a>'
     return text
+
+
+def beyond_words(shown: Partition) -> str:
+    """Where the figures of an outcome come from, and what they leave out."""
+    words = f"Tokens of the entries in the context, counted by the {shown.counted_by}."
+    if shown.tokens_beyond:
+        words += (
+            f" The provider counted {full(shown.tokens_before)} for the whole context, "
+            f"{full(shown.tokens_beyond)} beyond the entries: the system prompt, the tools, and "
+            "what its own tokenizer makes of the text."
+        )
+    return words
 
 
 def is_possible(shown: Partition | None) -> bool:

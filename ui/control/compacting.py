@@ -151,13 +151,14 @@ class CompactionControl(QObject):
         desk, panel = self._desk, self._desk.window.compaction
         if desk.document is None:
             return
-        before = desk.document.context_size(desk.profile, draft.leaf).tokens
+        before = desk.document.counted_size(desk.profile, draft.leaf)
         try:
             entry = await desk.document.commit(draft, text)
         except (ValueError, StoreError) as error:
             panel.commit_failed(str(error))
             return
-        after = desk.document.context_size(desk.profile).tokens
+        await desk.document.count_new()
+        after = desk.document.counted_size(desk.profile)
         panel.committed(entry, before, after)
         desk.window.map.select(entry)
         # The button that was pressed is gone; the map shows what came of it.

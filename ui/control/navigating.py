@@ -128,7 +128,7 @@ class _Leaving(QObject):
             self._dialog.show_failure(str(error))
             return
         self._draft = draft
-        size = max(1, len(draft.summary) // 4)
+        size = document.count_text(draft.summary, self._desk.profile)
         self._dialog.show_summary(
             draft.summary,
             f"This is what the new branch will see, about {size:,} tokens by {draft.model}. "

@@ -31,6 +31,7 @@ class RefreshControl(QObject):
         self._desk = desk
         self._sessions = sessions
         self._navigation = navigation
+        self._counts = desk.profile.weights
         window = desk.window
         window.map.selection_changed.connect(self.selected)
         window.map.activated.connect(navigation.go_to)
@@ -63,6 +64,7 @@ class RefreshControl(QObject):
         if isinstance(change, EntriesAppended):
             window.map.entries_appended(change.first, change.count)
             window.compaction.refresh()
+            self._desk.tasks.start("Counting tokens", document.count_new())
         elif isinstance(change, LeafMoved):
             follows = window.map.selected == change.old
             window.map.set_leaf(change.new)
@@ -77,13 +79,23 @@ class RefreshControl(QObject):
             window.map.set_labels(document.tree.labels())
             window.entry.refresh_labels()
         elif isinstance(change, CountsChanged):
-            window.map.set_weights(document.weights)
+            self._weigh()
             window.compaction.refresh()
             self._inspect()
         self._status()
 
+    def _weigh(self) -> None:
+        """Figures on the map are counted as the profile counts."""
+        document = self._desk.document
+        if document is not None:
+            self._desk.window.map.set_weights(document.weights_for(self._desk.profile))
+
     def _settings_changed(self) -> None:
         self._desk.window.header.set_profile(self._desk.profile.name)
+        document, counts = self._desk.document, self._desk.profile.weights
+        if document is not None and document.weights is not None and counts != self._counts:
+            self._weigh()
+        self._counts = counts
         self._status()
         self._inspect()
 

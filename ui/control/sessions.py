@@ -13,7 +13,7 @@ from explorer.formats import ExportError, FormatError, ReadCancelled
 from explorer.formats.export import AsFormat
 from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from explorer.store.salvage import salvage
-from explorer.tokens.counters import TiktokenCounter
+from explorer.tokens.counting import ProcessCounter
 from explorer.work.document import Document
 from ui.control.desk import Desk
 from ui.control.import_notes import ImportNotes
@@ -32,7 +32,7 @@ class SessionsControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self._imports = asyncio.Lock()
-        self._counter: TiktokenCounter | None = None
+        self._counter: ProcessCounter | None = None
         library = desk.window.library
         library.open_requested.connect(self.open)
         library.import_requested.connect(self.choose_files)
@@ -87,11 +87,11 @@ class SessionsControl(QObject):
         await self._laid_out()
         await asyncio.to_thread(document.prepare_names)
         if self._counter is None:
-            self._counter = await asyncio.to_thread(TiktokenCounter)
+            self._counter = await asyncio.to_thread(ProcessCounter)
             if self._counter.note:
                 self._desk.notice("warning", self._counter.note)
         counter = self._counter
-        if not counter.available or document.take_stored_counts(counter.name):
+        if not counter.available or document.take_stored_counts(counter):
             return
         loop = asyncio.get_running_loop()
         task = self._desk.window.progress.begin("Counting tokens")
@@ -107,6 +107,11 @@ class SessionsControl(QObject):
             )
         finally:
             task.end()
+
+    def close(self) -> None:
+        """End the process that counts tokens."""
+        if self._counter is not None:
+            self._counter.close()
 
     async def _laid_out(self) -> None:
         """Wait until the map is whole: the work after it would take its time from it."""

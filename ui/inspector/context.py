@@ -16,7 +16,7 @@ from ui.widgets.entry_table import EntryTable
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.panels import EmptyState, row
-from ui.widgets.swatch import Legend
+from ui.widgets.swatch import Legend, beyond_share
 
 
 class ContextPane(QWidget):
@@ -124,8 +124,14 @@ class ContextPane(QWidget):
         document, context = self._document, self._context
         if document is None or context is None:
             return
-        size = context_size(document.tree, context, self._profile, document.weights)
+        sent = self._profile.weights == "sent"
+        size = context_size(
+            document.tree, context, self._profile, document.weights if sent else None
+        )
         shares = self.model.shares()
+        summed = sum(share.tokens for share in shares)
+        if size.tokens > summed:
+            shares.insert(0, beyond_share(size.tokens - summed))
         self.bar.set_budget(shares, self._window, self._reserve)
         self.legend.set_shares(shares)
         self.title.setText(
@@ -133,11 +139,10 @@ class ContextPane(QWidget):
             f"tokens ({size.source})"
         )
         self.reserve.setText(f"reserve {short(self._reserve)}")
-        summed = sum(share.tokens for share in shares)
         by = "tokenizer" if document.weights is not None else "estimate"
         parts = [count(len(context.messages), "message")]
         if summed != size.tokens:
-            parts.append(f"they add up to {full(summed)} ({by})")
+            parts.append(f"entries {full(summed)} ({by})")
         if context.model:
             parts.append(context.model)
         parts.append(f"thinking {context.thinking_level}")

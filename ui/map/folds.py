@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from explorer.compaction.context_size import counted_size
+from explorer.compaction.profile import PROFILES
+from explorer.session.context import context_at
 from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
 from ui.map.ids import find_on_path, latest_above, stretch
@@ -18,33 +21,36 @@ class Fold(NamedTuple):
     compaction: int
     folded: Path
     tokens_before: int
+    """Tokens of the context's entries at the compaction's parent."""
     tokens_after: int
-    """Tokens of the summary and of what the compaction kept."""
+    """Tokens of the summary and of what the compaction kept, counted alike."""
 
 
 def fold_of(tree: SessionTree, compaction: int, weights: Sequence[int] | None = None) -> Fold:
-    """What the compaction summarized: from what the one before it kept to what it kept itself.
+    """What the compaction summarized, and the context's size before and after it.
 
     ``weights``: tokens per entry where another counter than the estimate counts. Raises KeyError
     when the entry is not a compaction.
     """
+    before, after = (
+        counted_size(tree, context_at(tree, at), PROFILES["explorer"], weights)
+        for at in (tree.columns.parent[compaction], compaction)
+    )
+    return Fold(compaction, folded_by(tree, compaction), before, after)
+
+
+def folded_by(tree: SessionTree, compaction: int) -> Path:
+    """From what the compaction before it kept to what it kept itself. KeyError as above."""
     columns = tree.columns
-    facts = columns.compactions[compaction]
     above = columns.parent[compaction]
-    kept = find_on_path(tree, above, facts.first_kept_id)
+    kept = find_on_path(tree, above, columns.compactions[compaction].first_kept_id)
     kept = compaction if kept < 0 else kept
     first = 0
     earlier = latest_above(tree, above, Kind.COMPACTION)
     if earlier >= 0:
         first = find_on_path(tree, earlier, columns.compactions[earlier].first_kept_id)
         first = earlier + 1 if first < 0 else first
-    column = columns.estimate if weights is None else weights
-    after = column[compaction] + sum(
-        sum(column[part.start : part.stop])
-        for part in stretch(tree, above, kept, compaction).ranges
-    )
-    folded = stretch(tree, above, min(first, kept), kept)
-    return Fold(compaction, folded, facts.tokens_before, after)
+    return stretch(tree, above, min(first, kept), kept)
 
 
 def hidden_by(tree: SessionTree, lanes: Lanes, folded: set[int]) -> bytearray | None:
@@ -62,7 +68,7 @@ def hidden_by(tree: SessionTree, lanes: Lanes, folded: set[int]) -> bytearray | 
         for part in tree.path(compaction).ranges:
             safe.add(lanes.chain_at(part.start))
             safe.update(map(lanes.chain_at, lanes.starts_between(part.start, part.stop - 1)))
-        for part in fold_of(tree, compaction).folded.ranges:
+        for part in folded_by(tree, compaction).ranges:
             _hide(hidden, lanes, part, on_path)
     _hide_branches(hidden, lanes, safe)
     return hidden

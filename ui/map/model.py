@@ -291,7 +291,9 @@ class MapModel(QObject):
         """What a compaction entry summarized; None for other entries."""
         if compaction not in self.tree.columns.compactions:
             return None
-        return self.texts.fold(compaction, lambda entry: fold_of(self.tree, entry, self.weights))
+        return self.texts.fold(
+            compaction, lambda entry: fold_of(self.tree, entry, self._measured())
+        )
 
     # marks -----------------------------------------------------------------------------------
 
@@ -342,11 +344,20 @@ class MapModel(QObject):
     def set_weights(self, weights: Sequence[int] | None) -> None:
         """Tokens per entry by another counter; None goes back to the estimate."""
         estimate = self.tree.columns.estimate
-        self.weights = estimate if weights is None else array("i", weights)
+        self.weights = estimate
+        if weights is not None:
+            self.weights = array("i", weights)
+            at = len(self.weights)
+            while at and self.weights[at - 1] < 0:  # not counted yet
+                at -= 1
+            del self.weights[at:]
         self._extend_weights(0)
         self.texts.forget_folds()
         self._build_rows()
         self.marks_changed.emit()
+
+    def _measured(self) -> Sequence[int] | None:
+        return None if self.weights is self.tree.columns.estimate else self.weights
 
     def _extend_weights(self, first: int) -> None:
         estimate = self.tree.columns.estimate

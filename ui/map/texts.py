@@ -80,8 +80,8 @@ class TextCache:
         fold = self._model.fold(entry)
         parts = [f"Compaction {clock(self._model.tree.columns.time[entry])}".strip()]
         if fold is not None:
-            before = short_tokens(fold.tokens_before) if fold.tokens_before else "?"
-            parts.append(f"{before} → {short_tokens(fold.tokens_after)}")
+            before, after = short_tokens(fold.tokens_before), short_tokens(fold.tokens_after)
+            parts.append(f"{before} → {after}")
             number = len(fold.folded)
             word = "folded" if entry in self._model.folded else "summarized"
             parts.append(f"{number:,} {'entry' if number == 1 else 'entries'} {word}")

@@ -94,6 +94,11 @@ class LegendItem(QAbstractButton):
         painter.drawText(text, int(Qt.AlignmentFlag.AlignVCenter), self.text())
 
 
+def beyond_share(tokens: int) -> Share:
+    """What a provider counted beyond the entries, the error of the count with it."""
+    return Share("beyond", "beyond the entries", tokens, token="dim", filterable=False)
+
+
 class Legend(QWidget):
     """The shares of a budget. One at a time can be checked; checking it again frees it."""
 

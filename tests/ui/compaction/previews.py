@@ -10,6 +10,7 @@ from explorer.compaction.prepare import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.templates import load_templates
+from explorer.tokens.estimate import estimate_text
 from tests.ui.sessions import MemoryDocument
 
 
@@ -30,12 +31,15 @@ class Previewed:
     def weights(self) -> Sequence[int] | None:
         return self.inner.weights
 
+    def count_text(self, text: str, profile: Profile) -> int:
+        return estimate_text(text)
+
     def preview(
         self, at: int | None, profile: Profile, settings: Settings, cut: int | None = None
     ) -> Partition:
         leaf = self.leaf if at is None else at
         prepared = prepare(self.tree, leaf, profile, settings, weights=self.weights, cut=cut)
-        return partition(self.tree, prepared)
+        return partition(prepared)
 
     def requests(self, shown: Partition, instructions: str = "") -> list[SummaryRequest]:
         assert isinstance(shown.preparation, Preparation)

@@ -16,7 +16,7 @@ from tests.ui.waiting import Heard, button, settle, shown_texts, wait_for
 from ui.compaction.panel import CompactionPanel
 from ui.compaction.ports import ModelChoice
 from ui.widgets.entry_table import ENTRY
-from ui.widgets.figures import short
+from ui.widgets.figures import full, short
 
 Left = Qt.MouseButton.LeftButton
 
@@ -91,9 +91,10 @@ def test_a_draft_is_edited_beside_its_sources_and_committed(panel: CompactionPan
     assert page.editor.toPlainText() == draft.summary
     assert page.sources.model.rowCount() == len(shown.preparation.history)
     after = shown.tokens_kept + estimate_text(draft.summary)
-    assert f"{short(shown.tokens_before)} → {short(after)}" in page.sizes.text()
-    for part in ("offline/extractive", "1.2 s", "321 tokens written"):
+    wait_for(lambda: f"{short(shown.context_estimate)} → {short(after)}" in page.sizes.text())
+    for part in ("offline/extractive", "1.2 s", f"{full(after - shown.tokens_kept)} tokens"):
         assert part in page.facts.text()
+    assert "321 tokens written" in page.facts.toolTip()
     first = page.sources.model.index(0, 0)
     where = page.sources.table.visualRect(first).center()
     QTest.mouseClick(page.sources.table.viewport(), Left, pos=where)
@@ -108,6 +109,27 @@ def test_a_draft_is_edited_beside_its_sources_and_committed(panel: CompactionPan
     QTest.mouseClick(page.commit, Left)
     assert spy.at(0)[0] is draft
     assert spy.at(0)[1] == "EDITED " + draft.summary
+
+
+def test_a_draft_is_counted_anew_when_a_tokenizer_has_counted(panel: CompactionPanel) -> None:
+    """One token metric: the sizes of a draft and its sources are those of the map."""
+    _start(panel)
+    shown = panel.partition
+    assert shown is not None
+    panel.draft_finished(Written("## Goal\nMake it work."))
+    settle()
+    page = panel.draft
+    document = panel._document
+    assert isinstance(document, Previewed)
+    first = page.sources.model.index(0, 1)
+    entry = first.data(ENTRY)
+    assert first.data() == full(document.tree.columns.estimate[entry])
+    wait_for(lambda: "(estimate)" in page.facts.text())
+    document.inner.count_by(2)
+    panel.refresh()
+    assert page.sources.model.index(0, 1).data() == full(2 * document.tree.columns.estimate[entry])
+    wait_for(lambda: page.sizes.text().startswith(f"{short(2 * shown.context_estimate)} → "))
+    assert "(tokenizer)" in page.facts.text()
 
 
 def test_an_empty_or_broken_draft_cannot_be_committed(panel: CompactionPanel) -> None:

@@ -83,10 +83,35 @@ def test_every_figure_is_the_partitions_own(panel: CompactionPanel) -> None:
         item = setup.legend.item(str(int(verdict)))
         assert full(shown.tokens[verdict]) in item.accessibleName()
     words = setup.outcome.accessibleName()
-    assert full(shown.tokens_before) in words
+    assert full(shown.context_estimate) in words
     assert full(shown.tokens_after_estimate) in words
     first = setup.ledger.index(shown.cut, Column.RUNNING)
     assert first.data() == full(shown.tokens_kept)
+
+
+def test_what_a_provider_counted_beyond_the_entries_is_not_freed(app: QApplication) -> None:
+    """One token metric: before and after count the entries, the rest is told apart."""
+    talk = Talk()
+    talk.turns(40)
+    usage = {"input": 150_000, "output": 10, "cacheRead": 0, "cacheWrite": 0}
+    talk.message("assistant", [{"type": "text", "text": "Done."}], usage=usage, stopReason="stop")
+    panel = CompactionPanel()
+    panel.set_rules(PROFILES["explorer"], Settings(200_000, 16_384, 3_000))
+    panel.set_document(Previewed(talk.document))
+    panel.resize(460, 860)
+    panel.show()
+    settle()
+    shown = panel.partition
+    assert shown is not None and shown.tokens_before == 150_010
+    counted = sum(talk.document.tree.columns.estimate)
+    assert shown.context_estimate == counted
+    assert f"{short(150_010)} of 200k" in panel.setup.heading.text()
+    beyond = panel.setup.legend.item("beyond")
+    assert full(150_010 - counted) in beyond.accessibleName()
+    freed = counted - shown.tokens_after_estimate
+    assert full(freed) in panel.setup.outcome.accessibleName()
+    assert full(counted) in panel.setup.outcome.accessibleName()
+    assert "150,010" in panel.setup.outcome.toolTip()
 
 
 def test_typing_and_keys_move_the_cut_at_once(panel: CompactionPanel) -> None:

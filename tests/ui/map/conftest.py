@@ -84,7 +84,7 @@ def divided(tree: SessionTree, leaf: int, keep: int = 500, cut: int | None = Non
     profile = PROFILES["explorer"]
     settings = Settings.of(profile)
     settings = type(settings)(settings.context_window, settings.reserve_tokens, keep)
-    return partition(tree, prepare(tree, leaf, profile, settings, cut=cut))
+    return partition(prepare(tree, leaf, profile, settings, cut=cut))
 
 
 def row_point(pane: MapPane, entry: int, x: float = 300) -> QPoint:
