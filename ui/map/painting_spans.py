@@ -13,8 +13,9 @@ from ui.map.geometry import TOP
 from ui.map.inks import bar_share
 from ui.map.levels import bucket_rows
 
-_LANDMARKS = 160
-"""Landmarks of one sort that are looked at for one frame."""
+_LANDMARKS = 72
+"""Landmarks of one sort that are looked at for one frame: twice as many as find room on a screen
+of 900 pixels."""
 
 _JOIN = 4
 """Pixels between two stretches of a lane below which they are drawn as one."""
@@ -101,7 +102,7 @@ def _some(entries: Iterable[int], low: int, high: int) -> list[int]:
     """The entries from ``low`` to ``high``, thinned out evenly where they are many."""
     ordered = list(entries)
     part = ordered[bisect_left(ordered, low) : bisect_right(ordered, high)]
-    return part[:: max(1, len(part) // _LANDMARKS)]
+    return part[:: max(1, -(-len(part) // _LANDMARKS))]
 
 
 def _landmark(canvas: Canvas, y: float, text: str, colour: QColor) -> None:
