@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from explorer.formats import new_entry, new_id
 from explorer.session.records import EntryRecord
@@ -14,6 +14,15 @@ from explorer.work.changes import ChangeHub, EntriesAppended, LabelsChanged, Lea
 
 if TYPE_CHECKING:  # importing the store takes half a second, which the first paint cannot wait for
     from explorer.store import LoadedSession, Store
+
+
+T = TypeVar("T")
+
+
+async def whole(work: Coroutine[Any, Any, T]) -> T:
+    """Wait for a change that goes to its end once begun: whoever is cancelled while it waits is
+    told so at once, and the database, the tree and the views agree all the same."""
+    return await asyncio.shield(asyncio.ensure_future(work))
 
 
 class SessionWriter:
@@ -42,6 +51,9 @@ class SessionWriter:
 
         Returns after the commit. Raises StoreError when the database refuses.
         """
+        return await whole(self._append(entry_type, parent, fields))
+
+    async def _append(self, entry_type: str, parent: int, fields: dict[str, Any]) -> int:
         async with self._lock:
             entry_id = new_id(self.tree, self._random)
             parent_id = self.tree.columns.ids[parent] if parent >= 0 else None
@@ -55,6 +67,9 @@ class SessionWriter:
 
     async def move_leaf(self, index: int) -> None:
         """Make an entry (-1: none) the leaf, durably."""
+        await whole(self._move_leaf(index))
+
+    async def _move_leaf(self, index: int) -> None:
         async with self._lock:
             await asyncio.wrap_future(self._store.set_leaf(self.key, index))
             self._leaf_moved(index)

@@ -15,6 +15,7 @@ from explorer.compaction.partition import Partition, Verdict, partition
 from explorer.compaction.prepare import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
+from explorer.compaction.summary import details
 from explorer.compaction.wording import Templates
 from explorer.models.door import ModelDoor
 from explorer.session.context import Context, context_at
@@ -22,7 +23,7 @@ from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
 from explorer.tokens.counters import Counter, EstimateCounter
-from explorer.work.appending import SessionWriter
+from explorer.work.appending import SessionWriter, whole
 from explorer.work.changes import ChangeHub, CountsChanged
 from explorer.work.counting import count_session, is_whole
 from explorer.work.drafting import Draft, Order
@@ -288,13 +289,19 @@ class Document:
         self.drafts.check(draft, summary)
         if draft.kind != "compaction" or (draft.at_leaf and draft.leaf != self.leaf):
             raise ValueError("The session has moved on since this draft was made; make a new one.")
+        fields = {
+            "first_kept_entry_id": draft.first_kept_id,
+            "tokens_before": draft.tokens_before,
+        }
+        return await whole(self._store_draft("compaction", draft.leaf, draft, summary, fields))
+
+    async def _store_draft(
+        self, entry_type: str, parent: int, draft: Draft, summary: str, fields: dict[str, Any]
+    ) -> int:
+        """Append a draft's entry, then note that it was taken."""
+        files = details(draft.read_files, draft.modified_files, draft.failed_files)
         index = await self.writer.append(
-            "compaction",
-            draft.leaf,
-            summary=summary,
-            first_kept_entry_id=draft.first_kept_id,
-            tokens_before=draft.tokens_before,
-            details=_details(draft),
+            entry_type, parent, **{"summary": summary, **fields, "details": files}
         )
         await self.drafts.mark(draft, "committed", summary)
         return index
@@ -369,15 +376,10 @@ class Document:
             return self.leaf
         summary = draft.summary if text is None else text
         self.drafts.check(draft, summary)
-        index = await self.writer.append(
-            "branch_summary",
-            plan.new_leaf,
-            from_id=draft.from_id,
-            summary=summary,
-            details=_details(draft),
+        fields = {"from_id": draft.from_id}
+        return await whole(
+            self._store_draft("branch_summary", plan.new_leaf, draft, summary, fields)
         )
-        await self.drafts.mark(draft, "committed", summary)
-        return index
 
     # small changes -------------------------------------------------------------------------------
 
@@ -393,9 +395,6 @@ class Document:
 
 
 def _replaced(shown: Partition) -> int:
-    """Tokens that a summary takes the place of (E16): what it tells and what it updates."""
+    """Tokens that a summary takes the place of (E16): what it tells, the summary that it updates
+    among it."""
     return shown.tokens[Verdict.TO_SUMMARIZE] + shown.tokens[Verdict.TURN_PREFIX]
-
-
-def _details(draft: Draft) -> dict[str, list[str]]:
-    return {"readFiles": list(draft.read_files), "modifiedFiles": list(draft.modified_files)}

@@ -70,6 +70,8 @@ class Draft:
     tokens_before: int = 0
     read_files: tuple[str, ...] = ()
     modified_files: tuple[str, ...] = ()
+    failed_files: tuple[str, ...] = ()
+    """Files that only failed calls named (B17)."""
     problem: str = ""
     """Why it cannot be committed, as a sentence; empty when it can."""
     at_leaf: bool = True

@@ -63,6 +63,7 @@ class DraftMaker:
             0, "compaction", "streaming", prepared.leaf, (), "", order.model, order.instructions,
             first_kept_id=plan.first_kept_id, tokens_before=prepared.tokens_before,
             read_files=prepared.read_files, modified_files=prepared.modified_files,
+            failed_files=prepared.failed_files,
             at_leaf=plan.at_leaf, settings=_settings(prepared.profile, prepared.settings),
         )  # fmt: skip
         draft = await self._run(draft, requests, prepared.profile, order)
@@ -89,6 +90,7 @@ class DraftMaker:
         draft = Draft(
             0, "branch", "streaming", prepared.old_leaf, (), "", order.model, order.instructions,
             read_files=prepared.read_files, modified_files=prepared.modified_files,
+            failed_files=prepared.failed_files,
             from_id=from_id, settings=_settings(prepared.profile, prepared.settings),
         )  # fmt: skip
         draft = await self._run(draft, requests, prepared.profile, order)
@@ -183,6 +185,7 @@ def _fields(draft: Draft) -> dict[str, Any]:
             "tokens_before": draft.tokens_before,
             "read_files": list(draft.read_files),
             "modified_files": list(draft.modified_files),
+            "failed_files": list(draft.failed_files),
         },
     }
 
@@ -203,6 +206,7 @@ def draft_of(row: DraftRow) -> Draft:
         tokens_before=int(facts.get("tokens_before", 0)),
         read_files=tuple(facts.get("read_files", ())),
         modified_files=tuple(facts.get("modified_files", ())),
+        failed_files=tuple(facts.get("failed_files", ())),
         settings=row.settings if isinstance(row.settings, dict) else {},
         from_id=str(facts.get("from_id", "")),
     )

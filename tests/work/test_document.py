@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Coroutine
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from explorer.compaction.partition import Verdict
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.door import (
@@ -334,3 +336,69 @@ def test_a_file_that_went_on_is_followed(
     report = wait(bench.import_file(file))
     assert (report.key, report.added) == (key, 3)
     assert opened.leaf == before + 3 == len(opened.tree) - 1
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2, 3, 5, 8, 13])
+def test_a43_who_is_cancelled_while_a_draft_is_stored_leaves_it_whole(
+    document: Document, looks: int
+) -> None:
+    """The database, the tree and the leaf agree, wherever the cancel falls."""
+    made = draft(document)
+    before = len(document.tree)
+
+    async def commit_and_leave() -> None:
+        task = asyncio.ensure_future(document.commit(made))
+        for _ in range(looks):
+            await asyncio.sleep(0)
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(others)
+
+    wait(commit_and_leave())
+    stored = document.store.load(document.key)
+    assert (len(stored.tree), stored.leaf) == (len(document.tree), document.leaf)
+    status = document.store.drafts(document.key)[-1].status
+    if looks:
+        assert (len(document.tree), status) == (before + 1, "committed")
+    else:
+        assert (len(document.tree), status) == (before, "done")
+
+
+def test_b17_files_that_only_failed_calls_named_are_kept_apart(document: Document) -> None:
+    call = {"type": "toolCall", "id": "c1", "name": "edit", "arguments": {"path": "never.py"}}
+    failed = {"role": "toolResult", "toolCallId": "c1", "content": [], "isError": True}
+    said = [
+        {"role": "assistant", "content": [call], "stopReason": "toolUse"},
+        failed,
+        *({"role": "user", "content": "go on " * 3000} for _ in range(3)),
+    ]
+    for message in said:
+        wait(document.writer.append("message", document.leaf, message=message))
+    entry = document.entry(wait(document.commit(draft(document))))
+    assert entry["details"]["failedFiles"] == ["never.py"]
+    assert "never.py" not in entry["details"]["modifiedFiles"]
+    assert "<failed-files>\nnever.py\n</failed-files>" in entry["summary"]
+
+
+def test_e16_the_summary_that_is_updated_counts_once(document: Document) -> None:
+    """What an update takes the place of: what came since, and the summary before it."""
+    shown = document.preview(None, EXPLORER, SETTINGS, cut=_unsplit(document))
+    previous = shown.preparation.cuts.view.compaction
+    assert shown.verdicts[previous] == Verdict.TO_SUMMARIZE
+    assert shown.weight(previous) > 100
+    told = sum(
+        shown.weight(at)
+        for at, verdict in enumerate(shown.verdicts)
+        if verdict == Verdict.TO_SUMMARIZE
+    )
+    document.drafts._door = Answering(TextDelta("word" * told), Finished("stop"))
+    with pytest.raises(DraftFailed, match="nothing is gained"):
+        wait(document.summarize(shown, order()))
+
+
+def _unsplit(document: Document) -> int:
+    prepared = document.preview(None, EXPLORER, SETTINGS).preparation
+    assert isinstance(prepared, Preparation)
+    return prepared.turn_start if prepared.is_split_turn else prepared.cut
