@@ -71,6 +71,7 @@ def _compaction(window: MainWindow) -> None:
     window.inspector = QTabWidget(window)
     window.inspector.setDocumentMode(True)
     window.inspector.setAccessibleName("Inspector")
+    window.inspector.tabBar().setAccessibleName("Tabs of the inspector")
     panes = {"Entry": window.entry, "Context": window.context, "Compaction": window.compaction}
     for title, pane in panes.items():
         window.inspector.addTab(pane, title)

@@ -107,6 +107,7 @@ class MarkdownView(QTextBrowser):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._source = ""
+        self.setAccessibleName("Text of the entry")
         self.setDocument(InertDocument(self))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("plain", True)

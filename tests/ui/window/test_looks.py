@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import pytest
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, on_screen, sample_path, visible
@@ -141,3 +141,27 @@ async def test_a_draft_fits_a_small_screen(house: House) -> None:
     for button in (page.commit, page.again, page.discard):
         assert live.window.rect().contains(on_screen(button))
     assert page.editor.height() >= 90
+
+
+async def test_tab_leads_around_and_every_stop_has_a_name(house: House) -> None:
+    """No pane keeps the keyboard, and a screen reader has words for each place (D)."""
+    live = await house.start(sample_path())
+    for tab in ("Ctrl+1", "Ctrl+2", "Ctrl+3"):
+        live.keys(tab, "F6")
+        start = QApplication.focusWidget()
+        assert start is live.window.map.view
+        nameless, stops = [], 0
+        while True:
+            live.keys("Tab")
+            await live.settle(1)
+            stops += 1
+            here = QApplication.focusWidget()
+            assert here is not None
+            if here is start:
+                break
+            words = here.accessibleName() or getattr(here, "text", lambda: "")()
+            if not words:
+                nameless.append(f"{type(here).__name__} in {type(here.parentWidget()).__name__}")
+            assert stops < 80, f"Tab does not come back; it is at {here}"
+        assert not nameless, tab
+        assert stops > 10
