@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
@@ -13,7 +13,8 @@ from explorer.session.kinds import Flag, Kind
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
 from explorer.store.rows import StoreError
-from ui.inspector.content import Block, Related, blocks, call_ids, plain_text, result_call_id
+from ui.inspector.blocks import Block, Fact, FactsBlock
+from ui.inspector.content import Related, blocks, call_ids, plain_text, result_call_id
 
 START_AFTER_MS = 15
 
@@ -89,6 +90,19 @@ def gather(payloads: Payloads, index: int, related: list[int]) -> Gathered:
     return Gathered(index, entry, blocks(entry, others), plain_text(entry))
 
 
+def with_numbers(found: list[Block], tree: SessionTree) -> list[Block]:
+    """Facts that name an entry of this tree, by the number that it has everywhere else."""
+
+    def shown(fact: Fact) -> Fact:
+        at = tree.index_of(fact.entry_id) if fact.entry_id else -1
+        return replace(fact, value=f"#{at}") if at >= 0 else fact
+
+    return [
+        FactsBlock(tuple(map(shown, block.facts))) if isinstance(block, FactsBlock) else block
+        for block in found
+    ]
+
+
 def pretty(payloads: Payloads, index: int) -> str:
     """The entry's JSON with indents; a line that is no JSON as it stands."""
     raw = payloads.raw(index)
@@ -109,12 +123,15 @@ class _Task(QRunnable):
         self._number, self._work, self._signals = number, work, signals
 
     def run(self) -> None:
+        failed, result = False, None
         try:
             result = self._work()
         except READ_ERRORS as error:
-            self._signals.failed.emit(self._number, f"{type(error).__name__}: {error}")
-            return
-        self._signals.done.emit(self._number, result)
+            failed, result = True, f"{type(error).__name__}: {error}"
+        try:
+            (self._signals.failed if failed else self._signals.done).emit(self._number, result)
+        except RuntimeError:
+            return  # the pane was deleted meanwhile: nobody waits for it
 
 
 class Loader(QObject):
