@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from explorer.cli import CommandFailed, UsageError
-from explorer.commands.output import print_json, print_table
+from explorer.commands.output import local_time, print_json, print_table
 from explorer.commands.targets import session_named, target, workbench
 from explorer.formats import ExportError, FormatError
 from explorer.session.kinds import Kind
@@ -98,7 +97,7 @@ def _list(arguments: argparse.Namespace) -> None:
             [
                 (
                     row.key,
-                    datetime.fromtimestamp(row.last_ms / 1000).strftime("%Y-%m-%d %H:%M"),
+                    local_time(row.last_ms),
                     row.entries,
                     row.compactions,
                     row.cwd,

@@ -7,6 +7,7 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 
@@ -19,6 +20,15 @@ def print_json(value: Any) -> None:
         text = json.dumps(value, indent=2)
     sys.stdout.write(text)
     sys.stdout.write("\n")
+
+
+def local_time(time_ms: float) -> str:
+    """A moment in milliseconds since 1970 by the clock here; empty for none, and for one that no
+    calendar of this system holds."""
+    try:
+        return datetime.fromtimestamp(time_ms / 1000).strftime("%Y-%m-%d %H:%M") if time_ms else ""
+    except (OSError, OverflowError, ValueError):
+        return ""
 
 
 def width_of(text: str) -> int:

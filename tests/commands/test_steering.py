@@ -329,3 +329,13 @@ def _printed(monkeypatch: pytest.MonkeyPatch, encoding: str, words: list[str]) -
         assert main(words) == 0
         sys.stdout.flush()
         return pipe.getvalue()
+
+
+def test_a_session_of_no_year_is_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for name, moment in (("far", 8.6e15), ("before", -8.6e15), ("never", "")):
+        file = tmp_path / f"{name}.jsonl"
+        head = {"type": "session", "version": 3, "id": name, "timestamp": "", "cwd": "/w"}
+        said = _message("a", None, "user", f"a {name} thing") | {"timestamp": moment}
+        file.write_text(f"{json.dumps(head)}\n{json.dumps(said)}\n")
+        stored(capsys, file)
+    assert run(capsys, "list").count("thing") == 3

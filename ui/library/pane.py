@@ -42,7 +42,10 @@ def when(ms: float, now: datetime) -> str:
     """A moment as one says it: today 14:02, yesterday, Tue, 12 Nov, 12 Nov 2024."""
     if ms <= 0:
         return ""
-    moment = datetime.fromtimestamp(ms / 1000, tz=now.tzinfo)
+    try:
+        moment = datetime.fromtimestamp(ms / 1000, tz=now.tzinfo)
+    except (ValueError, OverflowError, OSError):
+        return ""  # a file may hold a year that no calendar here has
     days = (now.date() - moment.date()).days
     if days == 0:
         return f"today {moment:%H:%M}"

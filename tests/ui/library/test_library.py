@@ -40,6 +40,11 @@ def test_moments_are_said_as_people_say_them(moment: float, words: str) -> None:
     assert when(moment, NOW) == words
 
 
+def test_a_year_that_no_calendar_has_is_not_said() -> None:
+    """A file may hold any number for a time."""
+    assert when(8.6e15, NOW) == ""
+
+
 def row(key: int, title: str, cwd: str, last_ms: float, **more: object) -> SessionRow:
     values: dict[str, object] = {"key": key, "title": title, "cwd": cwd, "last_ms": last_ms}
     values |= {"entries": 12, "compactions": 0} | more
