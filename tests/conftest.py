@@ -5,6 +5,7 @@ Set before anything of ours is imported, so that no module reads the real enviro
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import socket
@@ -58,6 +59,22 @@ _prepare_environment()
 # Set where the suite runs without Qt on purpose; otherwise a missing Qt is a failure.
 if os.environ.get("EXPLORER_TESTS_WITHOUT_QT"):
     collect_ignore = ["ui"]
+
+
+# Python collects on whichever thread allocates, and a widget must not die on another than Qt's:
+# so nothing is collected by itself, and now and then everything between two tests.
+gc.disable()
+_TESTS_BETWEEN_COLLECTIONS = 20
+_ended = 0
+
+
+@pytest.fixture(autouse=True)
+def _collected_on_this_thread() -> Iterator[None]:
+    global _ended
+    yield
+    _ended += 1
+    if _ended % _TESTS_BETWEEN_COLLECTIONS == 0:
+        gc.collect()
 
 
 def pytest_unconfigure() -> None:

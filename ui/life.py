@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -15,6 +14,7 @@ from qasync import QEventLoop
 
 from explorer import paths
 from explorer.settings import LoadedPreferences, save_preferences
+from ui.collector import Collector
 from ui.main_window import MainWindow
 
 if TYPE_CHECKING:  # imported in a thread, see ``_imported``
@@ -43,6 +43,20 @@ async def live(
 
     ``started`` is called once, when the controllers are there and the database is not yet open.
     """
+    collector = Collector()
+    try:
+        return await _live(window, loaded, arguments, started, collector)
+    finally:
+        collector.stop()
+
+
+async def _live(
+    window: MainWindow,
+    loaded: LoadedPreferences,
+    arguments: argparse.Namespace,
+    started: Callable[[WindowSession], object] | None,
+    collector: Collector,
+) -> int:
     # A thread that computes gives way to the window after half a millisecond instead of five.
     sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL_S))
     if not window.was_painted:
@@ -51,9 +65,9 @@ async def live(
         window.closed.connect(painted.set)
         window.show()
         await painted.wait()
-    panes = await _imported("ui.panes")
+    panes = await _imported("ui.panes", collector)
     await panes.furnish(window)
-    session = await _imported("ui.session")
+    session = await _imported("ui.session", collector)
     if window.was_closed:
         window.map.shutdown()
         return 0
@@ -70,11 +84,8 @@ async def live(
     return status
 
 
-async def _imported(name: str) -> Any:
+async def _imported(name: str, collector: Collector) -> Any:
     """Import a module in a thread, with the collector off, which would otherwise stall the
     window (measured): both panes and controllers take longer than a first paint may."""
-    gc.disable()
-    try:
+    with collector.paused():
         return await asyncio.to_thread(import_module, name)
-    finally:
-        gc.enable()
