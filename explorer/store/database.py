@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import sqlite3
@@ -87,8 +86,7 @@ def create(path: Path) -> None:
         finally:
             engine.dispose()
         making.chmod(0o600)
-        with contextlib.suppress(FileExistsError):
-            os.link(making, path)
+        _put_in_place(making, path)
     except sqlite3.Error as error:
         raise translated(path, error) from error
     except OSError as error:
@@ -97,6 +95,18 @@ def create(path: Path) -> None:
         if path.parent.is_dir():
             for name in (making, Path(f"{making}-journal")):
                 name.unlink(missing_ok=True)
+
+
+def _put_in_place(making: Path, path: Path) -> None:
+    """Give the new file its name, unless there is one of that name already."""
+    try:
+        os.link(making, path)
+    except FileExistsError:
+        return
+    except OSError:
+        # Some file systems know no second names; only there could two first starts meet.
+        if not path.exists():
+            os.replace(making, path)
 
 
 def tables() -> list[Table]:

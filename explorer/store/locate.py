@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,9 +54,20 @@ def find_known(db: sqlite3.Connection, source: SessionSource) -> Known | None:
     ).fetchall()
     place = str(Path(source.path).absolute())
     for key, size, mtime_ns, last, path, _, version in rows:
-        if text_out(path) == place and (version < 2) == (header.version < 2):
+        if _is_same(text_out(path), place) and (version < 2) == (header.version < 2):
             return Known(key, FileStamp(size, mtime_ns), False, last)
     for key, size, mtime_ns, last, path, raw, _ in rows:
         if header.raw and text_out(raw) == header.raw and not Path(text_out(path)).exists():
             return Known(key, FileStamp(size, mtime_ns), True, last)
     return None
+
+
+def _is_same(path: str, place: str) -> bool:
+    """Whether both name one file: through ``..``, a link, or in other letters where the system
+    makes no difference between them."""
+    if path == place:
+        return True
+    try:
+        return os.path.samefile(path, place)
+    except (OSError, ValueError):
+        return False  # one of them is not there

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -37,7 +38,9 @@ class FileLock:
         """Let go and remove the file."""
         if sys.platform == "win32":
             os.close(self._handle)
-            self.path.unlink(missing_ok=True)
+            # There a file that someone looks at cannot be removed; who looks removes it.
+            with contextlib.suppress(PermissionError):
+                self.path.unlink(missing_ok=True)
         else:
             self.path.unlink(missing_ok=True)
             os.close(self._handle)

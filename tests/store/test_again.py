@@ -149,3 +149,17 @@ def test_numbers_that_no_column_holds_do_not_stop_an_import(store: Store, tmp_pa
     entry["timestamp"] = 1e308
     key = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", [entry]))).key
     assert store.load(key).tree.columns.usage[0] == 2**31 - 1
+
+
+def test_a_file_is_the_same_however_its_place_is_spelt(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_file(tmp_path / "a.jsonl", chain(3))
+    (tmp_path / "below").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
+    key = store.import_session(FileSource(file)).key
+    monkeypatch.chdir(tmp_path / "below")
+    for place in (tmp_path / "below" / ".." / "a.jsonl", tmp_path / "link" / "a.jsonl"):
+        assert store.import_session(FileSource(place)).key == key
+    assert store.import_session(FileSource(Path("../a.jsonl"))).key == key
+    assert len(store.sessions()) == 1

@@ -79,3 +79,15 @@ def test_a_closed_store_says_so(database: Path) -> None:
         store.set_leaf(1, 0)
     with pytest.raises(StoreError, match="is closed"):
         store.search("x")
+
+
+def test_a_file_system_without_second_names_gets_its_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refuse)
+    with Store.open(tmp_path / "one.db") as store:
+        assert store.sessions() == []
+    assert [path.name for path in tmp_path.glob("*.new-*")] == []
