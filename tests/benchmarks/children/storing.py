@@ -64,7 +64,7 @@ def append(home: str, count: int) -> dict[str, Any]:
         found = []
         for number in range(count):
             message = {"role": "user", "content": [{"type": "text", "text": "go on " * 40}]}
-            entry_id = f"made-{number}"
+            entry_id = f"made-{time.time_ns():x}"
             entry = new_entry("pi", "message", parent, 1.8e12 + number, entry_id, message=message)
             start = time.perf_counter()
             store.append(loaded.key, [(entry, parent)], leaf_id=entry_id).result()
