@@ -31,6 +31,10 @@ class ActionSpec:
     """A line above it in its menu."""
 
 
+Entry = tuple[ActionSpec, Callable[[], object]]
+"""An action and what it calls."""
+
+
 @dataclass(slots=True)
 class Bound:
     spec: ActionSpec

@@ -136,7 +136,7 @@ class _Writer:
             self._write_aside(file, number, raw)
             return
         if self._bound_to_order and not number:
-            raise ExportError("a file of version 1 cannot hold new entries; export as pi-v3")
+            raise ExportError("A file of version 1 cannot hold new entries; export as pi-v3")
         if self._upgrade is not None:
             raw = self._upgrade.entry(raw, self._place if number else -1)
         self._place += 1
@@ -168,7 +168,7 @@ class _Writer:
         if leaf is None or self._leads_to(leaf.leaf_id):
             return
         if self._bound_to_order:
-            raise ExportError("a file of version 1 has its leaf at its end; export as pi-v3")
+            raise ExportError("A file of version 1 has its leaf at its end; export as pi-v3")
         mark = new_entry(
             self._header.format,
             "custom",

@@ -11,16 +11,32 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QKeyEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtGui import (
+    QFont,
+    QKeyEvent,
+    QResizeEvent,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+)
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from explorer.session.describe import blocks_of, call_title, summary_line, text_of
 from explorer.session.kinds import Flag, Kind
 from ui import theme
+from ui.agent.marked import Style, runs
 
 SHOWN_AT_ONCE = 40
 LONGEST = 2000
 FLUSH_MS = 33
+
+RENDERED_LIVE = 8_000
+"""Characters up to which a reply is rendered anew with every piece that arrives."""
+
+_MARKED = frozenset(
+    {Kind.USER, Kind.ASSISTANT, Kind.CUSTOM_MESSAGE, Kind.COMPACTION, Kind.BRANCH_SUMMARY}
+)
+"""Who writes Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +115,7 @@ class Conversation(QTextBrowser):
         self.document().setDocumentMargin(theme.S16)
         self.anchorClicked.connect(self._clicked)
         self._pending: list[str] = []
+        self._streamed, self._streamed_from = "", 0
         self._streaming = False
         self._has_earlier = False
         self._timer = QTimer(self)
@@ -132,7 +149,10 @@ class Conversation(QTextBrowser):
         self._insert(line.who, href=f"entry:{line.entry}", color=color)
         self._insert("\t")
         text = line.text if len(line.text) <= LONGEST else line.text[:LONGEST] + " …"
-        self._insert(text, mono=line.mono)
+        if line.mono or line.kind not in _MARKED:
+            self._insert(text, mono=line.mono)
+        else:
+            self._insert_marked(text)
 
     def begin(self) -> None:
         """A reply starts to arrive."""
@@ -140,6 +160,7 @@ class Conversation(QTextBrowser):
         self._insert("Agent", color=theme.role_color(Kind.ASSISTANT, int(Flag.HAS_TEXT)))
         self._insert("\t")
         self._streaming = True
+        self._streamed, self._streamed_from = "", self._cursor().position()
 
     def feed(self, text: str) -> None:
         """A piece of the reply; shown at the next flush."""
@@ -159,7 +180,22 @@ class Conversation(QTextBrowser):
         text = "".join(self._pending)
         self._pending.clear()
         at_end = self._at_end()
-        self._insert(text)
+        self._streamed += text
+        if len(self._streamed) <= RENDERED_LIVE:
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(self._streamed_from)
+            cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+            cursor.removeSelectedText()
+            self._insert_marked(self._streamed)
+        else:
+            self._insert(text)
+        if at_end:
+            self.to_end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Who reads the end goes on reading the end."""
+        at_end = self._at_end()
+        super().resizeEvent(event)
         if at_end:
             self.to_end()
 
@@ -188,6 +224,19 @@ class Conversation(QTextBrowser):
         else:
             cursor.insertBlock(form)
         self.setTabStopDistance(indent)
+
+    def _insert_marked(self, text: str) -> None:
+        """Insert a text with its code and its bold words shown as such."""
+        now, cursor = theme.theme(), self._cursor()
+        for run in runs(text):
+            form = QTextCharFormat()
+            form.setForeground(now.ink)
+            if run.style in (Style.CODE, Style.BLOCK):
+                form.setFont(theme.mono_font())
+                form.setBackground(now.panel)
+            elif run.style is Style.BOLD:
+                form.setFontWeight(QFont.Weight.Bold)
+            cursor.insertText(run.text.replace("\n", "\u2028"), form)
 
     def _insert(self, text: str, *, href: str = "", color: Any = None, mono: bool = False) -> None:
         form = QTextCharFormat()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -13,6 +15,8 @@ from ui import theme
 from ui.agent.composer import Composer
 from ui.agent.conversation import SHOWN_AT_ONCE, Conversation, Said, lines_of
 from ui.theme import role_name
+
+NO_FOLDER = "Choose folder…"
 
 _SHOWN = selector(CONTEXT_KINDS | {Kind.COMPACTION})
 
@@ -38,8 +42,8 @@ class AgentPane(QWidget):
         self.models.setToolTip("The model that answers")
         self.models.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.models.setMaximumWidth(320)
-        self.workspace = QPushButton("Choose folder…", self)
-        self.workspace.setToolTip("The folder that the agent may look into (it cannot write)")
+        self.workspace = QPushButton(self)
+        self.set_workspace("")
         self.send = QPushButton("Send", self)
         self.send.setToolTip("Send the message at the leaf (Enter)")
         self.stop = QPushButton("Stop", self)
@@ -93,8 +97,11 @@ class AgentPane(QWidget):
         row = self.models.findData(chosen)
         self.models.setCurrentIndex(max(row, 0))
 
-    def set_workspace(self, shown: str) -> None:
-        self.workspace.setText(shown or "Choose folder…")
+    def set_workspace(self, folder: str) -> None:
+        """The folder that the agent may look into; empty for none."""
+        self.workspace.setText(f"Folder: {Path(folder).name or folder}" if folder else NO_FOLDER)
+        where = f"The agent may read what is in {folder}; it cannot write." if folder else ""
+        self.workspace.setToolTip(where or "The folder that the agent may look into (read only)")
 
     def show_document(self, document: Document | None) -> None:
         self._document = document

@@ -57,6 +57,10 @@ class CompactionPanel(QWidget):
         self._document: CompactionDocument | None = None
         self._at: int | None = None
         self._cut: int | None = None
+        self._cut_leaf = -1
+        """The leaf of the path on which the cut was chosen by hand."""
+        self._told_leaf = -2
+        """The leaf of which the notice of a compaction made or taken back tells."""
         self._profile: Profile = PROFILES["explorer"]
         self._settings = Settings.of(self._profile)
         self._shown: Partition | None = None
@@ -129,7 +133,7 @@ class CompactionPanel(QWidget):
         setup = self.setup
         setup.settings_changed.connect(self._settings_chosen)
         setup.profile_chosen.connect(self._profile_named)
-        setup.rules_asked.connect(lambda: self._pages.setCurrentWidget(self.rules))
+        setup.rules_asked.connect(self.show_rules_page)
         setup.entry_requested.connect(self.entry_requested)
         setup.automatic_cut_asked.connect(lambda: self.set_cut(None))
         setup.request_asked.connect(self.show_requests)
@@ -179,6 +183,11 @@ class CompactionPanel(QWidget):
         self._show_rules()
         self.refresh()
 
+    def show_rules_page(self) -> None:
+        """The rules of the profile, to be changed one by one."""
+        if self._document is not None:
+            self._pages.setCurrentWidget(self.rules)
+
     def _show_rules(self) -> None:
         if self._rules is not None:
             self._rules.show_profile(self._profile)
@@ -186,7 +195,23 @@ class CompactionPanel(QWidget):
     def set_cut(self, position: int | None) -> None:
         """Cut at a position of the path (None: where the settings put it)."""
         self._cut = position
+        if self._document is not None:
+            self._cut_leaf = self._leaf(self._document)
         self.refresh()
+
+    def _leaf(self, document: CompactionDocument) -> int:
+        return document.leaf if self._at is None else self._at
+
+    def _follow_leaf(self, document: CompactionDocument) -> None:
+        """A cut chosen by hand is of its own path, a notice of its own leaf."""
+        leaf = self._leaf(document)
+        if self._cut is not None and leaf != self._cut_leaf:
+            stays = leaf >= 0 and document.tree.path(leaf).position(self._cut_leaf) >= 0
+            self._cut, self._cut_leaf = (self._cut if stays else None), leaf
+        if self._told_leaf not in (-2, document.leaf):
+            self._told_leaf = -2
+            if self.notice.notice is not None and self.notice.notice.level == "done":
+                self.notice.dismiss()
 
     def set_models(self, models: Sequence[ModelChoice], chosen: str = "") -> None:
         """The models that can write the summary."""
@@ -199,6 +224,7 @@ class CompactionPanel(QWidget):
         document = self._document
         if document is None:
             return
+        self._follow_leaf(document)
         shown = document.preview(self._at, self._profile, self._settings, self._cut)
         if self._cut is not None and not isinstance(shown.preparation, Preparation):
             # A cut that is no longer valid falls back to the one that the settings give.
@@ -337,6 +363,7 @@ class CompactionPanel(QWidget):
                 action="&Undo", on_action=self.undo_requested.emit,
             )
         )  # fmt: skip
+        self._told_leaf = self._document.leaf if self._document is not None else -2
         self.refresh()
 
     def commit_failed(self, message: str, details: str = "") -> None:
@@ -353,4 +380,5 @@ class CompactionPanel(QWidget):
                 "Its entry stays in the session and can be gone to.",
             )
         )  # fmt: skip
+        self._told_leaf = self._document.leaf if self._document is not None else -2
         self.refresh()

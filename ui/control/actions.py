@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,8 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
 from ui import theme
-from ui.actions import ActionRegistry, ActionSpec
+from ui.actions import ActionRegistry, ActionSpec, Entry
+from ui.control import map_actions
 from ui.main_window import TABS
 from ui.shell.keys_page import KeysPage
 from ui.shell.palette import CommandPalette
@@ -33,9 +33,8 @@ NEEDS_SESSION = (
 NEEDS_SELECTION = ("goto", "label")
 NEEDS_LEAF = ("goto_start", "leaf")
 NEEDS_HITS = ("next_hit", "previous_hit")
-THEMES = ("system", "light", "dark")
-
-Entry = tuple[ActionSpec, Callable[[], object]]
+COLOURS = {"system": "S&ystem colours", "light": "Li&ght colours", "dark": "&Dark colours"}
+THEMES = tuple(COLOURS)
 
 
 class WindowActions(QObject):
@@ -74,6 +73,12 @@ class WindowActions(QObject):
         registry.enable(NEEDS_HITS, self._session.search.has_hits)
         registry.enable(("summarize",), self._session.compaction.can_summarize)
         registry.enable(("undo",), self._is_compacted())
+        registry.enable(map_actions.NEEDS_SESSION, document is not None)
+        compactions = document is not None and bool(document.tree.columns.compactions)
+        registry.enable(map_actions.NEEDS_COMPACTIONS, compactions)
+        shown = window.compaction.partition
+        registry.enable(map_actions.NEEDS_CUT, shown is not None and shown.cut >= 0)
+        registry.enable(("stop",), self._desk.agent_running)
         scale = self._desk.preferences.scale
         registry.enable(("larger",), scale < SCALES[-1])
         registry.enable(("smaller",), scale > SCALES[0])
@@ -90,7 +95,17 @@ class WindowActions(QObject):
         return self._compacted
 
     def _specs(self) -> list[Entry]:
-        return [*self._file(), *self._go(), *self._compaction(), *self._view(), *self._help()]
+        session = self._session
+        return [
+            *self._file(),
+            *self._go(),
+            *map_actions.map_actions(session),
+            *self._compaction(),
+            *map_actions.cut_actions(session),
+            *map_actions.agent_actions(session),
+            *self._view(),
+            *self._help(),
+        ]
 
     def _file(self) -> list[Entry]:
         sessions, window = self._session.sessions, self._session.window
@@ -155,7 +170,7 @@ class WindowActions(QObject):
         ]  # fmt: skip
         for name in THEMES:
             found.append((
-                ActionSpec(f"theme_{name}", f"{name.title()} colours", f"Use {name} colours",
+                ActionSpec(f"theme_{name}", COLOURS[name], f"Use {name} colours",
                            "&View", checkable=True, separator=name == "system"),
                 partial(self._theme, name),
             ))  # fmt: skip

@@ -70,6 +70,8 @@ class CompactionControl(QObject):
         document = self._shown
         if document is None:
             return
+        instructions = self._desk.window.compaction.setup.instructions.toPlainText()
+        document.choose("instructions", instructions or None)
         for draft, text in self._desk.window.compaction.draft.texts():
             if isinstance(draft, Draft) and text != draft.summary:
                 document.drafts.keep_text(draft, text)
@@ -81,6 +83,8 @@ class CompactionControl(QObject):
         if document is self._shown:
             return
         self._shown = document
+        instructions = document.choices().get("instructions") if document is not None else ""
+        panel.setup.instructions.setPlainText(instructions if isinstance(instructions, str) else "")
         if document is not None and (waiting := document.waiting_drafts()):
             for draft, text in waiting[-MOST_WAITING:]:
                 panel.draft_finished(draft)

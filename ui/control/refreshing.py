@@ -37,8 +37,9 @@ class RefreshControl(QObject):
         window.map.activated.connect(navigation.go_to)
         window.map.menu_requested.connect(self._menu)
         window.inspector.currentChanged.connect(lambda _tab: self._inspect())
-        for pane in (window.entry, window.context, window.compaction, window.agent):
+        for pane in (window.context, window.compaction, window.agent):
             pane.entry_requested.connect(self._show_entry)
+        window.entry.entry_requested.connect(self._follow_link)
         desk.document_changed.connect(self._document_changed)
         desk.settings_changed.connect(self._settings_changed)
         window.header.profile_chosen.connect(desk.set_profile)
@@ -123,6 +124,11 @@ class RefreshControl(QObject):
         self._desk.state_changed.emit()
 
     def _show_entry(self, index: int) -> None:
+        self._desk.window.map.select(index)
+
+    def _follow_link(self, index: int) -> None:
+        """The pane with the link is about to show the other entry: the map has the keyboard."""
+        self._desk.window.map.setFocus()
         self._desk.window.map.select(index)
 
     def _inspect(self) -> None:

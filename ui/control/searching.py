@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from PySide6.QtCore import QObject
 
 from ui.control.desk import Desk
@@ -34,16 +36,25 @@ class SearchControl(QObject):
         return bool(self._hits)
 
     def clear(self) -> None:
-        """Forget the hits; they belong to another session."""
+        """Forget the hits; they belong to another session.
+
+        The hits of this one are marked, but who opens a session sees its leaf.
+        """
         self._take([])
-        if self._bar.box.text().strip():
-            self.search(self._bar.box.text().strip(), self._bar.everywhere.isChecked())
+        self._bar.hide_results()
+        query = self._bar.box.text().strip()
+        if query and not self._bar.everywhere.isChecked() and self._desk.document is not None:
+            self._start(query, everywhere=False, jump=False)
 
     def search(self, query: str, everywhere: bool) -> None:
-        self._number += 1
-        self._desk.tasks.start("Searching", self._search(query, everywhere, self._number))
+        self._start(query, everywhere, jump=True)
 
-    async def _search(self, query: str, everywhere: bool, number: int) -> None:
+    def _start(self, query: str, everywhere: bool, jump: bool) -> None:
+        self._number += 1
+        work = self._search(query, everywhere, self._number, jump)
+        self._desk.tasks.start("Searching", work)
+
+    async def _search(self, query: str, everywhere: bool, number: int, jump: bool) -> None:
         desk = self._desk
         self._bar.hide_results()
         if not query or desk.bench is None:
@@ -62,26 +73,28 @@ class SearchControl(QObject):
                 [Result(h.key, h.index, titles.get(h.key, ""), h.snippet) for h in hits]
             )
         else:
-            self._take(sorted(hit.index for hit in hits))
+            self._take(sorted(hit.index for hit in hits), jump)
 
-    def _take(self, hits: list[int]) -> None:
-        self._hits, self._at = hits, -1
-        if hits:
-            here = self._desk.window.map.selected
-            after = [at for at, entry in enumerate(hits) if entry >= here]
-            self._at = after[0] if after else 0
-        self._show(reveal=bool(hits))
+    def _take(self, hits: list[int], jump: bool = True) -> None:
+        self._hits = hits
+        self._at = self._nearest() if hits and jump else -1
+        self._show()
+
+    def _nearest(self) -> int:
+        """The first hit from the selected entry on, or the first of all."""
+        return bisect_left(self._hits, self._desk.window.map.selected) % len(self._hits)
 
     def step(self, by: int) -> None:
         """To the next (1) or previous (-1) hit, around the ends."""
         if self._hits:
-            self._at = (self._at + by) % len(self._hits)
-            self._show(reveal=True)
+            at = self._at + by if self._at >= 0 else self._nearest() - (by < 0)
+            self._at = at % len(self._hits)
+            self._show()
 
-    def _show(self, reveal: bool) -> None:
-        current = self._hits[self._at] if self._hits else -1
+    def _show(self) -> None:
+        current = self._hits[self._at] if self._at >= 0 else -1
         self._desk.window.map.set_hits(self._hits, current)
-        self._bar.show_position(self._at + 1 if self._hits else 0, len(self._hits))
-        if reveal:
+        self._bar.show_position(self._at + 1, len(self._hits))
+        if current >= 0:
             self._desk.window.map.select(current)
         self._desk.state_changed.emit()

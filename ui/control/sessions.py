@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,8 +22,18 @@ from ui.library.found import FoundDialog
 
 FILTER = "Agent sessions (*.jsonl);;All files (*)"
 
+AS_IT_WAS = "As it was imported (*.jsonl)"
+AS_PI_3 = "pi session, version 3 (*.jsonl)"
+TRY_PI_3 = "Export as pi version 3"
+
 FIRST_PAINT_S = 0.02
 """How long the map has for its first rows before anything else is done with a session."""
+
+
+def file_name(title: str) -> str:
+    """A name for a session's file that every system takes."""
+    words = "-".join(re.findall(r"\w+", title.lower()))[:60].strip("-")
+    return f"{words or 'session'}.jsonl"
 
 
 class SessionsControl(QObject):
@@ -32,6 +43,7 @@ class SessionsControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self._imports = asyncio.Lock()
+        self._exports = str(Path.home())
         self._counter: ProcessCounter | None = None
         library = desk.window.library
         library.open_requested.connect(self.open)
@@ -233,21 +245,25 @@ class SessionsControl(QObject):
 
     def choose_export(self, key: int | None = None) -> None:
         """Ask for a file and a format."""
-        document = self._desk.document
+        document, bench = self._desk.document, self._desk.bench
         if key is None:
-            if document is None:
-                return
-            key = document.key
+            key = document.key if document is not None else 0
+        row = next((row for row in bench.sessions() if row.key == key), None) if bench else None
+        if row is None:
+            return
         dialog = QFileDialog(self._desk.window, "Export session")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(["As it was imported (*.jsonl)", "pi session, version 3 (*.jsonl)"])
+        dialog.setNameFilters([AS_IT_WAS, AS_PI_3])
+        # A file of version 1 has no place for what was done since.
+        dialog.selectNameFilter(AS_PI_3 if row.version == 1 else AS_IT_WAS)
         dialog.setDefaultSuffix("jsonl")
-        chosen = key
+        dialog.setDirectory(self._exports)
+        dialog.selectFile(file_name(row.title))
+        chosen = row.key
 
         def save(name: str) -> None:
-            form: AsFormat = "original"
-            if dialog.selectedNameFilter().startswith("pi"):
-                form = "pi-v3"
+            form: AsFormat = "pi-v3" if dialog.selectedNameFilter() == AS_PI_3 else "original"
+            self._exports = str(Path(name).parent)
             self._desk.tasks.start("Exporting", self.export_now(chosen, Path(name), form))
 
         dialog.fileSelected.connect(save)
@@ -259,12 +275,24 @@ class SessionsControl(QObject):
             return
         try:
             report = await self._desk.bench.export(key, path, form)
-        except (ExportError, StoreError) as error:
+        except ExportError as error:
+            self._desk.notice(
+                "error", f"{error}.", f"{path} was not written.",
+                action=TRY_PI_3,
+                on_action=lambda: self._desk.tasks.start(
+                    "Exporting", self.export_now(key, path, "pi-v3")
+                ),
+            )  # fmt: skip
+            return
+        except StoreError as error:
             self._desk.notice("error", str(error), f"{path} was not written.")
             return
         except OSError as error:
             self._desk.notice("error", f"{path}: {error.strerror or error}", "Nothing was written.")
             return
+        shown = self._desk.window.notices.notice
+        if shown is not None and shown.action == TRY_PI_3:
+            self._desk.window.notices.dismiss()
         self._desk.say(f"{report.entries:,} entries written to {path}")
 
     def ask_remove(self, key: int) -> None:

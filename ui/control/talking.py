@@ -48,7 +48,7 @@ class AgentControl(QObject):
 
     def _show_workspace(self) -> None:
         folder = self._desk.preferences.workspace
-        self._desk.window.agent.set_workspace(Path(folder).name if folder else "")
+        self._desk.window.agent.set_workspace(folder or "")
 
     def _model_chosen(self, model: str) -> None:
         self._desk.preferences.agent_model = model
@@ -92,6 +92,7 @@ class AgentControl(QObject):
         if self._cancel is None and self._desk.document is not None:
             self._cancel = CancelToken()
             self._desk.agent_running = True
+            self._desk.state_changed.emit()
             self._desk.tasks.start("The agent's turn", self._send(text, model, self._cancel))
 
     def stop(self) -> None:
@@ -125,6 +126,7 @@ class AgentControl(QObject):
         finally:
             self._cancel = None
             self._desk.agent_running = False
+            self._desk.state_changed.emit()
             pane.set_running(False)
             if self._desk.document is document:
                 pane.refresh()

@@ -17,8 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.inspector.code import LIMIT, colour
-from ui.inspector.content import (
+from ui.inspector.blocks import (
     Block,
     CallBlock,
     CommandBlock,
@@ -31,6 +30,7 @@ from ui.inspector.content import (
     TextBlock,
     ThinkingBlock,
 )
+from ui.inspector.code import LIMIT, colour
 from ui.inspector.diff_view import DiffView
 from ui.inspector.images import PictureView
 from ui.inspector.markdown_view import MarkdownView, can_render

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from PySide6.QtGui import QColor, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
-from ui.inspector.content import DiffBlock
+from ui.inspector.blocks import DiffBlock
 from ui.theme import on_theme_changed, theme
 from ui.widgets.plain_text import LINE, PlainTextView
 

@@ -25,6 +25,7 @@ from ui.inspector.gather import (
     is_large,
     pretty,
     related_entries,
+    with_numbers,
 )
 from ui.inspector.ports import InspectedDocument, entry_tokens
 from ui.theme import (
@@ -263,7 +264,11 @@ class EntryPane(QWidget):
         self._gathered = gathered
         content = QWidget(self)
         views = []
-        for block in gathered.blocks:
+        tree = self._document.tree if self._document is not None else None
+        shown = gathered.blocks
+        if tree is not None:
+            shown = with_numbers(shown, tree, gathered.index)
+        for block in shown:
             view = view_of(block, content)
             for name, slot in (
                 ("link_asked", self._link_asked),

@@ -90,11 +90,11 @@ def gather(payloads: Payloads, index: int, related: list[int]) -> Gathered:
     return Gathered(index, entry, blocks(entry, others), plain_text(entry))
 
 
-def with_numbers(found: list[Block], tree: SessionTree) -> list[Block]:
-    """Facts that name an entry of this tree, by the number that it has everywhere else."""
+def with_numbers(found: list[Block], tree: SessionTree, index: int) -> list[Block]:
+    """Facts of an entry that name another one, by the number that it has everywhere else."""
 
     def shown(fact: Fact) -> Fact:
-        at = tree.index_of(fact.entry_id) if fact.entry_id else -1
+        at = tree.index_above(fact.entry_id, index)
         return replace(fact, value=f"#{at}") if at >= 0 else fact
 
     return [

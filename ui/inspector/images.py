@@ -9,7 +9,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.inspector.content import ImageBlock
+from ui.inspector.blocks import ImageBlock
 from ui.inspector.gather import Loader
 from ui.theme import S4
 from ui.widgets.figures import size

@@ -16,8 +16,9 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -33,6 +34,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui import theme
+from ui.widgets.figures import count
 
 DEBOUNCE_MS = 150
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
@@ -91,6 +93,8 @@ class SearchBar(QWidget):
         self._timer.timeout.connect(self._emit)
         self.box.textChanged.connect(lambda _text: self._timer.start())
         self.everywhere.toggled.connect(lambda _on: self._emit())
+        # Who chooses where to search goes on with what to search.
+        self.everywhere.clicked.connect(lambda: self.box.setFocus())
         self.show_position(0, 0)
 
     def set_roomy(self, roomy: bool) -> None:
@@ -116,9 +120,10 @@ class SearchBar(QWidget):
         self.query_changed.emit(self.box.text().strip(), self.everywhere.isChecked())
 
     def show_position(self, current: int, total: int) -> None:
-        """``current`` counts from 1; no hits and no query show nothing."""
+        """``current`` counts from 1, 0 is none of them; no hits and no query show nothing."""
         searching = bool(self.box.text().strip()) and not self.everywhere.isChecked()
-        self.count.setText(f"{current:,} / {total:,}" if total else "no hit" if searching else "")
+        found = f"{current:,} / {total:,}" if current else count(total, "hit")
+        self.count.setText(found if total else "no hit" if searching else "")
         for button in (self.previous, self.following):
             button.setEnabled(total > 0)
             button.setVisible(searching)
@@ -163,6 +168,7 @@ class ResultList(QFrame):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._bar = parent
         self.setProperty("card", True)
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.list = QListWidget(self)
@@ -179,6 +185,26 @@ class ResultList(QFrame):
         self.list.itemActivated.connect(lambda _item: self.choose_current())
         self.list.itemClicked.connect(lambda _item: self.choose_current())
         self.hide()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if app := QApplication.instance():
+            app.installEventFilter(self)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if app := QApplication.instance():
+            app.removeEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Whoever goes elsewhere, by mouse or by key, has done with the list."""
+        if event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.FocusIn):
+            inside = (self, self._bar)
+            if isinstance(watched, QWidget) and not any(
+                part is watched or part.isAncestorOf(watched) for part in inside
+            ):
+                self.hide()
+        return super().eventFilter(watched, event)
 
     def show_rows(self, rows: Sequence[Result], at: QPoint, width: int) -> None:
         self.setParent(self.window())

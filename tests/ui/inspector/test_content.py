@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from tests.ui.sessions import Talk, call_block
-from ui.inspector.code import spans
-from ui.inspector.content import (
+from ui.inspector.blocks import (
     CallBlock,
     CommandBlock,
     FactsBlock,
     JsonBlock,
     TextBlock,
     ThinkingBlock,
-    blocks,
 )
+from ui.inspector.code import spans
+from ui.inspector.content import blocks
 from ui.inspector.diff_view import MOST_LINES, diff_lines
 from ui.inspector.gather import caller_of, gather, related_entries, results_after
 from ui.inspector.markdown_view import can_render, keep_breaks

@@ -211,7 +211,7 @@ def test_compaction_facts_link_to_the_first_kept_entry(pane: EntryPane) -> None:
     settle()
     assert "5,000" in shown_texts(pane)
     spy = Heard(pane.entry_requested)
-    link = next(b for b in _views(pane, LinkButton) if b.text().startswith("e000"))
+    link = next(b for b in _views(pane, LinkButton) if b.text() == f"#{kept}")
     QTest.mouseClick(link, Qt.MouseButton.LeftButton)
     assert spy.at(0)[0] == kept
 

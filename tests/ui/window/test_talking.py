@@ -190,8 +190,8 @@ async def test_a_folder_is_chosen_in_a_dialog(house: House, tmp_path: Path) -> N
     line.selectAll()
     live.type(str(folder), to=line)
     live.keys("Return", to=line)
-    await live.until(lambda: live.window.agent.workspace.text() == "chosen", "the folder")
+    await live.until(lambda: live.window.agent.workspace.text() == "Folder: chosen", "the folder")
     await live.back()
     await live.close()
     again = await house.start()
-    assert again.window.agent.workspace.text() == "chosen"
+    assert again.window.agent.workspace.text() == "Folder: chosen"

@@ -1,0 +1,229 @@
+"""What a first walk through the window stumbled over."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+
+from tests.generated import write_session
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.steps import choose_file, commit, draft, open_sample
+from ui.control.sessions import AS_PI_3
+from ui.shell.palette import CommandPalette
+
+
+async def two_sessions(house: House, folder: Path) -> RunningWindow:
+    """The bundled session is open, another one is in the library."""
+    other = folder / "other.jsonl"
+    write_session(other, 40)
+    live = await house.start(session=other)
+    await live.idle()
+    live.window.library.import_requested.emit()
+    await choose_file(live, sample_path())
+    await live.until(lambda: len(live.document.tree) > 100, "the bundled session")
+    await live.idle()
+    return live
+
+
+def other_key(live: RunningWindow) -> int:
+    bench = live.session.desk.bench
+    assert bench is not None
+    return next(row.key for row in bench.sessions() if row.key != live.document.key)
+
+
+async def test_a_session_that_is_opened_shows_its_leaf_not_a_hit_of_the_last_search(
+    house: House, tmp_path: Path
+) -> None:
+    live = await two_sessions(house, tmp_path)
+    live.keys("/")
+    live.type("the")
+    await live.until(lambda: " / " in live.window.header.search.count.text(), "hits")
+    first = live.document
+    live.session.sessions.open(other_key(live))
+    await live.until(lambda: live.document is not first, "the other session")
+    await live.until(lambda: "hit" in live.window.header.search.count.text(), "its hits")
+    await live.idle()
+    assert live.window.map.selected == live.document.leaf
+    live.keys("F3")
+    assert live.window.map.selected in live.window.map.model.hits
+
+
+async def test_the_hits_of_all_sessions_go_away_with_whoever_goes_elsewhere(
+    house: House, tmp_path: Path
+) -> None:
+    live = await two_sessions(house, tmp_path)
+    search = live.window.header.search
+    live.click(search.everywhere)
+    assert search.box.hasFocus(), "what to search can be typed at once"
+    live.type("the")
+    await live.until(search.results.isVisible, "the hits")
+    live.click(live.window.map.view.viewport())
+    assert not search.results.isVisible()
+    live.keys("/")
+    live.type("größer")  # a word of the other session
+    await live.until(search.results.isVisible, "the hits")
+    results = search.results.list
+    keys = [results.item(row).data(Qt.ItemDataRole.UserRole)[0] for row in range(results.count())]
+    first = live.document
+    there = next(row for row, key in enumerate(keys) if key != first.key)
+    entry = results.item(there).data(Qt.ItemDataRole.UserRole)[1]
+    results.scrollToItem(results.item(there))
+    live.click(results.viewport(), results.visualItemRect(results.item(there)).center())
+    await live.until(lambda: live.document is not first, "the session of the hit")
+    await live.idle()
+    assert live.window.map.selected == entry
+    assert not search.results.isVisible(), "the list does not come back over what was asked for"
+
+
+async def test_instructions_stay_with_their_session_and_over_the_end(
+    house: House, tmp_path: Path
+) -> None:
+    live = await two_sessions(house, tmp_path)
+    first, key = live.document, live.document.key
+    box = live.window.compaction.setup.instructions
+    live.keys("Ctrl+3")
+    box.setFocus()
+    live.type("Keep the rule about 409.")
+    live.session.sessions.open(other_key(live))
+    await live.until(lambda: live.document is not first, "the other session")
+    await live.idle()
+    assert box.toPlainText() == ""
+    live.session.sessions.open(key)
+    await live.until(lambda: live.document.key == key, "the first session")
+    await live.idle()
+    assert box.toPlainText() == "Keep the rule about 409."
+    await live.close()
+    again = await house.start()
+    await again.until(lambda: again.has_document, "the session")
+    await again.idle()
+    assert again.window.compaction.setup.instructions.toPlainText() == "Keep the rule about 409."
+
+
+async def test_what_was_done_to_a_version_1_file_is_exported_without_a_riddle(
+    house: House, tmp_path: Path
+) -> None:
+    source = tmp_path / "old.jsonl"
+    header = {"type": "session", "id": "s1", "timestamp": "2025-11-20T10:00:00.000Z", "cwd": "/x"}
+    said = [
+        {"type": "message", "timestamp": "2025-11-20T10:00:01.000Z",
+         "message": {"role": "user", "content": "Port the themes", "timestamp": 1}},
+    ]  # fmt: skip
+    source.write_text("".join(json.dumps(line) + "\n" for line in [header, *said]))
+    live = await house.start(session=source)
+    await live.document.set_label(0, "start")
+    live.keys("Ctrl+S")
+    dialog = await live.dialog(QFileDialog)
+    assert dialog.selectedNameFilter() == AS_PI_3
+    assert Path(dialog.selectedFiles()[0]).name == "port-the-themes.jsonl"
+    dialog.reject()
+    await live.back()
+    target = tmp_path / "out.jsonl"
+    await live.session.sessions.export_now(live.document.key, target, "original")
+    assert "version 1" in live.notice and not target.exists()
+    live.press_button("Export as pi version 3", live.window.notices)
+    await live.until(target.exists, "the file")
+    await live.idle()
+    assert live.notice == "", "what went wrong is over"
+    lines = [json.loads(line) for line in target.read_text().splitlines()]
+    assert lines[0]["version"] == 3 and lines[-1]["label"] == "start"
+
+
+async def test_the_palette_lists_what_the_map_and_the_panel_can_do(house: House) -> None:
+    live = await house.start()
+    await open_sample(live)
+    live.keys("Ctrl+Shift+P")
+    palette = await live.dialog(CommandPalette)
+    wanted = (
+        "Zoom out", "Whole session", "Filter: User only", "Show map and list", "Show the cut",
+        "Show the exact request", "Rules of the profile", "Fold what was summarized",
+        "Choose folder…",
+    )  # fmt: skip
+    assert set(wanted) <= set(palette.titles())
+    live.type("fold")
+    live.keys("Return")
+    await live.back()
+    model = live.window.map.model
+    assert model.folded == set(live.document.tree.columns.compactions)
+    live.keys("Ctrl+Shift+P")
+    await live.dialog(CommandPalette)
+    live.type("show the cut")
+    live.keys("Return")
+    await live.back()
+    shown = live.partition
+    assert live.window.map.selected == shown.path[shown.cut]
+
+
+async def test_what_is_told_of_a_compaction_goes_when_the_leaf_goes_on(house: House) -> None:
+    live = await house.start()
+    await open_sample(live)
+    panel = live.window.compaction
+    await draft(live)
+    entry = await commit(live)
+    notice = panel.notice.notice
+    assert notice is not None and f"#{entry}" in notice.what
+    live.keys("Ctrl+Z")
+    await live.until(lambda: live.document.leaf != entry, "the undo")
+    await live.idle()
+    notice = panel.notice.notice
+    assert notice is not None and "taken back" in notice.what
+    live.session.navigation.go_to(entry)
+    await live.until(lambda: live.document.leaf == entry, "the compaction again")
+    await live.idle()
+    assert panel.notice.notice is None
+
+
+async def test_a_cut_by_hand_is_of_its_own_branch(house: House) -> None:
+    live = await house.start()
+    await open_sample(live)
+    panel, automatic = live.window.compaction, live.partition.cut
+    by_hand = next(cut for cut in live.partition.valid_cuts if cut > automatic)
+    panel.set_cut(by_hand)
+    await live.document.rename("Another name")
+    await live.idle()
+    assert live.partition.cut == by_hand, "the path has only grown"
+    plan = live.document.plan(live.document.tree.path(live.document.leaf)[by_hand + 8])
+    await live.document.navigate(plan)
+    await live.idle()
+    preparation = live.partition.preparation
+    assert "by hand" not in preparation.reason
+
+
+async def test_a_link_in_an_entry_leads_on_and_keeps_the_keyboard_on_the_map(house: House) -> None:
+    live = await house.start()
+    await open_sample(live)
+    compaction = max(live.document.tree.columns.compactions)
+    kept = live.document.tree.index_of(
+        live.document.tree.columns.compactions[compaction].first_kept_id
+    )
+    live.window.map.select(compaction)
+    live.keys("Ctrl+1")
+    await live.idle()
+    link = live.button(f"#{kept}", live.window.entry)
+    link.setFocus()
+    QTest.keyClick(link, Qt.Key.Key_Space)
+    await live.idle()
+    assert live.window.map.selected == kept
+    assert live.window.map.view.hasFocus()
+
+
+async def test_new_entries_are_counted_like_the_old_ones(house: House) -> None:
+    """One token metric: no estimates among the tokenizer's counts."""
+    live = await house.start()
+    await open_sample(live)
+    document = live.document
+    await live.until(lambda: document.weights is not None, "the counts")
+    await live.idle()
+    message = {"role": "user", "content": [{"type": "text", "text": "caution " * 400}]}
+    entry = await document.writer.append("message", document.leaf, message=message)
+    await live.until(lambda: document.weights[entry] > 0, "the new count")  # type: ignore[index]
+    await live.idle()
+    assert document.weights is not None
+    assert document.weights[entry] != document.tree.columns.estimate[entry]
+    assert live.window.map.model.weights[entry] == document.weights[entry]
+    at = live.partition.path.position(entry)
+    assert live.partition.weight(at) == document.weights[entry]
