@@ -35,7 +35,7 @@ def test_every_template_is_there_and_without_its_comment() -> None:
 def test_a24_summaries_have_the_sections_in_order(name: str) -> None:
     lines = load_prompt(name).splitlines()
     headings = [line for line in lines if line.startswith("#")]
-    assert headings == [*SUMMARY_SECTIONS, "## Critical Context"]
+    assert headings == [*SUMMARY_SECTIONS, "## Critical Context", "## Additional Notes"]
 
 
 def test_a24_a_branch_summary_stops_at_next_steps() -> None:
