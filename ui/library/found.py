@@ -57,7 +57,9 @@ class FoundDialog(QDialog):
         self.take = self.buttons.addButton("Import", QDialogButtonBox.ButtonRole.AcceptRole)
         self.take.setProperty("kind", "primary")
         self.take.style().polish(self.take)
-        self.buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
+        standard = QDialogButtonBox.StandardButton
+        self.buttons.addButton(standard.Cancel if found else standard.Close)
+        self.take.setVisible(bool(found))
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
         for widget in (self.filter, self.list):

@@ -187,7 +187,7 @@ class LibraryPane(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setProperty("surface", "panel")
         title = QLabel("Sessions", self)
-        title.setFont(theme.ui_font(1, bold=True))
+        theme.bind_font(title, lambda: theme.ui_font(1, bold=True))
         self.model = LibraryModel()
         self.delegate = LibraryDelegate(self)
         self.list = QListView(self)
