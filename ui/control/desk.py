@@ -79,15 +79,18 @@ class Desk(QObject):
             self.document.choose("compaction", rules)
 
     def _take_kept(self, document: Document) -> None:
+        """The rules kept with a session; one without takes those that were last chosen."""
+        self.profile = PROFILES.get(self.preferences.profile) or PROFILES["explorer"]
+        self.settings = Settings.of(self.profile)
         kept = document.choices().get("compaction")
-        if not isinstance(kept, dict):
-            return
-        try:
-            self.profile = Profile(**kept["profile"])
-            self.settings = Settings(**kept["settings"])
-        except (KeyError, TypeError):
-            # Another version of the program kept rules that this one does not know.
-            self.say("The rules kept with this session are not known here; the defaults are used.")
+        if isinstance(kept, dict):
+            try:
+                profile, settings = Profile(**kept["profile"]), Settings(**kept["settings"])
+            except (KeyError, TypeError):
+                # Another version of the program kept rules that this one does not know.
+                self.say("The rules kept with this session are not known here.")
+            else:
+                self.profile, self.settings = profile, settings
         self.settings_changed.emit()
 
     def show(self, document: Document | None) -> None:
