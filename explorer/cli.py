@@ -196,6 +196,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 1
     except KeyboardInterrupt:
-        print("session-explorer: interrupted, nothing was changed", file=sys.stderr)
+        print("session-explorer: interrupted; what was not finished is not kept", file=sys.stderr)
         return 1
     return 0
