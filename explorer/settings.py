@@ -17,6 +17,8 @@ class Preferences:
     """``system``, ``light`` or ``dark``."""
     scale: int = 100
     """Size of text and controls, in per cent, 100 to 200."""
+    less_motion: bool = False
+    """No motion, whatever the system says."""
     profile: str = "explorer"
     summary_model: str = "offline/extractive"
     agent_model: str = "offline/demo"

@@ -93,6 +93,7 @@ class MainWindow(QMainWindow):
         for name, splitter in self._splitters().items():
             if state := self.preferences.layout.get(name):
                 splitter.restoreState(_bytes(state))
+        self.map.restore(self.preferences.layout.get("map", ""))
         if self.preferences.inspector_tab in TABS:
             self.inspector.setCurrentIndex(TABS.index(self.preferences.inspector_tab))
 
@@ -102,6 +103,7 @@ class MainWindow(QMainWindow):
         self.preferences.layout = {
             name: _text(splitter.saveState()) for name, splitter in self._splitters().items()
         }
+        self.preferences.layout["map"] = self.map.shown.name
         self.preferences.inspector_tab = TABS[self.inspector.currentIndex()]
 
     # events ---------------------------------------------------------------------------------------

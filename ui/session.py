@@ -14,6 +14,7 @@ from explorer.models.door import ModelDoor
 from explorer.settings import Preferences
 from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench
+from ui import theme
 from ui.control.actions import WindowActions
 from ui.control.compacting import CompactionControl
 from ui.control.desk import Desk
@@ -63,6 +64,8 @@ class WindowSession(QObject):
         """Open the database, then what was asked for; returns when the window is closed."""
         if self._problem:
             self.desk.notice("warning", "Some settings could not be used.", details=self._problem)
+        if self.preferences.less_motion or theme.system_asks_for_less_motion():
+            theme.set_motion(False)
         path = paths.database_path()
         try:
             paths.ensure(path.parent)
@@ -157,6 +160,7 @@ class WindowSession(QObject):
         self.compaction.stop()
         self.agent.keep_unsent()
         self.compaction.keep_edits()
+        self.refresh.keep_map()
         self.window.remember()
         self.desk.tasks.start("Closing", self._close())
         return False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import plistlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QRectF, Qt
@@ -177,6 +179,29 @@ def test_motion_is_short_and_can_be_off() -> None:
         assert themes.motion_ms(150) == 0
     finally:
         themes.set_motion(True)
+
+
+def test_motion_is_less_where_the_system_says_so(tmp_path: Path) -> None:
+    asks = themes.system_asks_for_less_motion
+    assert not asks("linux", tmp_path, {})
+    gtk = tmp_path / ".config/gtk-4.0/settings.ini"
+    gtk.parent.mkdir(parents=True)
+    gtk.write_text("[Settings]\ngtk-enable-animations=true\n")
+    assert not asks("linux", tmp_path, {})
+    gtk.write_text("[Settings]\ngtk-enable-animations=0\n")
+    assert asks("linux", tmp_path, {})
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "kdeglobals").write_text("[KDE]\nAnimationDurationFactor=0\n")
+    assert asks("linux", tmp_path, {"XDG_CONFIG_HOME": str(elsewhere)})
+    (elsewhere / "kdeglobals").write_text("no section\n[KDE\n")
+    assert not asks("linux", tmp_path, {"XDG_CONFIG_HOME": str(elsewhere)})
+    mac = tmp_path / "Library/Preferences/com.apple.universalaccess.plist"
+    mac.parent.mkdir(parents=True)
+    mac.write_bytes(plistlib.dumps({"reduceMotion": 1}))
+    assert asks("darwin", tmp_path, {})
+    mac.write_bytes(b"damaged")
+    assert not asks("darwin", tmp_path, {})
 
 
 def test_the_textures_stand_for_the_verdicts_of_compaction() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
@@ -35,6 +35,11 @@ class Composer(QPlainTextEdit):
             self.document().documentMargin()
         )
         self.setFixedHeight(height + margins.top() + margins.bottom() + 12)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
 
     def set_history(self, texts: list[str]) -> None:
         """Earlier messages, oldest first, reached by Up in an empty box."""

@@ -15,6 +15,7 @@ from ui import theme
 from ui.agent.composer import Composer
 from ui.agent.conversation import SHOWN_AT_ONCE, Conversation, Said, lines_of
 from ui.theme import role_name
+from ui.widgets.choice import Choice
 
 NO_FOLDER = "Choose folder…"
 
@@ -37,7 +38,7 @@ class AgentPane(QWidget):
         self._shown = SHOWN_AT_ONCE
         self.conversation = Conversation(self)
         self.composer = Composer(self)
-        self.models = QComboBox(self)
+        self.models = Choice(self)
         self.models.setAccessibleName("Model of the agent")
         self.models.setToolTip("The model that answers")
         self.models.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)

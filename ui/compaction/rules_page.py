@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.compaction.profile import PROFILES, SWITCHES, Profile, Switch
 from ui.theme import S4, S12, S16, bind_font, set_tone, ui_font
+from ui.widgets.choice import Choice
 from ui.widgets.labels import Caption, Hairline, LinkButton
 from ui.widgets.panels import row
 
@@ -36,7 +37,7 @@ class RulesPage(QWidget):
         self.title.setWordWrap(True)
         self.reset = LinkButton("Restore the profile's own rules", body)
         self.reset.clicked.connect(self._restore)
-        self.choices: dict[str, QComboBox] = {}
+        self.choices: dict[str, Choice] = {}
         self._column = QVBoxLayout(body)
         self._column.setContentsMargins(S16, S12, S16, S16)
         self._column.setSpacing(S4)
@@ -63,16 +64,13 @@ class RulesPage(QWidget):
         title = QLabel(switch.title, self._body)
         bind_font(title, lambda: ui_font(bold=True))
         title.setWordWrap(True)
-        source = Caption(switch.source, self._body)
-        source.setAccessibleName(f"documented as {switch.source}")
-        line = row(title, source)
-        line.setStretchFactor(title, 1)
-        self._column.addLayout(line)
+        title.setToolTip(f"Known as {switch.source}")
+        self._column.addWidget(title)
         words = QLabel(switch.explanation, self._body)
         words.setWordWrap(True)
         set_tone(words, "dim")
         self._column.addWidget(words)
-        choice = QComboBox(self._body)
+        choice = Choice(self._body, turns_by_wheel=False)
         choice.setAccessibleName(switch.title)
         choice.setAccessibleDescription(switch.explanation)
         choice.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -80,7 +78,6 @@ class RulesPage(QWidget):
             choice.addItem(meaning, value)
             choice.setItemData(at, meaning, Qt.ItemDataRole.ToolTipRole)
         choice.currentIndexChanged.connect(lambda _at, name=name: self._chosen(name))
-        choice.wheelEvent = lambda event: event.ignore()  # type: ignore[method-assign]
         self.choices[name] = choice
         self._column.addWidget(choice)
 

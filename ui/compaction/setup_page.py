@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QLabel,
     QPlainTextEdit,
     QPushButton,
@@ -28,6 +27,7 @@ from ui.compaction.words import (
 )
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, set_tone, small_font, ui_font
 from ui.widgets.budget_bar import BudgetBar
+from ui.widgets.choice import Choice
 from ui.widgets.entry_table import EntryTable
 from ui.widgets.figures import full, round_short, short
 from ui.widgets.labels import Caption, ClickLabel, ElidedLabel, Hairline, LinkButton
@@ -138,7 +138,7 @@ class SetupPage(QWidget):
     def _build_settings(self) -> None:
         part, column = section(self._body)
         column.setSpacing(S4)
-        self.profile = QComboBox(part)
+        self.profile = Choice(part)
         self.profile.setAccessibleName("Profile: the rules that compaction follows")
         self.profile.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         for profile in PROFILES.values():
@@ -205,6 +205,7 @@ class SetupPage(QWidget):
         column.setContentsMargins(S16, S8, S16, S12)
         column.setSpacing(2)
         self.outcome_caption = Caption("If you compact now", part)
+        self.outcome_caption.setWordWrap(True)
         self.outcome = QLabel(part)
         bind_font(self.outcome, lambda: ui_font(4))
         self.outcome.setTextFormat(Qt.TextFormat.RichText)
@@ -215,7 +216,7 @@ class SetupPage(QWidget):
         self.summarize.setProperty("kind", "primary")
         self.summarize.setToolTip("Make a draft; nothing is stored before it is committed")
         self.summarize.clicked.connect(self._summarize)
-        self.model = QComboBox(part)
+        self.model = Choice(part)
         self.model.setAccessibleName("Model that writes the summary")
         self.model.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.model.setMinimumWidth(110)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ui.session import WindowSession
 
 Standard = QKeySequence.StandardKey
+SAID_AFTER_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
 NEEDS_DATABASE = ("import", "find", "sample", "search")
 NEEDS_SESSION = (
@@ -79,6 +80,7 @@ class WindowActions(QObject):
         shown = window.compaction.partition
         registry.enable(map_actions.NEEDS_CUT, shown is not None and shown.cut >= 0)
         registry.enable(("stop",), self._desk.agent_running)
+        registry["less_motion"].setChecked(self._desk.preferences.less_motion)
         scale = self._desk.preferences.scale
         registry.enable(("larger",), scale < SCALES[-1])
         registry.enable(("smaller",), scale > SCALES[0])
@@ -175,6 +177,8 @@ class WindowActions(QObject):
                 partial(self._theme, name),
             ))  # fmt: skip
         found += [
+            (ActionSpec("less_motion", "Less mo&tion", "No motion on the map", "&View",
+                        checkable=True), self._less_motion),
             (ActionSpec("larger", "&Larger text", "Make text and controls larger", "&View",
                         ("Ctrl+Shift+=",), separator=True), lambda: self._scale(1)),
             (ActionSpec("smaller", "&Smaller text", "Make text and controls smaller", "&View",
@@ -211,6 +215,10 @@ class WindowActions(QObject):
             theme.set_theme(name, app)  # type: ignore[arg-type]
             self.follow()
 
+    def _less_motion(self) -> None:
+        self._desk.preferences.less_motion = less = self.registry["less_motion"].isChecked()
+        theme.set_motion(not (less or theme.system_asks_for_less_motion()))
+
     def _scale(self, step: int) -> None:
         app, now = QApplication.instance(), self._desk.preferences.scale
         at = min(range(len(SCALES)), key=lambda row: abs(SCALES[row] - now)) + step
@@ -219,7 +227,9 @@ class WindowActions(QObject):
             theme.set_text_scale(SCALES[at] / 100)
             theme.set_theme(theme.theme_choice(), app)
             self.follow()
-            self._desk.say(f"Text at {SCALES[at]} %")
+            # A status bar that is laid out anew shows its labels over a message that was there.
+            words = f"Text at {SCALES[at]} %"
+            QTimer.singleShot(SAID_AFTER_MS, self, lambda: self._desk.say(words))
 
     def show_palette(self) -> None:
         dialog = CommandPalette(self.registry, self._session.window)

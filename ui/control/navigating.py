@@ -11,6 +11,7 @@ from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.navigation import NavigationPlan
 from ui.control.desk import Desk
 from ui.shell.leaving import LeavingDialog
+from ui.widgets.figures import count
 
 
 class NavigationControl(QObject):
@@ -47,13 +48,15 @@ class NavigationControl(QObject):
         document = self._desk.document
         assert document is not None
         prepared = document.branch_preparation(plan, self._desk.profile, self._desk.settings)
-        columns = document.tree.columns
-        tokens = sum(columns.estimate[entry] for entry in plan.left_behind)
-        question = f"You leave {len(plan.left_behind):,} entries of this branch behind."
+        left = count(len(plan.left_behind), "entry", "entries")
+        question = f"You leave {left} of this branch behind."
+        weigh = self._desk.window.map.model.weights
+        tokens = sum(weigh[entry] for entry in plan.left_behind)
         facts = (
             f"About {tokens:,} tokens since #{plan.left_behind[0]}. They stay in the session and "
-            "can be gone to again; the model no longer sees them unless a summary is stored "
-            f"where you go. A summary would be made of {len(prepared.messages):,} messages."
+            "can be gone to again; the model no longer sees them unless a summary is stored where "
+            f"you go. It would be made of {count(len(prepared.messages), 'message')}: of what was "
+            "said and called, not of what tools answered."
         )
         dialog = LeavingDialog(
             question,

@@ -15,10 +15,12 @@ from explorer.work.changes import (
     LeafMoved,
     SessionsChanged,
 )
+from explorer.work.document import Document
 from ui.control.desk import Desk
 from ui.control.navigating import NavigationControl
 from ui.control.sessions import SessionsControl
 from ui.main_window import TABS
+from ui.map.rows import RowFilter
 
 
 class RefreshControl(QObject):
@@ -32,6 +34,8 @@ class RefreshControl(QObject):
         self._sessions = sessions
         self._navigation = navigation
         self._counts = desk.profile.weights
+        self._mapped: Document | None = None
+        """The session on the map."""
         window = desk.window
         window.map.selection_changed.connect(self.selected)
         window.map.activated.connect(navigation.go_to)
@@ -102,6 +106,8 @@ class RefreshControl(QObject):
 
     def _document_changed(self) -> None:
         document, window = self._desk.document, self._desk.window
+        self.keep_map()
+        self._mapped = None
         window.library.set_open(document.key if document else 0)
         window.middle.setCurrentWidget(window.map if document else window.welcome)
         window.inspector.setEnabled(document is not None)
@@ -112,10 +118,32 @@ class RefreshControl(QObject):
         else:
             tree = document.tree
             window.map.show_session(tree, document.previews, document.leaf, tree.labels())
+            self._take_map(document)
             window.map.select(document.leaf)
             window.map.setFocus()
         self._inspect()
         self._status()
+
+    def keep_map(self) -> None:
+        """What is folded and left out on the map is kept with its session."""
+        document, model = self._mapped, self._desk.window.map.model
+        if document is not None:
+            ids = document.tree.columns.ids
+            folded = [ids[entry] for entry in sorted(model.folded)]
+            kept = {"filter": int(model.filter), "folded": folded}
+            document.choose("map", kept if folded or model.filter else None)
+
+    def _take_map(self, document: Document) -> None:
+        self._mapped = document
+        kept = document.choices().get("map")
+        if not isinstance(kept, dict) or not self._desk.window.map.model.is_complete:
+            return
+        folded, chosen = kept.get("folded"), kept.get("filter")
+        if isinstance(folded, list):
+            entries = (document.tree.index_of(name) for name in folded if isinstance(name, str))
+            self._desk.window.map.model.set_folded(entries)
+        if chosen in list(RowFilter):
+            self._desk.window.map.set_filter(RowFilter(chosen))
 
     # selection ------------------------------------------------------------------------------------
 

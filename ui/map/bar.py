@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from ui.map.geometry import Level
 from ui.map.rows import FILTER_TITLES, RowFilter
 from ui.theme import S4, S8, S12, S16, bind_icon
+from ui.widgets.choice import Choice
 
 _FILTER_TIPS = (
     "Every entry",
@@ -80,7 +81,7 @@ class MapBar(QWidget):
     def _add_filters(self, row: QHBoxLayout) -> None:
         self.filters = QButtonGroup(self)
         self._segments: list[QToolButton] = []
-        self.filter_list = QComboBox()
+        self.filter_list = Choice()
         policy = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         self.filter_list.setSizeAdjustPolicy(policy)
         self.filter_list.setMinimumContentsLength(9)

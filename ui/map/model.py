@@ -45,6 +45,9 @@ class MapModel(QObject):
     """Hits, labels, titles, tokens or the partition."""
     leaf_changed = Signal(int, int)
     layout_failed = Signal(object)
+    fold_closing = Signal(int)
+    """The rows that this compaction summarized are about to be hidden; ``layout_changing`` came."""
+    fold_closed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -280,9 +283,14 @@ class MapModel(QObject):
         wanted = {at for at in compactions if at in self.tree.columns.compactions}
         if wanted != self.folded:
             self.layout_changing.emit()
+            closing = wanted - self.folded
+            if closing:
+                self.fold_closing.emit(max(closing))
             self.folded = wanted
             self._build_rows()
             self.layout_changed.emit()
+            if closing:
+                self.fold_closed.emit()
 
     def toggle_fold(self, compaction: int) -> None:
         self.set_folded(self.folded ^ {compaction})

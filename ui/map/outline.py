@@ -9,7 +9,9 @@ from PySide6.QtCore import (
     QModelIndex,
     QPersistentModelIndex,
     QPoint,
+    QSize,
     Qt,
+    QTimer,
     Signal,
 )
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QResizeEvent, QShowEvent
@@ -17,7 +19,16 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from ui.map import keys
 from ui.map.model import MapModel
-from ui.theme import icon, mono_font, role_icon, role_name, role_token, theme, theme_signals
+from ui.theme import (
+    icon,
+    mono_font,
+    role_icon,
+    role_name,
+    role_token,
+    scaled,
+    theme,
+    theme_signals,
+)
 
 Index = QModelIndex | QPersistentModelIndex
 NUMBER, ROLE, TEXT, TOKENS = range(4)
@@ -45,6 +56,7 @@ class OutlineModel(QAbstractTableModel):
 
     def repaint(self) -> None:
         """Words or colours changed, not rows."""
+        self._mono = mono_font()
         if self._count:
             self.dataChanged.emit(self.index(0, 0), self.index(self._count - 1, TOKENS))
 
@@ -155,6 +167,7 @@ class OutlineView(QTableView):
 
     def _measure(self) -> None:
         metrics = QFontMetrics(mono_font())
+        self.setIconSize(QSize(scaled(16), scaled(16)))
         self.verticalHeader().setDefaultSectionSize(round(self.fontMetrics().height() * 1.7))
         self.setColumnWidth(NUMBER, metrics.horizontalAdvance("0000000") + 16)
         self.setColumnWidth(ROLE, self.fontMetrics().horizontalAdvance("branch summary") + 16)
@@ -169,7 +182,9 @@ class OutlineView(QTableView):
 
     def _look_changed(self) -> None:
         self._measure()
-        self.viewport().update()
+        self.outline.repaint()
+        # Rows have another height now: the selected one stays in sight.
+        QTimer.singleShot(0, self, self._follow)
 
     def _refresh(self) -> None:
         """A hidden list waits until it is shown."""

@@ -58,7 +58,9 @@ def _far_marks(canvas: Canvas) -> None:
     if geometry.first <= selected < geometry.stop:
         y = geometry.middle(selected)
         painter.setPen(inks.pen("dim", 1))
-        right = geometry.width - geometry.px(8)
+        # Beside the words of the turn, where there are any, not through them.
+        is_worded = geometry.level is Level.TURNS
+        right = geometry.glyph_left + geometry.px(12) if is_worded else geometry.width - 8
         painter.drawLine(QPointF(geometry.glyph_left, y), QPointF(right, y))
     leaf = model.rows.row(model.leaf)
     if geometry.first <= leaf < geometry.stop:

@@ -42,6 +42,8 @@ class MapPane(QWidget):
         self.minimap = MiniMap(self.model, self._seen)
         self.outline = OutlineView(self.model)
         self.bar = MapBar()
+        self.shown = Shown.MAP
+        """The map, the list, or both."""
         self._lay_out()
         self._connect()
         self._show_state()
@@ -170,6 +172,7 @@ class MapPane(QWidget):
 
     def show_as(self, shown: Shown) -> None:
         """The map, the list, or both."""
+        self.shown = shown
         had_focus = self.view.hasFocus() or self.outline.hasFocus()
         self._drawn.setVisible(shown is not Shown.LIST)
         self.outline.setVisible(shown is not Shown.MAP)
@@ -178,6 +181,11 @@ class MapPane(QWidget):
         self.setFocusProxy(main)
         if had_focus:
             main.setFocus()
+
+    def restore(self, shown: str) -> None:
+        """Show what ``shown`` was called when the window was closed; others leave it as it is."""
+        if shown in Shown.__members__:
+            self.show_as(Shown[shown])
 
     def zoom_in(self) -> None:
         self.view.zoom_in()

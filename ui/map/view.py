@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from explorer.session.kinds import Kind
 from ui.map.canvas import Canvas
+from ui.map.folding import FoldMotion
 from ui.map.geometry import Level
 from ui.map.inks import Inks
 from ui.map.interactions import CutGesture, FoldGesture, Gesture, PanGesture, next_cut
@@ -57,6 +58,9 @@ class MapView(ZoomedArea):
         self._motion.setEndValue(1.0)
         self._motion.valueChanged.connect(self._repaint)
         self._motion.finished.connect(self._motion_over)
+        self.fold_motion = FoldMotion(self)
+        model.fold_closing.connect(self.fold_motion.take)
+        model.fold_closed.connect(self.fold_motion.start)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self.setAccessibleName("Session map")
@@ -185,6 +189,7 @@ class MapView(ZoomedArea):
             if self._leaf_from is not None:
                 self._move_leaf(canvas)
             paint_map(canvas)
+            self.fold_motion.paint(painter)
         if self.hasFocus():
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
             painter.setPen(QPen(self.inks.theme.accent, 1))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from ui import theme
 from ui.shell.search import SearchBar
+from ui.widgets.choice import Choice
 from ui.widgets.gauge import ContextGauge
 from ui.widgets.labels import ElidedLabel
 
 ROOMY = 1200
 """Width at a text scale of 100 % from which everything is shown with its words."""
+
+
+TIGHT = 860
+"""Width below which what can be reached elsewhere makes room for name, search and gauge."""
 
 
 class Header(QWidget):
@@ -27,12 +32,11 @@ class Header(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setProperty("surface", "panel")
         self.title = ElidedLabel("", self)
-        self.title.setFont(theme.ui_font(0, bold=True))
+        theme.bind_font(self.title, lambda: theme.ui_font(0, bold=True))
         self.facts = ElidedLabel("", self)
         theme.set_tone(self.facts, "dim")
         self.search = SearchBar(self)
-        self.search.setMaximumWidth(theme.scaled(420))
-        self.profile = QComboBox(self)
+        self.profile = Choice(self)
         self.profile.setAccessibleName("Profile: the rules that compaction follows")
         self.profile.setToolTip("The rules that compaction follows")
         for name, title in profiles:
@@ -43,6 +47,7 @@ class Header(QWidget):
         self.commands = self._button("command", "Commands (Ctrl+Shift+P)", self.palette_requested)
         self.help = self._button("keyboard", "Keys (?)", self.help_requested)
         self._lay_out()
+        theme.on_theme_changed(self._make_room)
 
     def _button(self, icon: str, tip: str, signal: object) -> QToolButton:
         button = QToolButton(self)
@@ -68,12 +73,20 @@ class Header(QWidget):
         layout.addWidget(self.help)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow window the name and the search come first."""
         super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """In a narrow window the name and the search come first."""
+        self.search.setMaximumWidth(theme.scaled(420))
         roomy = self.width() >= theme.scaled(ROOMY)
         self.facts.setVisible(roomy)
         self.profile_label.setVisible(roomy)
         self.search.set_roomy(roomy)
+        # The profile is on the tab Compaction too, commands and keys are in the menu Help.
+        tight = self.width() < theme.scaled(TIGHT)
+        for control in (self.profile, self.commands, self.help):
+            control.setVisible(not tight)
         least = self.gauge.minimumSizeHint().width() + theme.scaled(40)
         self.gauge.setMaximumWidth(16_777_215 if roomy else least)
 

@@ -5,10 +5,10 @@ The leaf only moves when the last page is accepted. Escape, at any page, changes
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QComboBox,
     QDialog,
     QHBoxLayout,
     QLabel,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui import theme
+from ui.widgets.choice import Choice
 
 NO_SUMMARY, SUMMARIZE, WITH_INSTRUCTIONS = range(3)
 
@@ -79,8 +80,12 @@ class LeavingDialog(QDialog):
         self.instructions.setPlaceholderText("What the summary should dwell on")
         self.instructions.setTabChangesFocus(True)
         self.instructions.setMaximumHeight(90)
+        self.instructions.setToolTip("Ctrl+Enter summarizes")
+        enter = QShortcut(QKeySequence("Ctrl+Return"), self.instructions)
+        enter.setContext(Qt.ShortcutContext.WidgetShortcut)
+        enter.activated.connect(self._go)
         layout.addWidget(self.instructions)
-        self.models = QComboBox(page)
+        self.models = Choice(page)
         self.models.setAccessibleName("Model that summarizes")
         for model_id, label in models:
             self.models.addItem(label, model_id)

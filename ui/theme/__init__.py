@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         theme_choice,
         theme_signals,
     )
+    from ui.theme.motion import system_asks_for_less_motion
     from ui.theme.roles import role_color, role_glyph, role_icon, role_name, role_token
     from ui.theme.style import set_tone
     from ui.theme.tokens import (
@@ -82,6 +83,7 @@ __all__ = [
     "set_theme",
     "set_tone",
     "small_font",
+    "system_asks_for_less_motion",
     "text_scale",
     "theme",
     "theme_choice",
@@ -98,6 +100,7 @@ _HOMES = {
     "icons": "ICON_NAMES bind_icon icon icon_pixmap",
     "manager": "ThemeChoice ThemeSignals motion_ms on_theme_changed set_motion set_theme theme"
     " theme_choice theme_signals",
+    "motion": "system_asks_for_less_motion",
     "roles": "role_color role_glyph role_icon role_name role_token",
     "style": "set_tone",
     "tokens": "DARK LIGHT RADIUS S4 S8 S12 S16 S24 THEMES Theme contrast",

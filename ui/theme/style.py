@@ -53,6 +53,7 @@ def build_palette(now: Theme) -> QPalette:
 _SHEET = Template(
     """
 * { outline: none; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QToolTip { color: $ink; background: $card; border: 1px solid $line; padding: 4px 6px; }
 
 QLabel[tone="dim"] { color: $dim; }

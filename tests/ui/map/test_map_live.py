@@ -143,6 +143,22 @@ def test_the_leaf_arrives_at_once_or_soon(show: Show, motion: bool) -> None:
     assert picture(pane).pixelColor(x, round(rect.center().y())) == theme.theme().accent
 
 
+@pytest.mark.parametrize("motion", [False, True])
+def test_a_fold_closes_over_what_it_summarized(show: Show, branchy: Branchy, motion: bool) -> None:
+    pane = show(branchy.document)
+    pane.select(branchy.compaction)
+    theme.set_motion(motion)
+    QApplication.setEffectEnabled(Qt.UIEffect.UI_General, True)
+    pane.model.toggle_fold(branchy.compaction)
+    assert pane.view.fold_motion.is_running is motion
+    deadline = time.monotonic() + 5
+    while pane.view.fold_motion.is_running and time.monotonic() < deadline:
+        QApplication.processEvents()
+    assert not pane.view.fold_motion.is_running
+    pane.model.toggle_fold(branchy.compaction)
+    assert not pane.view.fold_motion.is_running, "it opens at once"
+
+
 # very large sessions -------------------------------------------------------------------------
 
 

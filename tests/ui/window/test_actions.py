@@ -9,6 +9,7 @@ from ui.shell.keys_page import KeysPage, keys_html
 from ui.shell.palette import CommandPalette
 
 WITHOUT_A_SESSION = {
+    "less_motion",
     "import", "find", "sample", "quit", "search", "theme_system", "theme_light", "theme_dark",
     "larger", "focus_library", "palette", "keys",
 }  # fmt: skip

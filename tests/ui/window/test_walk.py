@@ -13,7 +13,9 @@ from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import choose_file, commit, draft, open_sample
+from ui import theme
 from ui.control.sessions import AS_PI_3
+from ui.map.bar import Shown
 from ui.shell.palette import CommandPalette
 
 
@@ -227,3 +229,55 @@ async def test_new_entries_are_counted_like_the_old_ones(house: House) -> None:
     assert live.window.map.model.weights[entry] == document.weights[entry]
     at = live.partition.path.position(entry)
     assert live.partition.weight(at) == document.weights[entry]
+
+
+async def test_what_the_map_shows_is_there_again_after_the_next_start(house: House) -> None:
+    live = await house.start()
+    await open_sample(live)
+    live.window.map.fold_all()
+    live.window.map.show_as(Shown.BOTH)
+    folded = set(live.window.map.model.folded)
+    assert folded
+    await live.close()
+    again = await house.start()
+    await again.until(lambda: again.has_document, "the session")
+    await again.idle()
+    assert again.window.map.model.folded == folded
+    assert again.window.map.outline.isVisible() and again.window.map.view.isVisible()
+
+
+async def test_less_motion_is_remembered(house: House) -> None:
+    live = await house.start()
+    live.session.actions.registry["less_motion"].trigger()
+    assert theme.motion_ms(100) == 0
+    await live.close()
+    theme.set_motion(True)
+    again = await house.start()
+    assert theme.motion_ms(100) == 0
+    assert again.session.actions.registry["less_motion"].isChecked()
+
+
+async def test_everything_grows_with_the_text(house: House) -> None:
+    """Titles and lists too, and nothing lies over something else."""
+    live = await house.start()
+    await open_sample(live)
+    window = live.window
+    window.map.show_as(Shown.BOTH)
+    small = window.header.title.font().pointSizeF()
+    number = window.map.outline.model().index(0, 0)
+    small_number = number.data(Qt.ItemDataRole.FontRole).pointSizeF()
+    live.keys("/")
+    live.type("failed")
+    await live.until(lambda: " / " in window.header.search.count.text(), "hits")
+    for _ in range(5):
+        live.keys("Ctrl+Shift+=")
+        await live.idle()
+    assert window.header.title.font().pointSizeF() == 2 * small
+    assert number.data(Qt.ItemDataRole.FontRole).pointSizeF() == 2 * small_number
+    box, count = window.header.search.box, window.header.search.count
+    assert box.geometry().right() < count.geometry().left()
+    composer = window.agent.composer
+    assert composer.height() > composer.fontMetrics().lineSpacing() + 8
+    assert not composer.verticalScrollBar().isVisible()
+    current = window.map.outline.currentIndex()
+    assert window.map.outline.viewport().rect().intersects(window.map.outline.visualRect(current))
