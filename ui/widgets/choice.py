@@ -28,7 +28,7 @@ class Choice(QComboBox):
             self,
         )
         option.currentText = self.fontMetrics().elidedText(
-            self.currentText(), Qt.TextElideMode.ElideRight, room.width() - 4
+            self.currentText(), Qt.TextElideMode.ElideRight, room.width()
         )
         return option
 
