@@ -23,8 +23,9 @@ from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from explorer.session.describe import blocks_of, call_title, summary_line, text_of
 from explorer.session.kinds import Flag, Kind
+from explorer.tokens.estimate import utf16_units
 from ui import theme
-from ui.agent.marked import Style, runs
+from ui.agent.marked import Run, Style, runs
 
 SHOWN_AT_ONCE = 40
 LONGEST = 2000
@@ -116,6 +117,7 @@ class Conversation(QTextBrowser):
         self.anchorClicked.connect(self._clicked)
         self._pending: list[str] = []
         self._streamed, self._streamed_from = "", 0
+        self._streamed_runs: list[Run] = []
         self._streaming = False
         self._has_earlier = False
         self._timer = QTimer(self)
@@ -161,6 +163,7 @@ class Conversation(QTextBrowser):
         self._insert("\t")
         self._streaming = True
         self._streamed, self._streamed_from = "", self._cursor().position()
+        self._streamed_runs = []
 
     def feed(self, text: str) -> None:
         """A piece of the reply; shown at the next flush."""
@@ -182,15 +185,30 @@ class Conversation(QTextBrowser):
         at_end = self._at_end()
         self._streamed += text
         if len(self._streamed) <= RENDERED_LIVE:
-            cursor = QTextCursor(self.document())
-            cursor.setPosition(self._streamed_from)
-            cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
-            cursor.removeSelectedText()
-            self._insert_marked(self._streamed)
+            self._show_streamed()
         else:
             self._insert(text)
         if at_end:
             self.to_end()
+
+    def _show_streamed(self) -> None:
+        """Show what came in from the first character on that looks different now: the rest of a
+        long reply is neither taken out nor laid out again."""
+        now, same = runs(self._streamed), 0
+        place = self._streamed_from
+        for old, new in zip(self._streamed_runs, now, strict=False):
+            if old != new:
+                break
+            same += 1
+            place += utf16_units(new.text)
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        cursor.setPosition(place)
+        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        self._insert_runs(cursor, now[same:])
+        cursor.endEditBlock()
+        self._streamed_runs = now
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Who reads the end goes on reading the end."""
@@ -227,8 +245,11 @@ class Conversation(QTextBrowser):
 
     def _insert_marked(self, text: str) -> None:
         """Insert a text with its code and its bold words shown as such."""
-        now, cursor = theme.theme(), self._cursor()
-        for run in runs(text):
+        self._insert_runs(self._cursor(), runs(text))
+
+    def _insert_runs(self, cursor: QTextCursor, found: list[Run]) -> None:
+        now = theme.theme()
+        for run in found:
             form = QTextCharFormat()
             form.setForeground(now.ink)
             if run.style in (Style.CODE, Style.BLOCK):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ui.session import WindowSession
 
 Standard = QKeySequence.StandardKey
-SAID_AFTER_MS = 120
+SAID_AGAIN_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
 NEEDS_DATABASE = ("import", "find", "sample", "search")
 NEEDS_SESSION = (
@@ -227,9 +227,16 @@ class WindowActions(QObject):
             theme.set_text_scale(SCALES[at] / 100)
             theme.set_theme(theme.theme_choice(), app)
             self.follow()
-            # A status bar that is laid out anew shows its labels over a message that was there.
             words = f"Text at {SCALES[at]} %"
-            QTimer.singleShot(SAID_AFTER_MS, self, lambda: self._desk.say(words))
+            self._desk.say(words)
+            QTimer.singleShot(SAID_AGAIN_MS, self, lambda: self._say_again(words))
+
+    def _say_again(self, words: str) -> None:
+        """A status bar that is laid out anew shows its labels over a message that was there."""
+        bar = self._session.window.statusBar()
+        if bar.currentMessage() == words:
+            bar.clearMessage()
+            self._desk.say(words)
 
     def show_palette(self) -> None:
         dialog = CommandPalette(self.registry, self._session.window)

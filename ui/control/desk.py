@@ -91,7 +91,6 @@ class Desk(QObject):
                 self.say("The rules kept with this session are not known here.")
             else:
                 self.profile, self.settings = profile, settings
-        self.settings_changed.emit()
 
     def show(self, document: Document | None) -> None:
         """Make a document the one that the window shows; its ``fillers`` are to follow."""
@@ -101,6 +100,8 @@ class Desk(QObject):
         if document is not None:
             self._take_kept(document)
         self.document_changed.emit()
+        # Only now: views that follow the rules look at what the map has selected.
+        self.settings_changed.emit()
         if document is None:
             for fill in self.fillers:
                 fill()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
@@ -13,6 +13,10 @@ class Choice(QComboBox):
     def __init__(self, parent: QWidget | None = None, *, turns_by_wheel: bool = True) -> None:
         super().__init__(parent)
         self._turns_by_wheel = turns_by_wheel
+
+    def sizeHint(self) -> QSize:
+        """At large text the style's own hint is a pixel or two short of the words."""
+        return super().sizeHint() + QSize(4, 0)
 
     def shown_text(self) -> str:
         """What can be read of the chosen item."""
