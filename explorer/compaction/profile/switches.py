@@ -1,56 +1,8 @@
-"""Profiles: the systems' rules as data, one named switch per documented quirk."""
+"""Every switch of a profile, explained."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
-
-DEFAULT_WINDOW = 200_000
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """How a system compacts. Every switch has an entry in ``SWITCHES`` that explains it.
-
-    The defaults are the corrected behaviour. Sizes in tokens.
-    """
-
-    name: str
-    title: str
-    keep_recent_tokens: int = 20_000
-    reserve_tokens: int = 16_384
-    context_window: int = DEFAULT_WINDOW
-    boundary: Literal["corrected", "faithful-0.58"] = "corrected"
-    empty_input: Literal["refuse", "prepare"] = "refuse"
-    oversized_tail: Literal["last-cut", "first-cut"] = "last-cut"
-    turn_judgement: Literal["before-pull", "after-pull"] = "before-pull"
-    pull_back: Literal["metadata", "all-but-messages"] = "metadata"
-    cut_guard: Literal["guarded", "by-kind"] = "guarded"
-    weights: Literal["sent", "stored-messages"] = "sent"
-    usage: Literal["since-compaction", "any"] = "since-compaction"
-    prefix_only: Literal["carry", "drop"] = "carry"
-    tags_in_text: Literal["escaped", "raw"] = "escaped"
-    long_results: Literal["whole-characters", "units"] = "whole-characters"
-    answers: Literal["checked", "stored"] = "checked"
-    focus: Literal["every-request", "history-only"] = "every-request"
-    failed_calls: Literal["apart", "counted"] = "apart"
-    branch_replies: Literal["clean", "all"] = "clean"
-    branch_files: Literal["all-entries", "within-budget"] = "all-entries"
-    branch_instructions: Literal["append", "replace"] = "append"
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The sizes of one compaction, in tokens."""
-
-    context_window: int = DEFAULT_WINDOW
-    reserve_tokens: int = 16_384
-    keep_recent_tokens: int = 20_000
-
-    @classmethod
-    def of(cls, profile: Profile) -> Settings:
-        """The profile's defaults."""
-        return cls(profile.context_window, profile.reserve_tokens, profile.keep_recent_tokens)
+from typing import NamedTuple
 
 
 class Switch(NamedTuple):
@@ -190,27 +142,3 @@ SWITCHES: dict[str, Switch] = {
     ),
 }
 """Every switch of ``Profile``, for the settings page and the lessons."""
-
-
-PROFILES: dict[str, Profile] = {
-    "explorer": Profile("explorer", "Session Explorer (corrected)"),
-    "pi": Profile(
-        "pi",
-        "pi 0.73",
-        empty_input="prepare",
-        oversized_tail="first-cut",
-        turn_judgement="after-pull",
-        pull_back="all-but-messages",
-        cut_guard="by-kind",
-        weights="stored-messages",
-        usage="any",
-        prefix_only="drop",
-        tags_in_text="raw",
-        long_results="units",
-        answers="stored",
-        focus="history-only",
-        failed_calls="counted",
-        branch_replies="all",
-        branch_files="within-budget",
-    ),
-}

@@ -1,0 +1,93 @@
+"""What a profile is: how a system compacts, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.compaction.policies import Background, PromptBudget, Pruning
+
+DEFAULT_WINDOW = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How a system compacts. Every switch has an entry in ``SWITCHES`` that explains it.
+
+    The defaults are the corrected behaviour. Sizes in tokens.
+    """
+
+    name: str
+    title: str
+    # sizes
+    keep_recent_tokens: int = 20_000
+    keep_rounds: int = 1
+    """Rounds to keep, where a cut is counted in rounds."""
+    reserve_tokens: int = 16_384
+    reserve_floor_percent: int = 0
+    """The reserve is at least this share of the window, in per cent (B18)."""
+    threshold_percent: float = -1
+    """Compact above this share of the window, in per cent, instead of by the reserve; -1: unset."""
+    threshold_tokens: int = -1
+    """Compact above so many tokens instead of by the reserve; -1: unset."""
+    context_window: int = DEFAULT_WINDOW
+    branch_reserve_tokens: int = 16_384
+    remote_endpoint: str = ""
+    """Address of a service that summarizes instead of a model (A29); empty for none."""
+    # when
+    enabled: bool = True
+    auto_continue: bool = False
+    overflow_recovery: bool = True
+    usage: Literal["since-compaction", "any"] = "since-compaction"
+    # where
+    boundary: Literal["corrected", "faithful-0.58"] = "corrected"
+    cut_unit: Literal["tokens", "rounds"] = "tokens"
+    keep_recent_scale: Literal["none", "usage-ratio"] = "none"
+    empty_input: Literal["refuse", "prepare"] = "refuse"
+    oversized_tail: Literal["last-cut", "first-cut"] = "last-cut"
+    turn_judgement: Literal["before-pull", "after-pull"] = "before-pull"
+    pull_back: Literal["metadata", "all-but-messages"] = "metadata"
+    cut_guard: Literal["guarded", "by-kind"] = "guarded"
+    weights: Literal["sent", "stored-messages"] = "sent"
+    # what is asked and stored
+    split: Literal["two-summaries", "one-summary"] = "two-summaries"
+    prefix_only: Literal["carry", "drop"] = "carry"
+    sections: Literal["explorer", "omp", "pi", "copilot"] = "explorer"
+    dialect: Literal["labels", "dividers"] = "labels"
+    tags_in_text: Literal["escaped", "raw"] = "escaped"
+    long_results: Literal["whole-characters", "units"] = "whole-characters"
+    answers: Literal["checked", "stored"] = "checked"
+    focus: Literal["every-request", "history-only"] = "every-request"
+    failed_calls: Literal["apart", "counted"] = "apart"
+    short_summary: bool = False
+    context_wrapper: Literal["summary", "conversation-summary"] = "summary"
+    # branches
+    branch_summaries: Literal["asked", "on", "off"] = "asked"
+    branch_replies: Literal["clean", "all"] = "clean"
+    branch_files: Literal["all-entries", "within-budget"] = "all-entries"
+    branch_instructions: Literal["append", "replace"] = "append"
+    # policies
+    pruning: Pruning | None = None
+    background: Background | None = None
+    prompt_budget: PromptBudget | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The sizes of one compaction, in tokens."""
+
+    context_window: int = DEFAULT_WINDOW
+    reserve_tokens: int = 16_384
+    keep_recent_tokens: int = 20_000
+    keep_rounds: int = 1
+    """Rounds to keep, where the profile counts in rounds."""
+
+    @classmethod
+    def of(cls, profile: Profile) -> Settings:
+        """The profile's defaults."""
+        return cls(
+            profile.context_window,
+            profile.reserve_tokens,
+            profile.keep_recent_tokens,
+            profile.keep_rounds,
+        )

@@ -1,0 +1,83 @@
+"""The five systems as profiles."""
+
+from __future__ import annotations
+
+from explorer.compaction.policies import Background, PromptBudget, Pruning
+from explorer.compaction.profile.rules import Profile
+
+PROFILES: dict[str, Profile] = {
+    "explorer": Profile(
+        "explorer",
+        "Session Explorer (corrected)",
+        pruning=Pruning(superseded_first=True, useless=True),
+    ),
+    "pi": Profile(
+        "pi",
+        "pi 0.73",
+        empty_input="prepare",
+        oversized_tail="first-cut",
+        turn_judgement="after-pull",
+        pull_back="all-but-messages",
+        cut_guard="by-kind",
+        weights="stored-messages",
+        usage="any",
+        prefix_only="drop",
+        tags_in_text="raw",
+        long_results="units",
+        answers="stored",
+        focus="history-only",
+        failed_calls="counted",
+        branch_replies="all",
+        branch_files="within-budget",
+        sections="pi",
+    ),
+    "omp": Profile(
+        "omp",
+        "oh-my-pi 13.19",
+        reserve_floor_percent=15,
+        auto_continue=True,
+        boundary="faithful-0.58",
+        keep_recent_scale="usage-ratio",
+        empty_input="prepare",
+        oversized_tail="first-cut",
+        turn_judgement="after-pull",
+        pull_back="all-but-messages",
+        cut_guard="by-kind",
+        weights="stored-messages",
+        usage="any",
+        prefix_only="drop",
+        tags_in_text="raw",
+        long_results="units",
+        answers="stored",
+        focus="history-only",
+        failed_calls="counted",
+        branch_replies="all",
+        branch_summaries="off",
+        branch_instructions="replace",
+        short_summary=True,
+        sections="omp",
+        pruning=Pruning(),
+    ),
+    "pyagent": Profile(
+        "pyagent",
+        "The Python agent",
+        reserve_tokens=8_192,
+        keep_recent_tokens=16_384,
+        overflow_recovery=False,
+        branch_summaries="off",
+        sections="pi",
+    ),
+    "copilot": Profile(
+        "copilot",
+        "VS Code Copilot Chat",
+        reserve_floor_percent=10,
+        cut_unit="rounds",
+        split="one-summary",
+        sections="copilot",
+        context_wrapper="conversation-summary",
+        branch_summaries="off",
+        background=Background(),
+        prompt_budget=PromptBudget(),
+    ),
+}
+"""The systems by name; ``explorer`` is the default. None of them is ever changed."""
