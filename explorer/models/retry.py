@@ -1,0 +1,130 @@
+"""Trying a model call again when the failure may pass: what is tried, how often, how long apart.
+
+Overflow is never tried again as it is: the same request would overflow again, and a provider that
+throttles is not one that overflows (E12); see ``explorer.models.classify``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from explorer.models.cancel import CancelToken
+from explorer.models.events import Cancelled, ErrorKind, ModelError
+
+T = TypeVar("T")
+Sleep = Callable[[float], Awaitable[None]]
+"""Waits so many seconds: ``asyncio.sleep``, or a clock of a test's own."""
+Jitter = Callable[[], float]
+"""A number from 0 up to 1: ``random.random``."""
+
+TRANSIENT: frozenset[ErrorKind] = frozenset({"rate_limit", "timeout", "network", "server"})
+"""Failures that may pass by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often and how far apart. Times in seconds."""
+
+    tries: int = 4
+    """Calls in all, the first among them; 1 never tries again."""
+    first_wait_s: float = 1.0
+    factor: float = 2.0
+    """Each wait is so many times the one before."""
+    longest_wait_s: float = 60.0
+    """No wait of our own is longer. A provider that asks for more is not waited for."""
+    jitter: float = 0.25
+    """The part of a wait that chance may add, so that many callers do not come back as one."""
+
+
+class Retry(NamedTuple):
+    """One failure that is followed by another try."""
+
+    failed: int
+    """Which try it was, counted from 1."""
+    of: int
+    """Tries in all at most."""
+    wait_s: float
+    error: ModelError
+
+    @property
+    def told(self) -> str:
+        """What a person is told while it waits."""
+        reason = self.error.message.rstrip(".")
+        return f"{reason}. Trying again in {self.wait_s:.1f} s ({self.failed + 1} of {self.of})."
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the same call may succeed later. Overflow, keys and bad requests do not pass."""
+    return isinstance(error, ModelError) and error.kind in TRANSIENT
+
+
+def wait_before_next(
+    policy: RetryPolicy, failed: int, error: ModelError, random: Jitter
+) -> float | None:
+    """Seconds to wait after try ``failed`` (from 1); None when there is no other try.
+
+    Never shorter than the provider asks (Retry-After). When that is longer than the policy waits
+    there is no other try: the person is told and decides.
+    """
+    if failed >= policy.tries or not is_transient(error):
+        return None
+    grown: float = policy.first_wait_s * policy.factor ** (failed - 1)
+    own = min(policy.longest_wait_s, grown) * (1 + policy.jitter * random())
+    asked = error.retry_after_s or 0.0
+    if asked > policy.longest_wait_s:
+        return None
+    return max(asked, min(own, policy.longest_wait_s))
+
+
+async def with_retry(
+    attempt: Callable[[int], Awaitable[T]],
+    policy: RetryPolicy,
+    sleep: Sleep,
+    random: Jitter,
+    on_retry: Callable[[Retry], None],
+    cancel: CancelToken,
+) -> T:
+    """Call ``attempt`` with 1, 2, ... until it returns, as often as the policy allows.
+
+    ``on_retry`` is told of each failure that another try follows, before the wait. Raises what
+    the last try raised (ModelError), or Cancelled as soon as ``cancel`` is cancelled, in the
+    middle of a wait too. Anything but a transient ModelError is raised at once.
+    """
+    number = 1
+    while True:
+        if cancel.cancelled:
+            raise Cancelled
+        try:
+            return await attempt(number)
+        except ModelError as error:
+            wait = wait_before_next(policy, number, error, random)
+            if wait is None:
+                raise
+            on_retry(Retry(number, policy.tries, wait, error))
+        await pause(wait, sleep, cancel)
+        number += 1
+
+
+async def pause(seconds: float, sleep: Sleep, cancel: CancelToken) -> None:
+    """Wait so long, or raise Cancelled as soon as ``cancel`` is cancelled, from any thread."""
+    loop = asyncio.get_running_loop()
+    given_up = asyncio.Event()
+
+    def give_up() -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(given_up.set)
+
+    forget = cancel.add_callback(give_up)
+    waits = (asyncio.ensure_future(sleep(seconds)), asyncio.ensure_future(given_up.wait()))
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        forget()
+        for wait in waits:
+            wait.cancel()
+        await asyncio.gather(*waits, return_exceptions=True)
+    if cancel.cancelled:
+        raise Cancelled
