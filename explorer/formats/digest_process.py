@@ -19,7 +19,7 @@ import struct
 import subprocess
 import sys
 from io import FileIO
-from itertools import islice
+from itertools import compress, count
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -39,6 +39,19 @@ _START = (
 )
 
 
+_FIRST_HERE = 8
+"""Pieces understood by the one who listens, about what there is time for until the process is
+ready."""
+_HERE_EVERY = 5
+"""And then each of so many: placing and storing leaves that one some time, and the process is what
+an import waits for."""
+
+
+def is_apart(number: int) -> bool:
+    """Whether the process understands the piece of this number, counted from 0."""
+    return number >= _FIRST_HERE and number % _HERE_EVERY != 0
+
+
 class DigestLost(Exception):
     """The process could not be started, or ended before the file did."""
 
@@ -46,9 +59,8 @@ class DigestLost(Exception):
 class DigestProcess:
     """A process that understands the pieces of a file."""
 
-    def __init__(self, place: Path, file: FileIO, skip: int) -> None:
-        """Start it on the file at ``place``, which is open as ``file``; it leaves out the first
-        ``skip`` pieces. Raises DigestLost."""
+    def __init__(self, place: Path, file: FileIO) -> None:
+        """Start it on the file at ``place``, which is open as ``file``. Raises DigestLost."""
         self._file = file
         self._state = _state(file)
         if not sys.executable or getattr(sys, "frozen", False):
@@ -61,7 +73,7 @@ class DigestProcess:
                 if _state(its_own) != self._state:
                     raise DigestLost("the file is being replaced")
                 self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", "-c", _START, path, str(skip)],
+                    [sys.executable, "-I", "-S", "-c", _START, path],
                     stdin=its_own,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
@@ -93,8 +105,9 @@ class DigestProcess:
         self._process.wait()
 
     def next(self, piece: Piece) -> Digest:
-        """What the next piece holds, which was read here as ``piece``. Raises DigestLost when the
-        process ended, or the file has changed."""
+        """What the next piece that it understands holds, which was read here as ``piece``.
+
+        Raises DigestLost when the process ended, or the file has changed."""
         output = self._process.stdout
         assert output is not None
         (size,) = _LENGTH.unpack(self._read(output, _LENGTH.size))
@@ -122,10 +135,9 @@ def serve() -> None:
     # A key pressed in the terminal is for the program that started this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
-    skip = int(sys.argv[2])
     with open(0, "rb", buffering=0) as file, open(1, "wb", buffering=0) as output:
         try:
-            for piece in islice(pieces(file), skip, None):
+            for piece in compress(pieces(file), map(is_apart, count())):
                 one = digest(piece.lines)
                 rare = pickle.dumps(one.rare)
                 found = (piece.end, one.columns, rare, one.others, one.ops, one.characters)

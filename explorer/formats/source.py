@@ -16,7 +16,7 @@ import orjson
 
 from explorer.formats import omp, pi
 from explorer.formats.digest import LARGE_BYTES, Digest, Piece, characters, digest, pieces
-from explorer.formats.digest_process import DigestLost, DigestProcess
+from explorer.formats.digest_process import DigestLost, DigestProcess, is_apart
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import (
     BYTE_ORDER_MARK,
@@ -38,10 +38,8 @@ Progress = Callable[[int, int], None]
 """Called with bytes done and bytes in all."""
 Cancelled = Callable[[], bool]
 
-APART_BYTES = 16 << 20
+APART_BYTES = 4 << 20
 """From this size on a file is understood in a process of its own."""
-_FIRST_HERE = 8
-"""Pieces that are understood here, about what there is time for until the process is ready."""
 _SHORT = 100
 """Sound entries between others that are put together with them."""
 T = TypeVar("T")
@@ -111,7 +109,7 @@ class FileSource:
                 process = self._process(file, stack)
                 for number, piece in enumerate(pieces(file)):
                     found = None
-                    if process is not None and number >= _FIRST_HERE:
+                    if process is not None and is_apart(number):
                         found = self._found_apart(process, piece)
                         process = process if found is not None else None
                     yield from self._placed(piece.lines, found or digest(piece.lines))
@@ -128,7 +126,7 @@ class FileSource:
         if not self._apart or self._sniffed.linear:
             return None
         try:
-            return stack.enter_context(DigestProcess(self._place, file, _FIRST_HERE))
+            return stack.enter_context(DigestProcess(self._place, file))
         except DigestLost as error:
             _log.warning("%s: all is read in this process: %s", self.path, error)
         return None

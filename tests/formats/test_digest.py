@@ -167,7 +167,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_on_here(
 
 def test_a_process_that_is_killed_is_told_of(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", [header(), *chain(3)])
-    with path.open("rb", buffering=0) as file, DigestProcess(path, file, 0) as process:
+    with path.open("rb", buffering=0) as file, DigestProcess(path, file) as process:
         os.kill(process.pid, signal.SIGTERM)
         [piece] = pieces(file)
         with pytest.raises(DigestLost, match="ended"):
@@ -199,7 +199,7 @@ def test_the_process_ends_with_the_program_that_started_it(tmp_path: Path) -> No
         from pathlib import Path
         from explorer.formats.digest_process import DigestProcess
         with open(sys.argv[1], "rb", buffering=0) as file:
-            process = DigestProcess(Path(sys.argv[1]), file, 0)
+            process = DigestProcess(Path(sys.argv[1]), file)
             print(process.pid, flush=True)
             time.sleep(600)
         """,
