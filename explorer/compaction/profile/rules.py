@@ -37,7 +37,9 @@ class Profile:
     # when
     enabled: bool = True
     auto_continue: bool = False
+    finished_turn: Literal["left", "prompted"] = "left"
     overflow_recovery: bool = True
+    manual_while_running: Literal["refuse", "abort"] = "refuse"
     usage: Literal["since-compaction", "any"] = "since-compaction"
     # where
     boundary: Literal["corrected", "faithful-0.58"] = "corrected"

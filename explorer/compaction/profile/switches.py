@@ -140,5 +140,23 @@ SWITCHES: dict[str, Switch] = {
         "What a person types can add to the prompt or take its place.",
         {"append": "appended to the prompt", "replace": "in place of the prompt"},
     ),
+    "finished_turn": Switch(
+        "A11, E17",
+        "A finished turn that is compacted",
+        "An agent that is prompted to go on after a compaction may begin a finished task again.",
+        {
+            "left": "left alone; only a turn that was broken off goes on",
+            "prompted": "a prompt to continue follows, where continuing is switched on",
+        },
+    ),
+    "manual_while_running": Switch(
+        "A9",
+        "Compacting by hand while the agent answers",
+        "A compaction needs a session that stands still.",
+        {
+            "refuse": "refused at once; it can be asked for after the turn",
+            "abort": "the answer is stopped first",
+        },
+    ),
 }
 """Every switch of ``Profile``, for the settings page and the lessons."""

@@ -14,6 +14,7 @@ PROFILES: dict[str, Profile] = {
     "pi": Profile(
         "pi",
         "pi 0.73",
+        manual_while_running="abort",
         empty_input="prepare",
         oversized_tail="first-cut",
         turn_judgement="after-pull",
@@ -36,6 +37,8 @@ PROFILES: dict[str, Profile] = {
         "oh-my-pi 13.19",
         reserve_floor_percent=15,
         auto_continue=True,
+        finished_turn="prompted",
+        manual_while_running="abort",
         boundary="faithful-0.58",
         keep_recent_scale="usage-ratio",
         empty_input="prepare",

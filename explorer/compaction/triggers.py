@@ -1,0 +1,245 @@
+"""When a context is compacted without a person pressing a button, and what holds that back.
+
+Pure: the clock, the sizes and what happened before come in as arguments. Every decision says why,
+in a sentence that can be shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from explorer.compaction.profile import Profile
+
+Trigger = Literal["manual", "requested", "threshold", "overflow"]
+"""``manual`` is a person's order, ``requested`` one that waited for the end of a turn."""
+Outcome = Literal["answered", "overflow", "failed", "stopped"]
+Hold = Literal["", "off", "breaker", "cooldown", "nothing-new", "recovered", "no-recovery"]
+"""What held a compaction back that was due; empty when nothing did."""
+
+MOST_FAILURES = 3
+"""Failures in a row after which automatic compaction rests until it is reset (C3)."""
+COOLDOWN_MS = 20_000
+"""No attempt for so long after a failure; twice as long after the second in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastReply:
+    """The model's last reply, as far as a decision needs it."""
+
+    model: str
+    outcome: Outcome
+    read_tokens: int = 0
+    """Input and cache reads that the provider reported; 0 when it reported nothing."""
+    before_compaction: bool = False
+    """Older than the last compaction: what it says is about a context that is gone (B13)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What is known when it is decided. Sizes in tokens."""
+
+    tokens: int
+    """The context's size: the number that is shown (E13)."""
+    counted: int
+    """The same entries counted on this side, whatever a provider reported."""
+    threshold: int
+    """The context may take this much; above it, it is compacted (A8: strict)."""
+    window: int
+    model: str
+    """The model that answers now."""
+    reply: LastReply | None
+    """None where no reply is looked at, as before a message is sent."""
+    new_messages: int
+    """Messages on the active path since its last compaction."""
+    now_ms: int
+    requested: bool = False
+    """A compaction was asked for while the turn ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """What happened so far, as far as it holds further compactions back (C3, E15)."""
+
+    failures: int = 0
+    """In a row; a context that was found below its threshold, or a person's reset, ends the row."""
+    reason: str = ""
+    """Why the last one failed."""
+    failed_at_ms: int = -1
+    held: bool = False
+    """Resting until it is reset, whatever the number of failures."""
+    recovered: bool = False
+    """An overflow was recovered from since the person last said something (B13)."""
+    continued: bool = False
+    """A continue prompt was sent since the person last said something (E17)."""
+    unproven: bool = False
+    """A compaction went well, and no later check has found the context below its threshold."""
+
+    @property
+    def resting(self) -> bool:
+        """The breaker is open: nothing happens by itself until it is reset."""
+        return self.held or self.failures >= MOST_FAILURES
+
+    def person_spoke(self) -> Guards:
+        """A message of the person: one more recovery and one more continuation are allowed."""
+        return replace(self, recovered=False, continued=False)
+
+    def failed(self, reason: str, now_ms: int) -> Guards:
+        """An attempt failed, or changed nothing for the better."""
+        return replace(
+            self, failures=self.failures + 1, reason=reason, failed_at_ms=now_ms, unproven=False
+        )
+
+    def compacted(self) -> Guards:
+        """An attempt went well; whether it helped is seen at the next check."""
+        return replace(self, unproven=True, failed_at_ms=-1)
+
+    def rest(self, reason: str) -> Guards:
+        """Do nothing by itself until it is reset."""
+        return replace(self, held=True, reason=reason)
+
+    def reset(self) -> Guards:
+        """A person wants it to go on: everything but this turn's own limits is forgotten."""
+        return Guards(recovered=self.recovered, continued=self.continued)
+
+    def observed(self, now: Situation) -> Guards:
+        """What a look at the context tells of the last compaction.
+
+        Below the threshold it helped. Above it, although the entries themselves are few, two
+        counts contradict each other: compacting again would go on for ever (E13).
+        """
+        if now.tokens <= now.threshold:
+            return replace(self, failures=0, reason="", failed_at_ms=-1, unproven=False)
+        if self.unproven and now.counted <= now.threshold and now.new_messages:
+            return self.failed(
+                f"The provider counts {now.tokens:,} tokens right after a compaction, where the"
+                f" entries take {now.counted:,}.",
+                now.now_ms,
+            )
+        return replace(self, unproven=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to be done, and why."""
+
+    trigger: Trigger | None
+    """None: nothing."""
+    retry: bool
+    """The reply that was looked at is to be made again (A10)."""
+    reason: str
+    """A sentence for a person."""
+    held_by: Hold = ""
+
+    @property
+    def compacts(self) -> bool:
+        return self.trigger is not None
+
+
+def decide(now: Situation, guards: Guards, profile: Profile, enabled: bool) -> Decision:
+    """Whether to compact by itself. ``guards`` are those after ``Guards.observed`` (A8 to A12).
+
+    ``enabled``: the switch as it stands at this moment; off stops everything but what a person
+    asked for (E18).
+    """
+    if now.requested:
+        if not now.new_messages:
+            return _held("nothing-new", "Nothing was said since the last compaction.")
+        return Decision("requested", False, "A compaction was asked for during the turn.")
+    overflow = _overflow(now)
+    if overflow:
+        return _recovery(now, guards, profile, enabled, overflow)
+    if now.tokens <= now.threshold:
+        return _held("", f"{now.tokens:,} tokens are within the threshold of {now.threshold:,}.")
+    if now.reply is not None and now.reply.outcome in ("stopped", "failed"):
+        return _held("", "Only a turn that went well is followed by a compaction.")
+    return _threshold(now, guards, enabled)
+
+
+def _overflow(now: Situation) -> str:
+    """Why the last reply tells that the window is too small for the context, or nothing."""
+    reply = now.reply
+    # Another model's window says nothing of this one's, and an old reply nothing of this context.
+    if reply is None or reply.before_compaction or reply.model != now.model:
+        return ""
+    if reply.outcome == "overflow":
+        return "The model refused the request: it is larger than its window."
+    if reply.outcome == "answered" and reply.read_tokens > now.window:
+        return (
+            f"The model answered to {reply.read_tokens:,} tokens, more than its window of"
+            f" {now.window:,}: it did not see all of them."
+        )
+    return ""
+
+
+def _recovery(
+    now: Situation, guards: Guards, profile: Profile, enabled: bool, why: str
+) -> Decision:
+    if not profile.overflow_recovery:
+        return _held("no-recovery", f"The profile {profile.name} does not recover from overflows.")
+    if not enabled:
+        return _held("off", "Automatic compaction is off.")
+    if guards.recovered:
+        return _held(
+            "recovered", "The request is too large even after one compaction for this message."
+        )
+    if guards.resting:
+        return _held("breaker", resting_words(guards))
+    return Decision("overflow", True, why)
+
+
+def _threshold(now: Situation, guards: Guards, enabled: bool) -> Decision:
+    why = f"{now.tokens:,} tokens are more than the threshold of {now.threshold:,}."
+    if not enabled:
+        return _held("off", f"{why} Automatic compaction is off.")
+    if not now.new_messages:
+        return _held("nothing-new", f"{why} Nothing was said since the last compaction.")
+    if guards.resting:
+        return _held("breaker", f"{why} {resting_words(guards)}")
+    if cooling_ms(guards, now.now_ms) > 0:
+        return _held("cooldown", f"{why} The last attempt failed a moment ago.")
+    return Decision("threshold", False, why)
+
+
+def _held(by: Hold, reason: str) -> Decision:
+    return Decision(None, False, reason, by)
+
+
+def cooling_ms(guards: Guards, now_ms: int) -> int:
+    """Milliseconds until a next attempt by the threshold; 0 when there is nothing to wait for."""
+    if guards.failed_at_ms < 0 or not guards.failures:
+        return 0
+    wait: int = COOLDOWN_MS << (guards.failures - 1)
+    # A clock that was set back must not hold for ever what it should hold for seconds.
+    return max(0, min(wait, guards.failed_at_ms + wait - now_ms))
+
+
+def resting_words(guards: Guards) -> str:
+    """Why nothing happens by itself any more, as a sentence; empty while it does."""
+    if not guards.resting:
+        return ""
+    if guards.held:
+        return guards.reason
+    return f"Automatic compaction rests after {guards.failures} failures in a row: {guards.reason}"
+
+
+def shrinks(before: int, after: int) -> bool:
+    """Whether a compaction is worth storing: the context must get smaller (E16). Both counted
+    the same way, in tokens."""
+    return after < before
+
+
+def may_continue(profile: Profile, auto_continue: bool, guards: Guards, finished: bool) -> bool:
+    """Whether the agent is prompted to go on after a compaction by the threshold (A11, E17).
+
+    ``finished``: the turn came to its own end. A finished turn is left alone, but for a profile
+    that prompts always, as oh-my-pi does. Never twice for one message of the person.
+    """
+    if not auto_continue or guards.continued:
+        return False
+    return not finished or profile.finished_turn == "prompted"
+
+
+def manual_now(profile: Profile, running: bool) -> Literal["run", "abort", "refuse"]:
+    """What a person's order to compact does while a turn runs (A9)."""
+    return profile.manual_while_running if running else "run"
