@@ -49,8 +49,55 @@ class DraftChanged:
     draft: int
 
 
+@dataclass(frozen=True, slots=True)
+class CompactionStarted:
+    """A compaction of session ``key`` that nobody reviews is under way.
+
+    ``trigger`` is ``manual``, ``requested``, ``threshold`` or ``overflow``; ``tokens`` of ``window``
+    are taken. ``retry``: the reply that failed is made again afterwards.
+    """
+
+    key: int
+    trigger: str
+    tokens: int
+    window: int
+    retry: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionEnded:
+    """It is over: with an entry, with a ``problem`` (a sentence for a person), or cancelled.
+
+    ``tokens_before`` and ``tokens_after`` are the entries of the context, counted the same way.
+    """
+
+    key: int
+    trigger: str
+    entry: int = -1
+    tokens_before: int = 0
+    tokens_after: int = 0
+    problem: str = ""
+    cancelled: bool = False
+    retry: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AutomaticChanged:
+    """Whether session ``key`` is compacted by itself, and what holds that back, changed."""
+
+    key: int
+
+
 Change = (
-    SessionsChanged | EntriesAppended | LeafMoved | LabelsChanged | CountsChanged | DraftChanged
+    SessionsChanged
+    | EntriesAppended
+    | LeafMoved
+    | LabelsChanged
+    | CountsChanged
+    | DraftChanged
+    | CompactionStarted
+    | CompactionEnded
+    | AutomaticChanged
 )
 Listener = Callable[[Change], None]
 
