@@ -44,6 +44,12 @@ def context_size(
     ``measured``: a token column by entry index to use where no provider counted.
     """
     columns, messages = tree.columns, context.messages
+    if profile.usage == "last-reply":
+        entry = last_report(tree, context.path, 0)
+        told = columns.usage[entry] if entry >= 0 else 0
+        at = bisect_left(messages, entry, 1 if context.compaction >= 0 else 0)
+        known = at if at < len(messages) and messages[at] == entry else -1
+        return ContextSize(told, told, 0, known, "provider" if entry >= 0 else "nobody counted")
     last = _last_usage(tree, context, profile)
     trailing = len(messages) - last - 1
     counted = 0
@@ -84,11 +90,11 @@ def _last_usage(tree: SessionTree, context: Context, profile: Profile) -> int:
         return -1
     # A report of nothing is what a session writes that was told nothing (E7).
     least = 1 if profile.usage == "since-compaction" else 0
-    entry = _last_report(tree, context.path[context.path.position(messages[first]) :], least)
+    entry = last_report(tree, context.path[context.path.position(messages[first]) :], least)
     return bisect_left(messages, entry, first) if entry >= 0 else -1
 
 
-def _last_report(tree: SessionTree, part: Path, least: int) -> int:
+def last_report(tree: SessionTree, part: Path, least: int) -> int:
     """The last reply on a stretch of the path that reported at least so many tokens and did not
     fail, or -1."""
     columns = tree.columns

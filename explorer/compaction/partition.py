@@ -137,7 +137,7 @@ def _stretches(
         until(view.kept_from, Verdict.SUMMARIZED_EARLIER)
         until(view.compaction, Verdict.LOST)
     until(view.boundary, Verdict.SUMMARIZED_EARLIER)
-    if preparation.is_split_turn:
+    if preparation.is_split_turn and preparation.profile.split == "two-summaries":
         until(preparation.turn_start, Verdict.TO_SUMMARIZE)
         until(preparation.cut, Verdict.TURN_PREFIX)
     until(preparation.cut, Verdict.TO_SUMMARIZE)

@@ -12,6 +12,8 @@ from explorer.compaction.cut import Cut, Cuts
 from explorer.compaction.file_ops import FileOperations
 from explorer.compaction.path_view import CONTEXT_MASK, view_of
 from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.rounds import find_by_rounds
+from explorer.compaction.scaling import Keep, PromptReader, kept_tokens
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind, selector
 from explorer.session.tree import Path, SessionTree
@@ -41,6 +43,8 @@ class Preparation:
     """Entries to summarize."""
     turn_prefix: list[int]
     """Entries of the split turn before the cut, summarized on their own."""
+    keep: Keep
+    """How many tokens were to be kept, as the entries are counted."""
     tokens_before: int
     tokens_source: str
     read_files: tuple[str, ...]
@@ -80,16 +84,19 @@ def prepare(
     *,
     weights: Sequence[int] | None = None,
     cut: int | None = None,
+    prompt_of: PromptReader | None = None,
 ) -> Preparation | Refusal:
     """Prepare a compaction at ``leaf``; never raises for what a session holds.
 
     ``weights``: tokens by entry index to use instead of the estimate; negative is not counted yet.
     ``cut``: a position chosen by hand; one that is no valid cut gives a ``Refusal``.
+    ``prompt_of``: reads the prompt tokens of a reply, for profiles that scale by them (B18).
     """
     cuts = Cuts(view_of(tree, leaf, profile, weights), profile)
     view = cuts.view
     size = context_size(tree, context_at(tree, leaf), profile, weights)
-    plan = _plan(cuts, settings, cut)
+    keep = kept_tokens(tree, view, profile, settings, prompt_of)
+    plan = _plan(cuts, settings, keep, cut)
     if isinstance(plan, _No):
         return Refusal(
             leaf=leaf,
@@ -118,6 +125,7 @@ def prepare(
         previous_compaction=view.path[view.compaction] if view.compaction >= 0 else -1,
         history=plan.history,
         turn_prefix=plan.prefix,
+        keep=keep,
         tokens_before=size.tokens,
         tokens_source=size.source,
         read_files=files.read,
@@ -125,7 +133,7 @@ def prepare(
         failed_files=files.failed,
         profile=profile,
         settings=settings,
-        reason=reasons.cut_reason(cuts, found, settings, len(plan.prefix), by_hand=by_hand),
+        reason=reasons.cut_reason(cuts, found, settings, keep, len(plan.prefix), by_hand=by_hand),
         cuts=cuts,
     )
 
@@ -141,7 +149,7 @@ class _No(NamedTuple):
     reason: str
 
 
-def _plan(cuts: Cuts, settings: Settings, chosen: int | None) -> _Plan | _No:
+def _plan(cuts: Cuts, settings: Settings, keep: Keep, chosen: int | None) -> _Plan | _No:
     """The cut and what lies before it, or why there is none."""
     view = cuts.view
     if not len(view):
@@ -149,27 +157,35 @@ def _plan(cuts: Cuts, settings: Settings, chosen: int | None) -> _Plan | _No:
     if view.kinds[-1] == Kind.COMPACTION:
         return _No("just-compacted", reasons.JUST_COMPACTED)
     if chosen is None:
-        found = cuts.find(view.boundary, len(view), settings.keep_recent_tokens)
+        found = _found(cuts, settings, keep)
     else:
         by_hand = cuts.chosen(view.boundary, chosen)
         if by_hand is None:
             return _No("not-a-cut", reasons.not_a_cut(view, chosen))
         found = by_hand
-    corrected = cuts.profile.empty_input == "refuse"
-    if found.first_kept >= len(view) or (found.point < 0 and corrected):
+    refuses = cuts.profile.empty_input != "prepare"
+    if found.first_kept >= len(view) or (found.point < 0 and refuses):
         return _No("no-cut", reasons.NO_CUT)
-    history, prefix = _to_summarize(cuts, found, only_sent=corrected)
-    if corrected and not history and not prefix:
+    history, prefix = _to_summarize(cuts, found)
+    if refuses and not history and not prefix:
         if chosen is not None:
             return _No("nothing-before", reasons.NOTHING_BEFORE)
-        return _No("fits", reasons.everything_fits(view, settings))
+        return _No("fits", reasons.everything_fits(cuts, settings, keep))
     return _Plan(found, history, prefix)
 
 
-def _to_summarize(cuts: Cuts, cut: Cut, *, only_sent: bool) -> tuple[list[int], list[int]]:
+def _found(cuts: Cuts, settings: Settings, keep: Keep) -> Cut:
     view = cuts.view
+    if cuts.profile.cut_unit == "rounds":
+        return find_by_rounds(cuts, view.boundary, len(view), settings.keep_rounds)
+    return cuts.find(view.boundary, len(view), keep.tokens)
+
+
+def _to_summarize(cuts: Cuts, cut: Cut) -> tuple[list[int], list[int]]:
+    view, profile = cuts.view, cuts.profile
+    only_sent = profile.empty_input == "refuse"
     mask = view.sent if only_sent else view.kinds.translate(CONTEXT_MASK)
-    if not cut.is_split_turn:
+    if not cut.is_split_turn or profile.split == "one-summary":
         return view.entries(view.boundary, cut.first_kept, mask), []
     history = view.entries(view.boundary, cut.turn_start, mask)
     return history, view.entries(cut.turn_start, cut.first_kept, mask)
@@ -183,7 +199,7 @@ def _files(tree: SessionTree, cuts: Cuts, first_kept: int) -> FileOperations:
         if not earlier.from_extension:
             files.add_details(earlier.read_files, earlier.modified_files)
     part = view.path[view.boundary : first_kept]
-    if cuts.profile.branch_files == "all-entries" and columns.branches:
+    if cuts.profile.branch_details == "counted" and columns.branches:
         for entry in part.select(columns.kind, _BRANCHES):
             branch = columns.branches[entry]
             if not branch.from_extension:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from explorer.compaction.cut import Cut, Cuts
 from explorer.compaction.path_view import PathView
 from explorer.compaction.profile import Settings
+from explorer.compaction.scaling import Keep
 from explorer.session.kinds import Kind
 
 EMPTY = "There is nothing here yet: the path to this place holds no entries."
@@ -47,23 +48,39 @@ def not_a_cut(view: PathView, position: int) -> str:
     return f"No valid cut falls at {name}: it would part a tool result from its call."
 
 
-def everything_fits(view: PathView, settings: Settings) -> str:
+def everything_fits(cuts: Cuts, settings: Settings, keep: Keep) -> str:
     """Why there would be nothing to ask a summarizer about (B3, E4)."""
-    held = tokens_text(view.weight(view.boundary, len(view)))
-    keep = tokens_text(settings.keep_recent_tokens)
+    view = cuts.view
     what = "what was said so far"
     if view.compaction >= 0:
         what = "what was kept and said since the last compaction"
+    if cuts.profile.cut_unit == "rounds":
+        rounds = count_text(settings.keep_rounds, "round")
+        return f"Nothing to summarize: {what} is no more than the {rounds} to keep."
+    held = tokens_text(view.weight(view.boundary, len(view)))
     return (
-        f"Nothing to summarize: {what} takes {held} tokens, and the newest {keep} are kept as "
-        "they are."
+        f"Nothing to summarize: {what} takes {held} tokens, and the newest "
+        f"{tokens_text(keep.tokens)} are kept as they are."
     )
 
 
-def cut_reason(cuts: Cuts, cut: Cut, settings: Settings, prefix: int, *, by_hand: bool) -> str:
+def cut_reason(
+    cuts: Cuts, cut: Cut, settings: Settings, keep: Keep, prefix: int, *, by_hand: bool
+) -> str:
     """Why the cut falls here and where the next one up is."""
     view = cuts.view
-    said = [_chosen(view, cut) if by_hand else _walked(cuts, cut, settings)]
+    if by_hand:
+        said = [_chosen(view, cut)]
+    elif cuts.profile.cut_unit == "rounds":
+        said = [_rounds(cuts, cut, settings)]
+    else:
+        said = [_walked(cuts, cut, keep)]
+        if keep.ratio > 1:
+            said.append(
+                f"The provider counted {keep.ratio:.1f} tokens for each of the estimate: the "
+                f"{tokens_text(settings.keep_recent_tokens)} to keep are {tokens_text(keep.tokens)}"
+                " here."
+            )
     if cut.first_kept < cut.point:
         moved = cut.point - cut.first_kept
         what = "The entry just before it joins" if moved == 1 else f"{moved} entries before it join"
@@ -74,6 +91,9 @@ def cut_reason(cuts: Cuts, cut: Cut, settings: Settings, prefix: int, *, by_hand
         if prefix > 1:
             first = f"first {prefix} entries get a summary of their own"
         said.append(f"The cut falls inside turn {turn}, so the turn is split: its {first}.")
+    elif cut.is_split_turn and cuts.profile.split == "one-summary":
+        turn = view.turn(cut.turn_start)
+        said.append(f"The cut falls inside turn {turn}: the one summary tells its first part too.")
     if cut.point >= 0:
         above = cuts.before(cut.first_kept, view.boundary)
         if above >= 0:
@@ -87,9 +107,22 @@ def _chosen(view: PathView, cut: Cut) -> str:
     return f"The cut at #{view.path[cut.point]} was chosen by hand: {kept} tokens are kept."
 
 
-def _walked(cuts: Cuts, cut: Cut, settings: Settings) -> str:
+def _rounds(cuts: Cuts, cut: Cut, settings: Settings) -> str:
+    if cut.point < 0:
+        return "There is no valid cut, so everything is kept."
+    newest = "the newest round is"
+    if settings.keep_rounds > 1:
+        newest = f"the newest {settings.keep_rounds} rounds are"
+    said = f"Counted in rounds, a reply with its tool results each: {newest} kept, from "
+    point = f"#{cuts.view.path[cut.point]}"
+    if cut.is_split_turn:
+        return f"{said}the reply {point} on."
+    return f"{said}{point} on, where its turn starts."
+
+
+def _walked(cuts: Cuts, cut: Cut, keeping: Keep) -> str:
     view = cuts.view
-    keep = tokens_text(settings.keep_recent_tokens)
+    keep = tokens_text(keeping.tokens)
     if cut.point < 0:
         return "There is no valid cut, so everything is kept."
     point = f"#{view.path[cut.point]}"

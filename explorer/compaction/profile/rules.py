@@ -40,12 +40,13 @@ class Profile:
     finished_turn: Literal["left", "prompted"] = "left"
     overflow_recovery: bool = True
     manual_while_running: Literal["refuse", "abort"] = "refuse"
-    usage: Literal["since-compaction", "any"] = "since-compaction"
+    usage: Literal["since-compaction", "any", "last-reply"] = "since-compaction"
     # where
     boundary: Literal["corrected", "faithful-0.58"] = "corrected"
     cut_unit: Literal["tokens", "rounds"] = "tokens"
     keep_recent_scale: Literal["none", "usage-ratio"] = "none"
-    empty_input: Literal["refuse", "prepare"] = "refuse"
+    empty_input: Literal["refuse", "refuse-no-messages", "prepare"] = "refuse"
+    valid_cuts: Literal["messages", "user-and-assistant"] = "messages"
     oversized_tail: Literal["last-cut", "first-cut"] = "last-cut"
     turn_judgement: Literal["before-pull", "after-pull"] = "before-pull"
     pull_back: Literal["metadata", "all-but-messages"] = "metadata"
@@ -58,9 +59,12 @@ class Profile:
     dialect: Literal["labels", "dividers"] = "labels"
     tags_in_text: Literal["escaped", "raw"] = "escaped"
     long_results: Literal["whole-characters", "units"] = "whole-characters"
+    result_cut: Literal["head", "head-and-tail"] = "head"
     answers: Literal["checked", "stored"] = "checked"
     focus: Literal["every-request", "history-only"] = "every-request"
     failed_calls: Literal["apart", "counted"] = "apart"
+    branch_details: Literal["counted", "left-out"] = "counted"
+    file_footer: Literal["read-modified", "created-updated-deleted"] = "read-modified"
     short_summary: bool = False
     context_wrapper: Literal["summary", "conversation-summary"] = "summary"
     # branches
