@@ -20,6 +20,7 @@ APP_NAME = "session-explorer"
 HOME_VARIABLE = "SESSION_EXPLORER_HOME"
 DATABASE_NAME = "sessions.db"
 SETTINGS_NAME = "settings.json"
+PREFERENCES_NAME = "preferences.json"
 
 
 def home_override() -> Path | None:
@@ -58,8 +59,13 @@ def database_path() -> Path:
 
 
 def settings_path() -> Path:
-    """The settings file, in `config_dir`."""
+    """The person's own settings file, in `config_dir`; people write it by hand."""
     return config_dir() / SETTINGS_NAME
+
+
+def preferences_path() -> Path:
+    """What the window remembers between two starts, in `config_dir`; the program writes it."""
+    return config_dir() / PREFERENCES_NAME
 
 
 def ensure(directory: Path) -> Path:

@@ -15,6 +15,7 @@ def test_one_variable_moves_everything(explorer_home: Path) -> None:
     assert paths.home_override() == explorer_home
     assert paths.database_path() == explorer_home / "data" / "sessions.db"
     assert paths.settings_path() == explorer_home / "config" / "settings.json"
+    assert paths.preferences_path() == explorer_home / "config" / "preferences.json"
     assert {paths.cache_dir().parent, paths.log_dir().parent} == {explorer_home}
 
 

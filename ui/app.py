@@ -12,7 +12,7 @@ from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
 
 from explorer import paths
-from explorer.settings import LoadedPreferences, load_preferences
+from explorer.preferences import LoadedPreferences, load_preferences
 from ui import theme
 from ui.main_window import MainWindow
 
@@ -73,7 +73,7 @@ def prepare(app: QApplication) -> LoadedPreferences:
     app.setDesktopFileName("session-explorer")
     # Closing the window starts the end; what still runs is stopped and stored before the loop is.
     app.setQuitOnLastWindowClosed(False)
-    loaded = load_preferences(paths.settings_path())
+    loaded = load_preferences(paths.preferences_path(), older=paths.settings_path())
     theme.set_text_scale(loaded.values.scale / 100)
     theme.set_theme(loaded.values.theme, app)  # type: ignore[arg-type]
     return loaded

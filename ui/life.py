@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 from explorer import paths
-from explorer.settings import LoadedPreferences, save_preferences
+from explorer.preferences import LoadedPreferences, save_preferences
 from ui.collector import Collector
 from ui.main_window import MainWindow
 
@@ -78,7 +78,7 @@ async def _live(
         started(running)
     status = await running.run(arguments)
     try:
-        save_preferences(paths.settings_path(), loaded.values)
+        save_preferences(paths.preferences_path(), loaded.values)
     except OSError as error:
         print(f"session-explorer: the settings could not be kept: {error}", file=sys.stderr)
     return status

@@ -13,7 +13,7 @@ from PySide6.QtCore import QByteArray, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
 from PySide6.QtWidgets import QMainWindow, QSplitter
 
-from explorer.settings import Preferences
+from explorer.preferences import Preferences
 from ui.shell.curtain import Curtain
 
 if TYPE_CHECKING:  # these come after the first paint
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # these come after the first paint
     from ui.map.pane import MapPane
     from ui.shell.header import Header
     from ui.shell.progress import ProgressArea
+    from ui.shell.room import RoomKeeper
     from ui.widgets.notice import NoticeStrip
     from ui.widgets.panels import EmptyState
 
@@ -66,6 +67,7 @@ class MainWindow(QMainWindow):
     model: QLabel
     entries: QLabel
     progress: ProgressArea
+    room: RoomKeeper
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer
 
 from explorer import paths
 from explorer.models.door import ModelDoor
-from explorer.settings import Preferences
+from explorer.preferences import Preferences
 from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench
 from ui import theme

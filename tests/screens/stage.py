@@ -15,7 +15,7 @@ from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from explorer.models.door import ModelDoor
-from explorer.paths import HOME_VARIABLE, database_path, ensure, settings_path
+from explorer.paths import HOME_VARIABLE, database_path, ensure, preferences_path
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.generated import write_session
@@ -69,11 +69,11 @@ class Homes:
             home = self._root / f"home-{self._count}"
             shutil.copytree(base, home)
         os.environ[HOME_VARIABLE] = str(home)
-        ensure(settings_path().parent)
+        ensure(preferences_path().parent)
         values = {"theme": job.theme, "scale": job.scale, **job.preferences}
         if job.base != "empty":
             values["last_session"] = 1
-        settings_path().write_text(json.dumps(values), encoding="utf-8")
+        preferences_path().write_text(json.dumps(values), encoding="utf-8")
         return home
 
     def _base(self, name: str) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.settings import Preferences
+from explorer.preferences import Preferences
 from ui.shell.tasks import TaskOwner
 from ui.widgets.notice import Notice
 

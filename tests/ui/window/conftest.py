@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from explorer.paths import ensure, settings_path
+from explorer.paths import ensure, preferences_path
 from tests.models.server import ChatServer
 from tests.ui.window.house import House
 
@@ -31,9 +31,9 @@ def server(explorer_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cha
     with ChatServer() as running:
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
-        ensure(settings_path().parent)
+        ensure(preferences_path().parent)
         chosen = {"summary_model": MODEL, "agent_model": MODEL}
-        settings_path().write_text(json.dumps(chosen), encoding="utf-8")
+        preferences_path().write_text(json.dumps(chosen), encoding="utf-8")
         yield running
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from explorer.paths import settings_path
+from explorer.paths import preferences_path
 from explorer.session.kinds import Flag, Kind
 from tests.generated import write_session
 from tests.models.server import ChatServer, Stall
@@ -128,9 +128,9 @@ async def test_the_layout_is_remembered(house: House) -> None:
 async def test_settings_that_cannot_be_read_are_told_and_the_defaults_used(house: House) -> None:
     live = await house.start()
     await live.close()
-    settings_path().write_text('{"theme": "purple", "scale": 4000')
+    preferences_path().write_text('{"theme": "purple", "scale": 4000')
     again = await house.start()
     assert "settings" in again.notice
     assert again.bench_is_open
     await again.close()
-    assert json.loads(settings_path().read_text())["scale"] == 100
+    assert json.loads(preferences_path().read_text())["scale"] == 100

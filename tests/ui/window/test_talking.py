@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
-from explorer.paths import ensure, settings_path
+from explorer.paths import ensure, preferences_path
 from explorer.session.kinds import Flag, Kind
 from tests.models.server import Answer, ChatServer, HttpFailure, Stall
 from tests.ui.window.house import House
@@ -23,8 +23,8 @@ def workspace(tmp_path: Path) -> Path:
     (folder / "src").mkdir(parents=True)
     (folder / "src/retry.py").write_text("def backoff(attempt):\n    return 2**attempt\n")
     (folder / "README.md").write_text("# todo-api\n")
-    ensure(settings_path().parent)
-    settings_path().write_text(json.dumps({"workspace": str(folder)}), encoding="utf-8")
+    ensure(preferences_path().parent)
+    preferences_path().write_text(json.dumps({"workspace": str(folder)}), encoding="utf-8")
     return folder
 
 

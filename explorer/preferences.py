@@ -1,4 +1,7 @@
-"""Preferences of the person: one small JSON file, written whole."""
+"""What the window remembers by itself between two starts: one small JSON file, written whole.
+
+What a person sets by hand is in `explorer.settings`.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +42,16 @@ class LoadedPreferences:
     """Why the file could not be used, for the person; empty when all is well."""
 
 
-def load_preferences(path: Path) -> LoadedPreferences:
-    """Read the file. What is missing or wrong takes its default, and the problem says which."""
+def load_preferences(path: Path, older: Path | None = None) -> LoadedPreferences:
+    """Read the file. What is missing or wrong takes its default, and the problem says which.
+
+    ``older``: where version 0.1.0 kept them; they are moved to ``path`` from there.
+    """
+    if older is not None and not path.exists() and _is_own(older):
+        try:
+            os.replace(older, path)
+        except OSError as error:
+            return LoadedPreferences(Preferences(), f"{older}: {error}")
     if not path.exists():
         return LoadedPreferences(Preferences())
     try:
@@ -63,6 +74,17 @@ def load_preferences(path: Path) -> LoadedPreferences:
             wrong.append(key)
     problem = f"{path}: not usable, default taken: {', '.join(wrong)}" if wrong else ""
     return LoadedPreferences(values, problem)
+
+
+def _is_own(path: Path) -> bool:
+    """Whether the program wrote the file: no person writes ``geometry`` and ``layout``."""
+    if not path.is_file():
+        return False
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(data, dict) and {"geometry", "layout"} <= data.keys()
 
 
 def _in_range(key: str, value: Any) -> bool:
