@@ -1,0 +1,137 @@
+"""The prompt of an agent, as VS Code's chat agent puts it together (A44, A49, A53).
+
+The instructions have no priority and always stay. The current message has 900, its tool calls
+899, the history 700; both of the former claim the budget (flexGrow 2) before the history does (1).
+Inside the history the older goes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from explorer.prompting.elements import (
+    CachePoint,
+    Chunk,
+    Element,
+    Image,
+    Message,
+    PrioritizedList,
+    Sized,
+    Sizing,
+    Text,
+)
+from explorer.prompting.text import HEAD_SHARE, Count, truncate_middle
+from explorer.prompting.turns import Conversation, Result, Round, Spoken, Turn
+
+HISTORY, TOOL_CALLS, USER = 700, 899, 900
+PICTURE_TOKENS = 1200
+RESULT_SHARE = 0.5
+"""A tool result takes at most this share of the window (A49)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPrompt:
+    """How the prompt of an agent is put together; sizes in tokens."""
+
+    system: str
+    count: Count
+    """Counts what no entry's weight tells: calls by themselves, shortened results."""
+    result_limit: int
+    """The largest tool result; longer ones lose their middle."""
+    result_head: float = HEAD_SHARE
+    keep_cached: bool = True
+    """Nothing of a prompt that was sent already is dropped for room: the prompt overflows and is
+    summarized instead. Without it the oldest history goes first."""
+    summary_reminder: str = ""
+    """Words that follow a summary, for models that stop too early (A52)."""
+
+    def elements(self, said: Conversation) -> list[Element]:
+        """The tree of the prompt, for a budget to be laid over it."""
+        current = said.turns[-1] if said.turns else Turn()
+        rows: list[Element] = [
+            Message("system", [Text(self.system)], name="instructions"),
+            PrioritizedList(self._history(said), name="history", priority=HISTORY, flex_grow=1),
+            *self._current(current),
+        ]
+        if self.keep_cached and (current.rounds or len(said.turns) > 1 or said.summary):
+            rows.append(CachePoint(name="cached so far"))
+        return rows
+
+    def _history(self, said: Conversation) -> list[Element]:
+        rows: list[Element] = []
+        if said.summary is not None:
+            rows.append(self._summary(said.summary))
+        for number, turn in enumerate(said.turns[:-1], 1):
+            rows += [_message(spoken, f"message of turn {number}") for spoken in turn.said]
+            rows += self._rounds(turn.rounds, f"turn {number}, ")
+        return rows
+
+    def _summary(self, summary: Spoken) -> Element:
+        texts: list[Element] = [Text(summary.text, tokens=summary.tokens, source=summary.entry)]
+        if self.summary_reminder:
+            texts.append(Text(self.summary_reminder, name="reminder"))
+        return Message(
+            "user", [Chunk(texts)], source=summary.entry, name="summary of what came before"
+        )
+
+    def _current(self, turn: Turn) -> list[Element]:
+        said = [_message(spoken, "current message", USER, flex_grow=2) for spoken in turn.said]
+        rounds = PrioritizedList(
+            self._rounds(turn.rounds, ""), name="tool calls", priority=TOOL_CALLS, flex_grow=2
+        )
+        return [*said, rounds] if turn.rounds else list(said)
+
+    def _rounds(self, rounds: Sequence[Round], where: str) -> list[Element]:
+        return [
+            Chunk(self._round(one), name=f"{where}round {number}")
+            for number, one in enumerate(rounds, 1)
+        ]
+
+    def _round(self, one: Round) -> list[Element]:
+        return [_reply(one, self.count), *(self._whole_or_cut(result) for result in one.results)]
+
+    def _whole_or_cut(self, result: Result) -> Element:
+        if result.tokens <= self.result_limit:
+            return _tool_message(result, result.text, result.tokens)
+        return Sized(lambda sizing: [self._cut(result, sizing)], name="long tool result")
+
+    def _cut(self, result: Result, sizing: Sizing) -> Element:
+        text = truncate_middle(result.text, self.result_limit, sizing.count, self.result_head)
+        return _tool_message(result, text, sizing.count(text))
+
+
+def _tool_message(result: Result, text: str, tokens: int) -> Element:
+    return Message(
+        "tool", [Text(text, tokens=tokens, source=result.entry)],
+        call_id=result.call_id, keep=result.call_id, source=result.entry,
+    )  # fmt: skip
+
+
+def result_limit(window: int, share: float = RESULT_SHARE) -> int:
+    """Tokens of the largest tool result."""
+    return max(1, int(window * share))
+
+
+def _reply(one: Round, count: Count) -> Element:
+    calls = [count(call.text) for call in one.calls]
+    # The entry's weight is of the whole reply; the calls go separately from its text.
+    rest = max(0, one.tokens - sum(calls))
+    texts = [Text(one.text, tokens=rest, source=one.entry)] if one.text else []
+    overhead = 0 if texts else rest
+    return Message(
+        "assistant", texts, one.calls, calls,
+        thinking=one.thinking, source=one.entry, overhead=overhead,
+    )  # fmt: skip
+
+
+def _message(
+    spoken: Spoken, name: str, priority: int | None = None, flex_grow: int | None = None
+) -> Element:
+    pictures = [Image(picture, PICTURE_TOKENS, source=spoken.entry) for picture in spoken.pictures]
+    rest = max(0, spoken.tokens - PICTURE_TOKENS * len(pictures))
+    return Message(
+        "user",
+        [Text(spoken.text, tokens=rest, source=spoken.entry), *pictures],
+        source=spoken.entry, name=name, priority=priority, flex_grow=flex_grow,
+    )  # fmt: skip

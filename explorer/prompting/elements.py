@@ -1,0 +1,134 @@
+"""What a prompt is made of: a tree of elements, each with its rank and its share (A44).
+
+``priority`` decides what goes first when the whole is too large: the lowest among siblings, then
+the lowest inside it, and so on; between equals the one that holds the lowest child, then the one
+declared first. Content that has no priority, nor anything above it, is never dropped.
+
+``flex_grow`` decides who is asked first how much it needs. Siblings without one are rendered
+first, then those with the highest number, then the lower ones, each group with what is left.
+(The words "a growing element renders after its siblings" are true of every growing element; among
+them the higher number comes first.) Inside a group the budget is divided by ``flex_basis``;
+``flex_reserve`` holds tokens back for an element that is rendered later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from explorer.prompting.messages import Picture, Role, Thinking, ToolUse
+from explorer.prompting.text import BreakOn, Count
+
+
+class Sizing(NamedTuple):
+    """What an element is told when it is rendered."""
+
+    budget: int
+    """Tokens that it may take."""
+    count: Count
+    """Counts tokens of a text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Element:
+    """What every element can say of itself."""
+
+    name: str = ""
+    priority: int | None = None
+    flex_grow: int | None = None
+    flex_basis: int = 1
+    flex_reserve: int = 0
+    pass_priority: bool = False
+    """Its children are ranked among its siblings, not among themselves."""
+    keep: str = ""
+    """Elements of one name are dropped together; a tool result bears the id of its call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Element):
+    """Words inside a message; kept or dropped as one."""
+
+    text: str
+    tokens: int | None = None
+    """Where it is known already; counted otherwise."""
+    source: int = -1
+    """The entry that it came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextChunk(Element):
+    """A long text, of which as much is kept from the start as its budget holds."""
+
+    text: str
+    break_on: BreakOn = "line"
+    source: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Image(Element):
+    """A picture inside a message."""
+
+    picture: Picture
+    tokens: int
+    source: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class CachePoint(Element):
+    """What stands before it was sent like this already: a cache holds it, and nothing of it is
+    dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group(Element):
+    """Elements that belong together."""
+
+    children: Sequence[Element]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk(Element):
+    """Elements that are kept or dropped as one."""
+
+    children: Sequence[Element]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLimit(Element):
+    """Never more than ``most`` tokens; what is too much is dropped by priority before anything
+    else is."""
+
+    most: int
+    children: Sequence[Element]
+
+
+@dataclass(frozen=True, slots=True)
+class PrioritizedList(Element):
+    """Children ranked by their place: ``descending`` drops the last first, else the first."""
+
+    children: Sequence[Element]
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sized(Element):
+    """An element that sees its budget and can count before it says what it consists of."""
+
+    render: Callable[[Sizing], Sequence[Element]]
+
+
+@dataclass(frozen=True, slots=True)
+class Message(Element):
+    """One message. Its calls go with the results that bear their ids."""
+
+    role: Role
+    children: Sequence[Element] = ()
+    calls: Sequence[ToolUse] = ()
+    call_tokens: Sequence[int] | None = None
+    """Tokens of each call, where known."""
+    call_id: str | None = None
+    thinking: Thinking | None = None
+    source: int = -1
+    overhead: int = 0
+    """Tokens that the message takes besides its content."""

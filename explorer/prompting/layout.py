@@ -1,0 +1,140 @@
+"""Budgets handed down the tree: elements in, nodes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from explorer.prompting.elements import (
+    CachePoint,
+    Chunk,
+    Element,
+    Group,
+    Image,
+    Message,
+    PrioritizedList,
+    Sized,
+    Sizing,
+    Text,
+    TextChunk,
+    TokenLimit,
+)
+from explorer.prompting.nodes import Node
+from explorer.prompting.text import Count, fitting_start
+
+_UNGROWN = float("inf")
+"""Elements without flex_grow come before all that have one."""
+
+
+def lay_out(elements: Sequence[Element], budget: int, count: Count) -> Node:
+    """The nodes of elements that share ``budget`` tokens. Nothing is dropped yet."""
+    root = Node(Group(elements, name="prompt"), "group", None, None)
+    _Layout(count).fill(root, elements, budget)
+    _finish(root)
+    return root
+
+
+class _Layout:
+    def __init__(self, count: Count) -> None:
+        self._count = count
+
+    def fill(self, node: Node, elements: Sequence[Element], budget: int) -> None:
+        """Render the children of a node in the order of their claims on the budget."""
+        node.budget = budget
+        children: list[Node | None] = [None] * len(elements)
+        groups: dict[float, list[int]] = {}
+        for at, element in enumerate(elements):
+            claim = _UNGROWN if element.flex_grow is None else element.flex_grow
+            groups.setdefault(claim, []).append(at)
+        left = budget - node.own
+        reserved = sum(element.flex_reserve for element in elements) if len(groups) > 1 else 0
+        for grow in sorted(groups, reverse=True):
+            members = groups[grow]
+            if reserved:
+                reserved -= sum(elements[at].flex_reserve for at in members)
+            room = max(0, left - reserved)
+            shares = sum(elements[at].flex_basis for at in members) or 1
+            for at in members:
+                element = elements[at]
+                share = room * element.flex_basis // shares
+                child = self._render(element, node, share, self._rank(node, element, at))
+                children[at] = child
+                left -= min(child.total, share)
+        node.children = [child for child in children if child is not None]
+        node.total = node.tokens = node.own + sum(child.total for child in node.children)
+
+    @staticmethod
+    def _rank(parent: Node, element: Element, at: int) -> int | None:
+        listed = parent.element
+        if not isinstance(listed, PrioritizedList):
+            return element.priority
+        base = listed.priority or 0
+        return base - at if listed.descending else base - len(listed.children) + at
+
+    def _render(self, element: Element, parent: Node, budget: int, rank: int | None) -> Node:
+        if isinstance(element, Text):
+            node = Node(element, "text", parent, rank)
+            node.text, node.source = element.text, element.source
+            known = element.tokens
+            node.own = self._count(element.text) if known is None else known
+            return _leaf(node, budget)
+        if isinstance(element, TextChunk):
+            node = Node(element, "text", parent, rank)
+            node.text = fitting_start(element.text, budget, self._count, element.break_on)
+            node.source, node.own = element.source, self._count(node.text) if node.text else 0
+            return _leaf(node, budget)
+        if isinstance(element, Image):
+            node = Node(element, "image", parent, rank)
+            node.own, node.source = element.tokens, element.source
+            return _leaf(node, budget)
+        if isinstance(element, CachePoint):
+            return _leaf(Node(element, "point", parent, rank), budget)
+        if isinstance(element, Message):
+            return self._message(element, parent, budget, rank)
+        node = Node(element, "chunk" if isinstance(element, Chunk) else "group", parent, rank)
+        if isinstance(element, Sized):
+            self.fill(node, element.render(Sizing(budget, self._count)), budget)
+        elif isinstance(element, TokenLimit):
+            self.fill(node, element.children, min(budget, element.most))
+        elif isinstance(element, Group | Chunk | PrioritizedList):
+            self.fill(node, element.children, budget)
+        return node
+
+    def _message(self, element: Message, parent: Node, budget: int, rank: int | None) -> Node:
+        node = Node(element, "message", parent, rank)
+        node.source = element.source
+        sizes = element.call_tokens
+        if sizes is None:
+            sizes = [self._count(call.text) for call in element.calls]
+        node.calls = list(zip(element.calls, sizes, strict=True))
+        node.own = element.overhead + sum(sizes)
+        self.fill(node, element.children, budget)
+        # Texts of one message stand on lines of their own, and a line end may be a token.
+        joints = max(0, sum(part.kind == "text" for part in node.walk()) - 1)
+        node.own += joints
+        node.tokens = node.total = node.total + joints
+        return node
+
+
+def _leaf(node: Node, budget: int) -> Node:
+    node.budget = budget
+    node.tokens = node.total = node.own
+    return node
+
+
+def _finish(root: Node) -> None:
+    """Number the nodes as they were declared, and guard what stands before the last cache point."""
+    nodes = list(root.walk())
+    point = -1
+    for order, node in enumerate(nodes):
+        node.order = order
+        if node.kind == "point":
+            point = order
+    if point < 0:
+        return
+    for node in reversed(nodes):
+        if node.order > point:
+            continue
+        if node.children:
+            node.guarded = all(child.guarded for child in node.children)
+        else:
+            node.guarded = True

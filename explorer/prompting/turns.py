@@ -1,0 +1,185 @@
+"""A conversation as turns and rounds.
+
+A turn starts with what a person (or a note, a command, a branch's summary) says; a round is an
+assistant's reply with the results of the tools that it called. A summary stands for everything
+before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from explorer.prompting.messages import Picture, Thinking, ToolUse
+from explorer.session.text import blocks_of, well_formed
+
+
+class Said(NamedTuple):
+    """One entry of a context as it is sent: its message, what it weighs, where it came from."""
+
+    entry: int
+    message: Mapping[str, Any]
+    """As converted for a model: of role ``user``, ``assistant`` or ``toolResult``."""
+    tokens: int
+    is_summary: bool = False
+    """It is a compaction's summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A message of a person, a note, or a summary."""
+
+    entry: int
+    text: str
+    tokens: int
+    pictures: tuple[Picture, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool gave."""
+
+    entry: int
+    call_id: str
+    text: str
+    tokens: int
+
+
+@dataclass(slots=True)
+class Round:
+    """A reply with the results of its calls."""
+
+    entry: int
+    text: str
+    tokens: int
+    calls: tuple[ToolUse, ...] = ()
+    thinking: Thinking | None = None
+    results: list[Result] = field(default_factory=list)
+
+    @property
+    def last_entry(self) -> int:
+        """The last entry of the round on its path."""
+        return max([self.entry, *(result.entry for result in self.results)])
+
+
+@dataclass(slots=True)
+class Turn:
+    """What was said, and the rounds that it led to. Kept entries after a summary may begin in the
+    middle of a turn, which then has nothing said."""
+
+    said: list[Spoken] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A context: the newest summary, and the turns after what it tells (A53)."""
+
+    summary: Spoken | None
+    turns: tuple[Turn, ...]
+    """The last one is the current turn."""
+
+    def all_rounds(self) -> list[Round]:
+        """The rounds of all turns, in order."""
+        return [found for turn in self.turns for found in turn.rounds]
+
+    @property
+    def is_warm(self) -> bool:
+        """A round with tools was completed in the current turn, so that a prompt cache holds most
+        of the prompt (A48)."""
+        if not self.turns:
+            return False
+        return any(found.calls and found.results for found in self.turns[-1].rounds)
+
+
+def conversation(said: Iterable[Said]) -> Conversation:
+    """Turns and rounds of a context's messages, in order.
+
+    Only what comes after the newest summary counts. Replies that failed or were stopped, calls
+    without a result and results without a call are left out: providers refuse them.
+    """
+    found = list(said)
+    newest = max((at for at, one in enumerate(found) if one.is_summary), default=-1)
+    summary = None
+    if newest >= 0:
+        summary, found = _spoken(found[newest]), found[newest + 1 :]
+    turns: list[Turn] = []
+    for one in found:
+        role = one.message.get("role")
+        if role == "toolResult":
+            if turns and turns[-1].rounds:
+                turns[-1].rounds[-1].results.append(_result(one))
+        elif role == "assistant":
+            if one.message.get("stopReason") in ("error", "aborted"):
+                continue
+            if not turns:
+                turns.append(Turn())
+            turns[-1].rounds.append(_round(one))
+        else:
+            if not turns or turns[-1].rounds:
+                turns.append(Turn())
+            turns[-1].said.append(_spoken(one))
+    for turn in turns:
+        turn.rounds = [whole for one in turn.rounds if (whole := _paired(one)) is not None]
+    return Conversation(summary, tuple(turns))
+
+
+def _paired(one: Round) -> Round | None:
+    """A round with only the calls that have a result, and the results that have a call."""
+    called = {call.id for call in one.calls}
+    results = {result.call_id: result for result in one.results if result.call_id in called}
+    calls = tuple(call for call in one.calls if call.id in results)
+    if not calls and not one.text:
+        return None
+    return Round(one.entry, one.text, one.tokens, calls, one.thinking, list(results.values()))
+
+
+def _round(one: Said) -> Round:
+    blocks = blocks_of(one.message.get("content"))
+    calls = tuple(
+        ToolUse(
+            str(block.get("id", "")),
+            str(block.get("name", "")),
+            dict(arguments) if isinstance(arguments := block.get("arguments"), dict) else {},
+        )
+        for block in blocks
+        if block.get("type") == "toolCall"
+    )
+    return Round(one.entry, _texts(blocks), one.tokens, calls, _thinking(blocks))
+
+
+def _thinking(blocks: Sequence[Mapping[str, Any]]) -> Thinking | None:
+    """The last thinking block of a reply."""
+    for block in reversed(blocks):
+        text = block.get("thinking") if block.get("type") == "thinking" else None
+        if isinstance(text, str) and text:
+            signature = block.get("thinkingSignature") or block.get("signature")
+            return Thinking(well_formed(text), signature if isinstance(signature, str) else "")
+    return None
+
+
+def _result(one: Said) -> Result:
+    blocks = blocks_of(one.message.get("content"))
+    text = _texts(blocks)
+    if not text and any(block.get("type") == "image" for block in blocks):
+        text = "[image]"
+    return Result(one.entry, str(one.message.get("toolCallId", "")), text, one.tokens)
+
+
+def _spoken(one: Said) -> Spoken:
+    blocks = blocks_of(one.message.get("content"))
+    pictures = tuple(
+        Picture(str(block.get("mimeType", "")), str(block.get("data", "")))
+        for block in blocks
+        if block.get("type") == "image"
+    )
+    return Spoken(one.entry, _texts(blocks), one.tokens, pictures)
+
+
+def _texts(blocks: Sequence[Mapping[str, Any]]) -> str:
+    return "\n".join(
+        well_formed(text)
+        for block in blocks
+        if block.get("type") == "text" and isinstance(text := block.get("text"), str) and text
+    )
