@@ -1,16 +1,21 @@
 """One turn of the agent: the reply, the tools it asks for, and the replies after them.
 
 Every message is appended as soon as it is complete, so that a crash leaves a session that can be
-gone on with. A reply that was stopped or failed is kept with what had arrived, and says so.
+gone on with. A reply that was stopped or failed is kept with what had arrived, and says so. A call
+that fails before its first word may be tried again; a context that is too large is compacted by
+the turn's keeper and the reply made again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from explorer.agent.keeping import ContextKeeper, NoKeeper, TooLarge
+from explorer.agent.reply import STOP_NAMES, Reply
 from explorer.agent.tools import ToolOutcome, read_only_tools, run_tool
 from explorer.agent.workspace import Workspace
 from explorer.models.door import (
@@ -21,18 +26,14 @@ from explorer.models.door import (
     ModelDoor,
     ModelError,
     ModelRequest,
-    TextDelta,
-    ThinkingDelta,
     ToolCall,
-    ToolCallReady,
-    Usage,
-    UsageReport,
 )
+from explorer.models.retry import Retry, RetryPolicy, with_retry
 
 MOST_ROUNDS = 24
 """Replies in one turn, after which the turn ends by itself."""
 
-TurnEnd = Literal["done", "stopped", "failed", "too_many_rounds"]
+TurnEnd = Literal["done", "stopped", "failed", "cut_short", "too_many_rounds"]
 
 
 class SessionPort(Protocol):
@@ -58,7 +59,7 @@ class ToolEnded:
     outcome: ToolOutcome
 
 
-TurnEvent = Event | ToolStarted | ToolEnded
+TurnEvent = Event | ToolStarted | ToolEnded | Retry
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,30 +70,18 @@ class TurnResult:
     error: str = ""
     entries: tuple[int, ...] = ()
 
-
-@dataclass(slots=True)
-class _Reply:
-    text: list[str] = field(default_factory=list)
-    thinking: list[str] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
-    usage: Usage | None = None
-    stop_reason: str = ""
-
-    def take(self, event: Event) -> None:
-        if isinstance(event, TextDelta):
-            self.text.append(event.text)
-        elif isinstance(event, ThinkingDelta):
-            self.thinking.append(event.text)
-        elif isinstance(event, ToolCallReady):
-            self.calls.append(event.call)
-        elif isinstance(event, UsageReport):
-            self.usage = event.usage
-        else:
-            self.stop_reason = event.stop_reason
-
     @property
-    def empty(self) -> bool:
-        return not ("".join(self.text).strip() or self.thinking or self.calls)
+    def finished(self) -> bool:
+        """The model came to an end of its own: nothing was left open (E17)."""
+        return self.end == "done"
+
+
+class _BrokenOff(Exception):
+    """A call failed after something of it had arrived: trying again would say it twice."""
+
+    def __init__(self, error: ModelError) -> None:
+        super().__init__(error.message)
+        self.error = error
 
 
 class AgentTurn:
@@ -105,86 +94,136 @@ class AgentTurn:
         model: str,
         system: str,
         workspace: Workspace | None,
+        keeper: ContextKeeper | None = None,
+        retry: RetryPolicy | None = None,
     ) -> None:
         self._port = port
         self._door = door
         self._model = model
         self._system = system
         self._workspace = workspace
+        self._keeper: ContextKeeper = keeper or NoKeeper()
+        self._retry = retry or RetryPolicy()
         self._entries: list[int] = []
 
     async def run(
-        self, text: str, cancel: CancelToken, on_event: Callable[[TurnEvent], None]
+        self,
+        text: str,
+        cancel: CancelToken,
+        on_event: Callable[[TurnEvent], None],
+        *,
+        synthetic: bool = False,
     ) -> TurnResult:
-        """Append the person's message and work until the model has nothing more to call."""
-        await self._append({"role": "user", "content": [{"type": "text", "text": text}]})
+        """Append the person's message and work until the model has nothing more to call.
+
+        ``synthetic``: nobody typed the message, and it is marked so.
+        """
+        message: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": text}]}
+        await self._append(message | {"synthetic": True} if synthetic else message)
         for _ in range(MOST_ROUNDS):
-            reply = _Reply()
-            error = await self._stream(reply, cancel, on_event)
-            if error or cancel.cancelled:
-                return await self._broken_off(reply, error)
-            await self._append(self._reply_message(reply, _STOP_NAMES[reply.stop_reason]))
-            if not reply.calls:
-                return TurnResult("done", "", tuple(self._entries))
-            if not await self._run_tools(reply.calls, cancel, on_event):
-                return TurnResult("stopped", "", tuple(self._entries))
-        return TurnResult(
-            "too_many_rounds",
-            f"The turn ended after {MOST_ROUNDS} replies with tool calls.",
-            tuple(self._entries),
+            result = await self._round(cancel, on_event)
+            if result is not None:
+                return result
+        return self._result(
+            "too_many_rounds", f"The turn ended after {MOST_ROUNDS} replies with tool calls."
         )
 
-    async def _append(self, message: dict[str, Any]) -> None:
+    async def _round(
+        self, cancel: CancelToken, on_event: Callable[[TurnEvent], None]
+    ) -> TurnResult | None:
+        """One reply and its tools; the result when the turn ends with it."""
+        await self._keeper.before_request(self._model)
+        reply = Reply()
+        error = await self._stream(reply, cancel, on_event)
+        if error is not None or cancel.cancelled:
+            return await self._broken_off(reply, error, cancel)
+        if reply.says_nothing:
+            return await self._said_nothing(reply)
+        entry = await self._append(reply.message(self._model, STOP_NAMES[reply.stop_reason]))
+        if reply.read_tokens:
+            blind = TooLarge(entry, "answered", reply.read_tokens)
+            if (await self._keeper.make_room(self._model, blind, cancel)).made:
+                return None
+        await self._keeper.after_reply(self._model, bool(reply.calls))
+        if not reply.calls:
+            if reply.stop_reason == "length":
+                return self._result("cut_short", "The answer was cut short at its length limit.")
+            return self._result("done")
+        if not await self._run_tools(reply.calls, cancel, on_event):
+            return self._result("stopped")
+        return None
+
+    def _result(self, end: TurnEnd, error: str = "") -> TurnResult:
+        return TurnResult(end, error, tuple(self._entries))
+
+    async def _append(self, message: dict[str, Any]) -> int:
         message["timestamp"] = self._port.now_ms()
-        self._entries.append(await self._port.append_message(message))
+        entry = await self._port.append_message(message)
+        self._entries.append(entry)
+        return entry
 
     async def _stream(
-        self, reply: _Reply, cancel: CancelToken, on_event: Callable[[TurnEvent], None]
-    ) -> str:
-        """Fill the reply; returns the error for the person, or an empty text."""
+        self, reply: Reply, cancel: CancelToken, on_event: Callable[[TurnEvent], None]
+    ) -> ModelError | None:
+        """Fill the reply; returns why it failed, or None."""
         messages = (ChatMessage("system", self._system), *self._port.chat_messages())
         tools = read_only_tools() if self._workspace else ()
         request = ModelRequest(self._model, messages, tools=tools)
+
+        async def attempt(_number: int) -> None:
+            arrived = False
+            try:
+                async for event in self._door.stream(request, cancel):
+                    arrived = True
+                    reply.take(event)
+                    on_event(event)
+            except ModelError as error:
+                if arrived:
+                    raise _BrokenOff(error) from error
+                raise
+
         try:
-            async for event in self._door.stream(request, cancel):
-                reply.take(event)
-                on_event(event)
+            await with_retry(attempt, self._retry, asyncio.sleep, random.random, on_event, cancel)
         except Cancelled:
-            return ""
+            return None
+        except _BrokenOff as broken:
+            return broken.error
         except ModelError as error:
-            return error.told
+            return error
         if not reply.stop_reason and not cancel.cancelled:
-            return "The answer ended before the model said that it was complete."
-        return ""
-
-    async def _broken_off(self, reply: _Reply, error: str) -> TurnResult:
-        if error or not reply.empty:
-            reply.calls.clear()
-            message = self._reply_message(reply, "error" if error else "aborted")
-            message["errorMessage"] = error or "Stopped by the person"
-            await self._append(message)
-        return TurnResult("failed" if error else "stopped", error, tuple(self._entries))
-
-    def _reply_message(self, reply: _Reply, stop_reason: str) -> dict[str, Any]:
-        content: list[dict[str, Any]] = []
-        if reply.thinking:
-            content.append({"type": "thinking", "thinking": "".join(reply.thinking)})
-        if text := "".join(reply.text):
-            content.append({"type": "text", "text": text})
-        for call in reply.calls:
-            content.append(
-                {"type": "toolCall", "id": call.id, "name": call.name, "arguments": call.arguments}
+            return ModelError(
+                "network", "The answer ended before the model said that it was complete."
             )
-        provider, _, model = self._model.partition("/")
-        return {
-            "role": "assistant",
-            "content": content,
-            "api": "session-explorer",
-            "provider": provider,
-            "model": model or provider,
-            "usage": _usage(reply.usage),
-            "stopReason": stop_reason,
-        }
+        return None
+
+    async def _broken_off(
+        self, reply: Reply, error: ModelError | None, cancel: CancelToken
+    ) -> TurnResult | None:
+        """Keep what had arrived; None when the turn goes on all the same, with more room."""
+        if error is None and reply.empty:
+            return self._result("stopped")
+        reply.calls.clear()
+        message = reply.message(self._model, "error" if error else "aborted")
+        message["errorMessage"] = error.told if error else "Stopped by the person"
+        if error is not None:
+            message["errorKind"] = error.kind
+        entry = await self._append(message)
+        if error is None:
+            return self._result("stopped")
+        told = error.told
+        if error.kind == "overflow":
+            room = await self._keeper.make_room(self._model, TooLarge(entry, "overflow"), cancel)
+            if room.made:
+                return None
+            told = room.told or told
+        return self._result("failed", told)
+
+    async def _said_nothing(self, reply: Reply) -> TurnResult:
+        """An answer of nothing is no answer: it is kept and marked, and not sent again."""
+        told = "The model's answer is empty."
+        message = reply.message(self._model, "error")
+        await self._append(message | {"errorMessage": told})
+        return self._result("failed", told)
 
     async def _run_tools(
         self,
@@ -214,22 +253,3 @@ class AgentTurn:
                 }
             )
         return not cancel.cancelled
-
-
-_STOP_NAMES = {"stop": "stop", "length": "length", "tool_calls": "toolUse"}
-
-
-def _usage(usage: Usage | None) -> dict[str, Any]:
-    """The record as pi writes it; all zero when the provider reported nothing."""
-    nothing = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
-    if usage is None or usage.source != "provider":
-        return {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0,
-                "cost": nothing}  # fmt: skip
-    return {
-        "input": usage.input,
-        "output": usage.output,
-        "cacheRead": usage.cache_read,
-        "cacheWrite": usage.cache_write,
-        "totalTokens": usage.total,
-        "cost": nothing,
-    }

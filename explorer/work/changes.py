@@ -53,7 +53,7 @@ class DraftChanged:
 class CompactionStarted:
     """A compaction of session ``key`` that nobody reviews is under way.
 
-    ``trigger`` is ``manual``, ``requested``, ``threshold`` or ``overflow``; ``tokens`` of ``window``
+    ``trigger``: ``manual``, ``requested``, ``threshold`` or ``overflow``. ``tokens`` of ``window``
     are taken. ``retry``: the reply that failed is made again afterwards.
     """
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 from explorer.agent.loop import AgentTurn, TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace
@@ -16,8 +17,11 @@ from explorer.models.door import (
     TextPart,
     ToolCall,
 )
+from explorer.models.retry import RetryPolicy
 from explorer.session.describe import blocks_of
 from explorer.session.text import well_formed
+from explorer.templates import load_prompt
+from explorer.work.automatic import AutomaticCompaction
 from explorer.work.document import Document
 
 
@@ -45,11 +49,38 @@ async def start_turn(
     text: str,
     cancel: CancelToken,
     on_event: Callable[[TurnEvent], None],
+    automatic: AutomaticCompaction | None = None,
+    retry: RetryPolicy | None = None,
 ) -> TurnResult:
-    """Send ``text`` at the leaf and work until the agent is done. Raises StoreError."""
-    system = document.agent_prompt
-    turn = AgentTurn(DocumentPort(document), document.door, model, system, workspace)
-    return await turn.run(text, cancel, on_event)
+    """Send ``text`` at the leaf and work until the agent is done. Raises StoreError.
+
+    ``automatic`` makes room in the context before, during and after the turn; without it nothing
+    is compacted by itself. ``retry``: how often a call that fails for the moment is made again.
+    """
+
+    def turn() -> AgentTurn:
+        port = DocumentPort(document)
+        return AgentTurn(
+            port, document.door, model, document.agent_prompt, workspace, automatic, retry
+        )
+
+    if automatic is None:
+        return await turn().run(text, cancel, on_event)
+    automatic.person_spoke()
+    await automatic.before_message(model, cancel)
+    result = await turn().run(text, cancel, on_event)
+    entries = result.entries
+    while await automatic.after_turn(model, _ended(result), result.finished, cancel):
+        said = load_prompt("continue")
+        result = await turn().run(said, cancel, on_event, synthetic=True)
+        entries += result.entries
+    return replace(result, entries=entries)
+
+
+def _ended(result: TurnResult) -> Literal["went-well", "failed", "stopped"]:
+    if result.end in ("failed", "stopped"):
+        return result.end
+    return "went-well"
 
 
 def chat_messages(document: Document) -> list[ChatMessage]:

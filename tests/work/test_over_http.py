@@ -29,6 +29,7 @@ from explorer.models.door import (
     ModelError,
     ModelInfo,
 )
+from explorer.models.retry import RetryPolicy
 from explorer.session.kinds import Flag, Kind
 from explorer.store import DraftRow, Store
 from explorer.work.document import Document
@@ -458,7 +459,8 @@ async def talk(
     events: list[TurnEvent] | None = None,
 ) -> TurnResult:
     on_event = events.append if events is not None else lambda event: None
-    return await start_turn(document, MODEL, workspace, text, cancel or CancelToken(), on_event)
+    token, once = cancel or CancelToken(), RetryPolicy(tries=1)
+    return await start_turn(document, MODEL, workspace, text, token, on_event, retry=once)
 
 
 def messages(document: Document, entries: tuple[int, ...]) -> list[dict[str, Any]]:

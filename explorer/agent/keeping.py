@@ -1,0 +1,54 @@
+"""What a turn asks of whoever makes room in the context while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from explorer.models.door import CancelToken
+
+
+@dataclass(frozen=True, slots=True)
+class TooLarge:
+    """A reply that tells that the window is too small for the context (A10, B14)."""
+
+    entry: int
+    """Where it is stored."""
+    outcome: Literal["overflow", "answered"]
+    """Refused, or answered without having seen everything."""
+    read_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Whether room was made, so that the reply can be made again."""
+
+    made: bool
+    told: str = ""
+    """Why not, as a sentence; empty when it was not tried."""
+
+
+class ContextKeeper(Protocol):
+    """Makes room in the context. The reply that found none leaves the active path."""
+
+    async def before_request(self, model: str) -> None:
+        """The context is about to be rendered for a request."""
+
+    async def after_reply(self, model: str, has_calls: bool) -> None:
+        """A whole reply was stored; ``has_calls``: the turn goes on with their results."""
+
+    async def make_room(self, model: str, reply: TooLarge, cancel: CancelToken) -> Room:
+        """Compact so that the request that led to ``reply`` can be sent again."""
+
+
+class NoKeeper:
+    """Nobody makes room: a request that is too large fails."""
+
+    async def before_request(self, model: str) -> None:
+        """Nothing."""
+
+    async def after_reply(self, model: str, has_calls: bool) -> None:
+        """Nothing."""
+
+    async def make_room(self, model: str, reply: TooLarge, cancel: CancelToken) -> Room:
+        return Room(False)

@@ -1,0 +1,364 @@
+"""Compacting without a review: by the threshold, after an overflow, or on a person's word.
+
+The same path as a reviewed compaction: previewed, drafted and recorded, committed. What fails
+changes nothing. Rules are read anew for every decision; guards keep it from going on for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from explorer.agent.keeping import Room, TooLarge
+from explorer.compaction.prepare import Preparation
+from explorer.compaction.triggers import (
+    Decision,
+    Guards,
+    LastReply,
+    Situation,
+    Trigger,
+    decide,
+    manual_now,
+    may_continue,
+    resting_words,
+    shrinks,
+)
+from explorer.models.door import Cancelled, CancelToken
+from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
+from explorer.store.rows import StoreError
+from explorer.work.changes import AutomaticChanged, CompactionEnded, CompactionStarted
+from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.rules import AutomaticRules, Limits, limits
+
+if TYPE_CHECKING:
+    from explorer.work.document import Document
+
+_MESSAGES = selector(CONTEXT_KINDS)
+_REPLIES = selector({Kind.ASSISTANT})
+FAILED_WORDS = {
+    "threshold": "Auto-compaction failed",
+    "overflow": "Context overflow recovery failed",
+}
+"""How the sentence about a failure begins (A43); a person's own order: ``Compaction failed``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The compaction that is under way."""
+
+    trigger: Trigger
+    tokens: int
+    window: int
+
+
+class NotNow(Exception):
+    """A compaction was asked for while the session does not stand still (A9)."""
+
+
+class _Impossible(Exception):
+    """There is nothing that a compaction could do."""
+
+
+class AutomaticCompaction:
+    """Watches one session and compacts it. All methods belong to the document's thread.
+
+    ``rules`` is asked at every decision. Implements ``ContextKeeper`` for turns of the agent.
+    """
+
+    def __init__(self, document: Document, rules: Callable[[], AutomaticRules]) -> None:
+        self._document = document
+        self._rules = rules
+        self._asked: str | None = None
+        self._cancel: CancelToken | None = None
+        self.guards = Guards()
+        self.running: Running | None = None
+
+    # what there is -----------------------------------------------------------------------------
+
+    @property
+    def rules(self) -> AutomaticRules:
+        """The rules as they stand now."""
+        return self._rules()
+
+    @property
+    def is_requested(self) -> bool:
+        """A compaction waits for the end of the turn."""
+        return self._asked is not None
+
+    @property
+    def resting(self) -> str:
+        """Why nothing happens by itself any more, as a sentence; empty while it does."""
+        return resting_words(self.guards)
+
+    def limits(self, model: str) -> Limits:
+        """Window and threshold for a model, in tokens."""
+        return limits(self._rules(), self._document.door.info(model).window)
+
+    # what a person does ------------------------------------------------------------------------
+
+    def person_spoke(self) -> None:
+        """The person sends a message: limits that hold for one message start anew."""
+        self.guards = self.guards.person_spoke()
+
+    def request_compaction(self, instructions: str = "") -> None:
+        """Compact after the running turn, whatever the threshold says (A8)."""
+        self._asked = instructions
+        self._told()
+
+    def reset(self) -> None:
+        """Close the breaker: compactions happen by themselves again."""
+        self.guards = self.guards.reset()
+        self._told()
+
+    def taken_back(self) -> None:
+        """A person undid what happened by itself: it does not happen again until ``reset``."""
+        self.guards = self.guards.rest(
+            "Automatic compaction rests, since its last one was taken back."
+        )
+        self._told()
+
+    def cancel(self) -> None:
+        """Give up the compaction that is under way; the session stays as it is."""
+        if self._cancel is not None:
+            self._cancel.cancel()
+
+    async def compact_now(
+        self,
+        instructions: str,
+        model: str,
+        cancel: CancelToken,
+        turn_running: bool = False,
+    ) -> int:
+        """Compact on a person's word, whatever is switched off (A9, A12); the entry.
+
+        Raises NotNow while a turn or another compaction runs, Cancelled, and ValueError with the
+        reason when it fails. A profile that stops the turn first is the caller's to follow:
+        see ``manual_now``.
+        """
+        rules = self._rules()
+        if self.running is not None or manual_now(rules.profile, turn_running) != "run":
+            raise NotNow("The session is being worked on; compact it after the turn.")
+        ended = await self._compact("manual", model, replace(rules, instructions=instructions),
+                                    cancel)  # fmt: skip
+        if ended.cancelled:
+            raise Cancelled
+        if ended.entry < 0:
+            raise ValueError(ended.problem)
+        return ended.entry
+
+    # what a turn asks --------------------------------------------------------------------------
+
+    async def before_request(self, model: str) -> None:
+        """The context is about to be rendered for a request."""
+
+    async def after_reply(self, model: str, has_calls: bool) -> None:
+        """A whole reply was stored."""
+
+    async def before_message(self, model: str, cancel: CancelToken) -> None:
+        """Make room before a message is sent, if the last turn left none: it may have failed, or
+        been stopped, or the rules may have changed since."""
+        reply = self._stored_reply()
+        blocked = reply is not None and reply.outcome == "overflow"
+        decision = self._decide(model, reply if blocked else None)
+        if decision.trigger == "overflow":
+            await self._leave(self._document.leaf, model, cancel, again=False)
+        elif decision.trigger is not None:
+            await self._compact(decision.trigger, model, self._rules(), cancel)
+
+    async def make_room(self, model: str, reply: TooLarge, cancel: CancelToken) -> Room:
+        """Recover from an overflow: the reply leaves the active path, and what is before it is
+        compacted (A10). One recovery per message of the person."""
+        decision = self._decide(model, LastReply(model, reply.outcome, reply.read_tokens))
+        if decision.trigger != "overflow":
+            if reply.outcome == "overflow" and decision.held_by == "recovered":
+                return Room(False, f"{FAILED_WORDS['overflow']}: {decision.reason}")
+            return Room(False)
+        ended = await self._leave(reply.entry, model, cancel, again=True)
+        return Room(ended.entry >= 0, ended.problem)
+
+    async def after_turn(
+        self, model: str, end: Literal["went-well", "failed", "stopped"], finished: bool,
+        cancel: CancelToken,
+    ) -> bool:  # fmt: skip
+        """Look at the context after a turn; returns whether the agent is to be prompted to go on.
+
+        ``finished``: the turn came to its own end, rather than to a limit.
+        """
+        asked, self._asked = self._asked, None
+        if asked is not None:
+            self._told()
+        if end == "stopped" or cancel.cancelled:
+            return False
+        outcome: Literal["answered", "failed"] = "answered" if end == "went-well" else "failed"
+        decision = self._decide(model, LastReply(model, outcome), requested=asked is not None)
+        if decision.trigger is None:
+            return False
+        rules = self._rules()
+        if asked:
+            rules = replace(rules, instructions=asked)
+        ended = await self._compact(decision.trigger, model, rules, cancel)
+        if ended.entry < 0 or decision.trigger != "threshold":
+            return False
+        rules = self._rules()
+        if not may_continue(rules.profile, rules.auto_continue, self.guards, finished):
+            return False
+        self.guards = replace(self.guards, continued=True)
+        return True
+
+    # deciding ----------------------------------------------------------------------------------
+
+    def _decide(self, model: str, reply: LastReply | None, requested: bool = False) -> Decision:
+        document, rules = self._document, self._rules()
+        window, threshold = limits(rules, document.door.info(model).window)
+        now = Situation(
+            tokens=document.context_size(rules.profile).tokens,
+            counted=document.counted_size(rules.profile),
+            threshold=threshold,
+            window=window,
+            model=model,
+            reply=reply,
+            new_messages=self._new_messages(),
+            now_ms=document.writer.now_ms(),
+            requested=requested,
+        )
+        before = self.guards
+        self.guards = before.observed(now)
+        if self.guards.resting != before.resting:
+            self._told()
+        return decide(now, self.guards, rules.profile, rules.enabled)
+
+    def _new_messages(self) -> int:
+        """Messages on the active path since its last compaction."""
+        context = self._document.context()
+        start = context.path.position(context.compaction) + 1 if context.compaction >= 0 else 0
+        kinds = self._document.tree.columns.kind
+        return len(context.path[start:].select(kinds, _MESSAGES))
+
+    def _stored_reply(self) -> LastReply | None:
+        """The last reply of the active path, if it is the leaf."""
+        document = self._document
+        columns, leaf = document.tree.columns, document.leaf
+        if leaf < 0 or columns.kind[leaf] != Kind.ASSISTANT:
+            return None
+        message = document.entry(leaf).get("message")
+        if not isinstance(message, dict):
+            return None
+        model = f"{message.get('provider', '')}/{message.get('model', '')}"
+        outcome: Literal["overflow", "failed", "answered"] = "answered"
+        if columns.flags[leaf] & (Flag.ERROR | Flag.ABORTED):
+            outcome = "overflow" if message.get("errorKind") == "overflow" else "failed"
+        # A leaf is newer than any compaction on its path.
+        return LastReply(model, outcome)
+
+    # doing -------------------------------------------------------------------------------------
+
+    async def _leave(
+        self, reply: int, model: str, cancel: CancelToken, again: bool
+    ) -> CompactionEnded:
+        """Compact before a reply that was too large; the reply stays in the log, as a branch. When
+        nothing comes of it, the reply is the leaf again."""
+        document = self._document
+        parent = document.tree.columns.parent[reply]
+        self.guards = replace(self.guards, recovered=again)
+        await document.writer.move_leaf(parent)
+        entry = -1
+        try:
+            ended = await self._compact("overflow", model, self._rules(), cancel, retry=again)
+            entry = ended.entry
+        finally:
+            if entry < 0 and document.leaf == parent:
+                await document.writer.move_leaf(reply)
+        return ended
+
+    async def _compact(
+        self,
+        trigger: Trigger,
+        model: str,
+        rules: AutomaticRules,
+        cancel: CancelToken,
+        retry: bool = False,
+    ) -> CompactionEnded:
+        """Draft and commit, told as a start and an end. Never raises what a summary can fail with:
+        that is in the end's ``problem``."""
+        document = self._document
+        before = document.counted_size(rules.profile)
+        ended = CompactionEnded(document.key, trigger, tokens_before=before, retry=retry)
+        self._begin(trigger, model, rules, retry)
+        inner = CancelToken()
+        forget = cancel.add_callback(inner.cancel)
+        self._cancel = inner
+        try:
+            entry = await self._draft_and_commit(trigger, rules, inner)
+            ended = replace(ended, entry=entry, tokens_after=document.counted_size(rules.profile))
+            self._went_well(trigger, ended.tokens_after, self.limits(model))
+        except Cancelled:
+            ended = replace(ended, cancelled=True)
+        except (DraftFailed, StoreError, ValueError, _Impossible) as error:
+            ended = replace(ended, problem=self._failed(trigger, str(error)))
+        except asyncio.CancelledError:
+            ended = replace(ended, cancelled=True)
+            raise
+        finally:
+            forget()
+            self._cancel = self.running = None
+            document.hub.publish(ended)
+            self._told()
+        return ended
+
+    def _begin(self, trigger: Trigger, model: str, rules: AutomaticRules, retry: bool) -> None:
+        document = self._document
+        tokens = document.context_size(rules.profile).tokens
+        window = limits(rules, document.door.info(model).window).window
+        self.running = Running(trigger, tokens, window)
+        document.hub.publish(CompactionStarted(document.key, trigger, tokens, window, retry))
+
+    async def _draft_and_commit(
+        self, trigger: Trigger, rules: AutomaticRules, cancel: CancelToken
+    ) -> int:
+        document = self._document
+        shown = document.preview(None, rules.profile, rules.settings)
+        if not isinstance(shown.preparation, Preparation):
+            raise _Impossible(shown.preparation.reason)
+        if not shrinks(shown.context_estimate, shown.tokens_kept):
+            raise _Impossible("All that the context holds is recent: nothing can be summarized.")
+        order = Order(rules.instructions, rules.summary_model, lambda _purpose, _text: None, cancel)
+        draft = await document.summarize(shown, order)
+        taken = await asyncio.to_thread(document.count_text, draft.summary, rules.profile)
+        after = shown.after(taken)
+        if not shrinks(shown.context_estimate, after):
+            problem = (
+                f"The context would take {after:,} tokens instead of {shown.context_estimate:,}."
+            )
+            await self._refuse(draft)
+            raise DraftFailed(problem, draft.parts)
+        if cancel.cancelled:
+            await self._refuse(draft)
+            raise Cancelled
+        return await document.commit(draft)
+
+    async def _refuse(self, draft: Draft) -> None:
+        """A draft that nobody is to take up later."""
+        await self._document.drafts.mark(draft, "discarded", draft.summary)
+
+    def _went_well(self, trigger: Trigger, after: int, now: Limits) -> None:
+        if trigger == "manual":
+            self.guards = self.guards.reset()
+        elif after > now.threshold:
+            self.guards = self.guards.failed(
+                f"After the compaction the context still takes {after:,} tokens, more than the"
+                f" threshold of {now.threshold:,}.",
+                self._document.writer.now_ms(),
+            )
+        else:
+            self.guards = self.guards.compacted()
+
+    def _failed(self, trigger: Trigger, reason: str) -> str:
+        """Count a failure of what happens by itself; the sentence for the person."""
+        if trigger in FAILED_WORDS:
+            self.guards = self.guards.failed(reason, self._document.writer.now_ms())
+        return f"{FAILED_WORDS.get(trigger, 'Compaction failed')}: {reason}"
+
+    def _told(self) -> None:
+        self._document.hub.publish(AutomaticChanged(self._document.key))
