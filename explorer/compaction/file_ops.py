@@ -43,10 +43,12 @@ class FileOperations:
             last = bisect_left(ops.entry, part.stop, first)
             rows = slice(first, last)
             # Sessions touch few files many times over.
-            for path, kind, failed in set(
-                zip(ops.path[rows], ops.kind[rows], ops.failed[rows], strict=True)
+            for path, kind, failed, wide in set(
+                zip(ops.path[rows], ops.kind[rows], ops.failed[rows], ops.wide[rows], strict=True)
             ):
                 name = ops.paths[path]
+                if wide and not apart:
+                    continue
                 if apart and failed:
                     self._failed.add(name)
                 elif kind == _READ:

@@ -17,7 +17,6 @@ import orjson
 from explorer.formats import omp, pi
 from explorer.formats.jsonl import line_groups
 from explorer.session.describe import (
-    FILE_TOOLS,
     MAX_COUNT,
     STOP_FLAGS,
     Facts,
@@ -25,7 +24,9 @@ from explorer.session.describe import (
     usage_tokens,
 )
 from explorer.session.entry_batch import Ops
+from explorer.session.file_tools import FILE_TOOLS, file_ops
 from explorer.session.kinds import Flag, Kind
+from explorer.session.results import result_flags
 from explorer.session.text import PREVIEW_UNITS, call_title, first_line
 from explorer.tokens.estimate import estimate_entry, json_units, utf16_units
 
@@ -33,14 +34,16 @@ LARGE_BYTES = 64 << 10
 BATCH_LINES = 1_000
 
 _USER, _ASSISTANT, _TOOL_RESULT = int(Kind.USER), int(Kind.ASSISTANT), int(Kind.TOOL_RESULT)
-_ERROR, _TEXT, _LARGE = int(Flag.ERROR), int(Flag.HAS_TEXT), int(Flag.LARGE)
+_TEXT, _LARGE = int(Flag.HAS_TEXT), int(Flag.LARGE)
 _THINKING, _CALL = int(Flag.HAS_THINKING), int(Flag.HAS_TOOL_CALL)
 
-_NOTHING = (None, None, "", None, None)
-"""compaction, branch, thinking level, label, name of an entry that has none."""
+_NOTHING = (None, None, "", None, None, 0, None)
+"""compaction, branch, thinking level, label, name, error, prune of an entry that has none."""
+_COMMON = 10
+"""How many of the facts come before those."""
 
 Row = tuple[Any, ...]
-"""Kind, flags, time, usage, model, preview, call id, estimate."""
+"""Kind, flags, time, usage, model, preview, call id, tool, estimate."""
 
 
 class Piece(NamedTuple):
@@ -131,7 +134,7 @@ def characters(lines: list[bytes]) -> int:
 
 def _of_any(entry: dict[str, Any], rare: dict[int, Facts], place: int) -> Row:
     facts = describe(entry)
-    if facts.user_images or facts.ops or facts[9:] != _NOTHING:
+    if facts.user_images or facts.ops or facts[_COMMON:] != _NOTHING:
         rare[place] = facts
     kind, flags, moment, usage, model, preview = facts[:6]
     return (
@@ -142,6 +145,7 @@ def _of_any(entry: dict[str, Any], rare: dict[int, Facts], place: int) -> Row:
         model,
         preview,
         facts.call_id,
+        facts.tool,
         estimate_entry(entry),
     )
 
@@ -167,13 +171,15 @@ def _of_message(entry: dict[str, Any], ops: dict[int, Ops], place: int) -> Row:
     preview = first_line(content)
     tokens = (utf16_units(content) + 3) // 4
     if role == "toolResult":
-        call_id = message["toolCallId"]
-        if type(call_id) is not str:
-            raise TypeError("no name of a call")
-        flags = _TEXT | _ERROR if message.get("isError") is True else _TEXT
-        return _TOOL_RESULT, flags, moment, -1, "", preview, call_id, tokens
+        call_id, tool = message["toolCallId"], message["toolName"]
+        if type(call_id) is not str or type(tool) is not str:
+            raise TypeError("no name of a call or of a tool")
+        if message.get("isError") is True or "prunedAt" in message:
+            raise ValueError("an error, or pruned: both have more to tell than most results")
+        flags = _TEXT | result_flags(content)
+        return _TOOL_RESULT, flags, moment, -1, "", preview, call_id, tool, tokens
     if role == "user":
-        return _USER, _TEXT, moment, -1, "", preview, "", tokens
+        return _USER, _TEXT, moment, -1, "", preview, "", "", tokens
     raise ValueError("a role that few messages have")
 
 
@@ -205,7 +211,7 @@ def _reply(
             if not text and len(calls) < PREVIEW_UNITS:
                 calls += (" · " if calls else "") + call_title(name, arguments)
             if name in FILE_TOOLS:
-                found += _file_ops(block, name, arguments)
+                found += _file_ops(block, name)
         else:
             raise ValueError("an image, or what is not known")
     if text:
@@ -219,17 +225,15 @@ def _reply(
     if type(usage) is not int or not 0 < usage <= MAX_COUNT:
         usage = usage_tokens(message["usage"])
     model = _model(message["provider"], message["model"])
-    return _ASSISTANT, flags, moment, usage, model, preview, "", (counted + 3) // 4
+    return _ASSISTANT, flags, moment, usage, model, preview, "", "", (counted + 3) // 4
 
 
-def _file_ops(block: dict[str, Any], name: str, arguments: dict[str, Any]) -> Ops:
-    path = arguments["path"]
-    if not path:
-        return ()
+def _file_ops(block: dict[str, Any], name: str) -> Ops:
     call_id = block["id"]
-    if type(path) is not str or type(call_id) is not str:
-        raise TypeError("no name of a file or of a call")
-    return ((FILE_TOOLS[name], path, call_id),)
+    if type(call_id) is not str:
+        raise TypeError("no name of a call")
+    # Plain tuples pass from one process to another.
+    return tuple([tuple(op) for op in file_ops(name, block["arguments"], call_id)])
 
 
 @lru_cache(maxsize=256)

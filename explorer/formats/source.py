@@ -198,7 +198,7 @@ class FileSource:
         numbers = range(self._line + 1, self._line + count + 1)
         self._line += count
         self._leaf_id = ids[-1]
-        kinds, flags, times, usages, models, previews, calls, estimates = columns[2:]
+        kinds, flags, times, usages, models, previews, calls, tools, estimates = columns[2:]
         return EntryBatch(
             ids=ids,
             parents=parents,
@@ -211,6 +211,7 @@ class FileSource:
             models=models,
             previews=previews,
             calls=calls,
+            tools=tools,
             estimates=estimates,
             ops=_moved(found.ops, place, count),
             rare=_moved(found.rare, place, count),

@@ -11,9 +11,16 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from explorer.session.describe import BranchFacts, CompactionFacts, Facts, OpKind
+from explorer.session.describe import BranchFacts, CompactionFacts, Facts
+from explorer.session.file_tools import FileOp, Known, OpKind
+from explorer.session.kinds import Flag
+from explorer.session.pruned import PruneFacts
 
-OP_KINDS: tuple[OpKind, ...] = ("read", "write", "edit")
+OP_KINDS: tuple[OpKind, ...] = ("read", "write", "edit", "create", "delete")
+KNOWN: tuple[Known, ...] = ("tool", "argument", "result")
+_CREATE, _WRITE = OP_KINDS.index("create"), OP_KINDS.index("write")
+_BY_RESULT = KNOWN.index("result")
+_ERROR, _CREATED = int(Flag.ERROR), int(Flag.CREATED)
 
 
 @dataclass(slots=True)
@@ -27,7 +34,16 @@ class FileOpColumns:
     """Index into ``paths``."""
     failed: bytearray = field(default_factory=bytearray)
     """1 when the call's result was an error (B17)."""
+    result: array[int] = field(default_factory=lambda: array("i"))
+    """The entry of the call's result, or -1 while there is none."""
+    part: array[int] = field(default_factory=lambda: array("i"))
+    """Which part of the file a read asked for: index into ``parts``; 0 is all of it."""
+    known: bytearray = field(default_factory=bytearray)
+    """How the kind is known: index into ``KNOWN``."""
+    wide: bytearray = field(default_factory=bytearray)
+    """1 when pi, which looks at three tools, does not see it."""
     paths: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=lambda: [""])
 
 
 @dataclass(slots=True)
@@ -48,6 +64,12 @@ class SessionColumns:
     """Index into ``models``; 0 is none."""
     user_images: dict[int, int] = field(default_factory=dict)
     models: list[str] = field(default_factory=lambda: [""])
+    tool: array[int] = field(default_factory=lambda: array("H"))
+    """Of a tool result: index into ``tools``; 0 is none."""
+    tools: list[str] = field(default_factory=lambda: [""])
+    errors: dict[int, int] = field(default_factory=dict)
+    """Tool results that are errors: a mark that those which say the same have in common."""
+    prunes: dict[int, PruneFacts] = field(default_factory=dict)
     compactions: dict[int, CompactionFacts] = field(default_factory=dict)
     branches: dict[int, BranchFacts] = field(default_factory=dict)
     thinking: dict[int, str] = field(default_factory=dict)
@@ -55,19 +77,26 @@ class SessionColumns:
     """Label entries: index of the label entry -> (target id, label)."""
     names: dict[int, str] = field(default_factory=dict)
     ops: FileOpColumns = field(default_factory=FileOpColumns)
+    open_calls: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """File calls without a result yet: call id -> (first row of ``ops``, number of rows)."""
 
     def __len__(self) -> int:
         return len(self.parent)
 
 
 class ColumnBuilder:
-    """Appends entries to columns, interning models and paths and marking failed calls."""
+    """Appends entries to columns, interning names and joining calls with their results.
+
+    All that it must remember between two entries is in the columns, so that it goes on where
+    another left off.
+    """
 
     def __init__(self, columns: SessionColumns | None = None) -> None:
         self.columns = columns if columns is not None else SessionColumns()
         self._models = {name: at for at, name in enumerate(self.columns.models)}
+        self._tools = {name: at for at, name in enumerate(self.columns.tools)}
         self._paths = {name: at for at, name in enumerate(self.columns.ops.paths)}
-        self._calls: dict[str, int] = {}
+        self._parts = {name: at for at, name in enumerate(self.columns.ops.parts)}
 
     def append(self, entry_id: str, parent: int, facts: Facts, estimate: int) -> int:
         """Add one entry below the index ``parent`` (-1: a root) and return its index.
@@ -86,34 +115,46 @@ class ColumnBuilder:
         columns.estimate.append(estimate)
         columns.usage.append(facts.usage)
         columns.model.append(self._model(facts.model) if facts.model else 0)
+        columns.tool.append(self._tool(facts.tool) if facts.tool else 0)
         self._append_few(index, facts)
         return index
 
     def _model(self, name: str) -> int:
-        at = self._models.get(name)
-        if at is None:
-            at = self._models[name] = len(self.columns.models)
-            self.columns.models.append(name)
-        return at
+        return _interned(self._models, self.columns.models, name)
 
-    def _append_ops(self, index: int, found: Sequence[tuple[OpKind, str, str]]) -> None:
+    def _tool(self, name: str) -> int:
+        return _interned(self._tools, self.columns.tools, name)
+
+    def _append_ops(self, index: int, found: Sequence[FileOp]) -> None:
         ops = self.columns.ops
-        for kind, path, call_id in found:
-            at = self._paths.get(path)
-            if at is None:
-                at = self._paths[path] = len(ops.paths)
-                ops.paths.append(path)
+        for kind, path, call_id, part, known, wide in found:
+            row = len(ops.entry)
             if call_id:
-                self._calls[call_id] = len(ops.entry)
+                first, count = self.columns.open_calls.get(call_id, (row, 0))
+                # The rows of one call lie together; an id given out again is another call.
+                goes_on = first + count == row and (not count or ops.entry[first] == index)
+                self.columns.open_calls[call_id] = (first, count + 1) if goes_on else (row, 1)
             ops.entry.append(index)
             ops.kind.append(OP_KINDS.index(kind))
-            ops.path.append(at)
+            ops.path.append(_interned(self._paths, ops.paths, path))
             ops.failed.append(0)
+            ops.result.append(-1)
+            ops.part.append(_interned(self._parts, ops.parts, part))
+            ops.known.append(KNOWN.index(known))
+            ops.wide.append(wide)
 
-    def _close_call(self, call_id: str, flags: int) -> None:
-        row = self._calls.pop(call_id, None)
-        if row is not None and flags & 1:
-            self.columns.ops.failed[row] = 1
+    def _close_call(self, call_id: str, index: int, flags: int) -> None:
+        """The entry ``index`` is the result of a call."""
+        opened = self.columns.open_calls.pop(call_id, None)
+        if opened is None:
+            return
+        ops = self.columns.ops
+        for row in range(opened[0], sum(opened)):
+            ops.result[row] = index
+            if flags & _ERROR:
+                ops.failed[row] = 1
+            elif flags & _CREATED and ops.kind[row] in (_WRITE, _CREATE):
+                ops.kind[row], ops.known[row] = _CREATE, _BY_RESULT
 
     def _append_few(self, index: int, facts: Facts) -> None:
         """What few entries have."""
@@ -121,7 +162,7 @@ class ColumnBuilder:
         if facts.ops:
             self._append_ops(index, facts.ops)
         elif facts.call_id:
-            self._close_call(facts.call_id, facts.flags)
+            self._close_call(facts.call_id, index, facts.flags)
         if facts.user_images:
             columns.user_images[index] = facts.user_images
         if facts.compaction is not None:
@@ -134,3 +175,15 @@ class ColumnBuilder:
             columns.labels[index] = facts.label
         if facts.name is not None:
             columns.names[index] = facts.name
+        if facts.error:
+            columns.errors[index] = facts.error
+        if facts.prune is not None:
+            columns.prunes[index] = facts.prune
+
+
+def _interned(known: dict[str, int], names: list[str], name: str) -> int:
+    at = known.get(name)
+    if at is None:
+        at = known[name] = len(names)
+        names.append(name)
+    return at

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from math import isfinite
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+from explorer.session.file_tools import FileOp, OpKind, file_ops
 from explorer.session.kinds import ROLE_KINDS, TYPE_KINDS, Flag, Kind
+from explorer.session.pruned import PRUNE_TYPE, PruneFacts, prune_facts
+from explorer.session.results import error_mark, result_flags
 from explorer.session.text import (
     PREVIEW_UNITS,
     Json,
@@ -24,7 +27,6 @@ from explorer.session.text import (
 )
 
 __all__ = [
-    "FILE_TOOLS",
     "MAX_COUNT",
     "PREVIEW_UNITS",
     "STOP_FLAGS",
@@ -34,6 +36,7 @@ __all__ = [
     "FileOp",
     "Json",
     "OpKind",
+    "PruneFacts",
     "blocks_of",
     "call_title",
     "describe",
@@ -41,6 +44,7 @@ __all__ = [
     "first_line",
     "from_extension",
     "kind_of",
+    "prompt_tokens",
     "summary_line",
     "text_of",
     "time_ms",
@@ -48,14 +52,10 @@ __all__ = [
     "usage_tokens",
 ]
 
-OpKind = Literal["read", "write", "edit"]
-
 MAX_COUNT = 2**31 - 1
 """Token counts are kept in 32 bits; a larger one is damage and is shown as this."""
 _MAX_TIME = 8.64e15
 """Milliseconds; the range of JavaScript's Date."""
-
-FILE_TOOLS: dict[str, OpKind] = {"read": "read", "write": "write", "edit": "edit"}
 
 # Looking up a member of an enum, and joining flags, costs as much as parsing a line's first
 # field: what every entry needs is looked up once.
@@ -66,15 +66,8 @@ _HAS_TEXT = int(Flag.HAS_TEXT)
 _HAS_THINKING = int(Flag.HAS_THINKING)
 _HAS_TOOL_CALL = int(Flag.HAS_TOOL_CALL)
 _HAS_IMAGE = int(Flag.HAS_IMAGE)
+_PRUNED_BY_AGENT = int(Flag.PRUNED_BY_AGENT)
 STOP_FLAGS = {"error": _ERROR, "aborted": int(Flag.ABORTED), "length": int(Flag.LENGTH_STOP)}
-
-
-class FileOp(NamedTuple):
-    """One file touched by a tool call of a reply (A28)."""
-
-    kind: OpKind
-    path: str
-    call_id: str
 
 
 class CompactionFacts(NamedTuple):
@@ -111,12 +104,17 @@ class Facts(NamedTuple):
     ops: tuple[FileOp, ...] = ()
     call_id: str = ""
     """The call that a tool result answers."""
+    tool: str = ""
+    """The tool that made a tool result."""
     compaction: CompactionFacts | None = None
     branch: BranchFacts | None = None
     thinking_level: str = ""
     label: tuple[str, str] | None = None
     """(target id, label); an empty label clears it."""
     name: str | None = None
+    error: int = 0
+    """Of a tool result that is an error: a mark of what it says, never 0; see ``error_mark``."""
+    prune: PruneFacts | None = None
 
 
 def time_ms(value: object) -> float:
@@ -153,6 +151,16 @@ def usage_tokens(usage: object) -> int:
     parts = [usage.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
     numbers = [token_count(part) for part in parts if isinstance(part, int | float)]
     return token_count(sum(numbers)) if numbers else -1
+
+
+def prompt_tokens(usage: object) -> int:
+    """Tokens of the prompt in a usage record, cached ones among them; all of it where the record
+    does not tell the answer apart; -1 if none (B18)."""
+    if not isinstance(usage, dict):
+        return -1
+    parts = [usage.get(key) for key in ("input", "cacheRead", "cacheWrite")]
+    told = token_count(sum(token_count(part) for part in parts))
+    return told or usage_tokens(usage)
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -229,12 +237,17 @@ def _images(content: object) -> int:
 
 def _tool_result(moment: float, message: Json) -> Facts:
     content = message.get("content")
-    flags = _HAS_TEXT
+    text, flags, error = text_of(content), _HAS_TEXT, 0
     if _images(content):
         flags |= _HAS_IMAGE
     if message.get("isError") is True:
         flags |= _ERROR
-    call_id = message.get("toolCallId")
+        error = error_mark(text)
+    else:
+        flags |= result_flags(text, has_image=bool(flags & _HAS_IMAGE))
+    if message.get("prunedAt") is not None:
+        flags |= _PRUNED_BY_AGENT
+    call_id, tool = message.get("toolCallId"), message.get("toolName")
     return Facts(
         _TOOL_RESULT,
         flags,
@@ -245,6 +258,8 @@ def _tool_result(moment: float, message: Json) -> Facts:
         0,
         (),
         call_id if isinstance(call_id, str) else "",
+        tool if isinstance(tool, str) else "",
+        error=error,
     )
 
 
@@ -290,10 +305,7 @@ def _assistant(moment: float, message: Json) -> Facts:
             name, arguments = _string(block, "name"), block.get("arguments")
             if not text and len(calls) < PREVIEW_UNITS:
                 calls += (" · " if calls else "") + call_title(name, arguments)
-            if name in FILE_TOOLS and isinstance(arguments, dict):
-                path = arguments.get("path")
-                if isinstance(path, str) and path:
-                    ops.append(FileOp(FILE_TOOLS[name], path, _string(block, "id")))
+            ops += file_ops(name, arguments, _string(block, "id"))
         elif block_type == "text":
             text = text or first_line(_string(block, "text"))
         elif block_type == "thinking":
@@ -351,6 +363,7 @@ def _metadata(kind: Kind, flags: Flag, moment: float, entry: Mapping[str, Any]) 
     model = level = ""
     label: tuple[str, str] | None = None
     name: str | None = None
+    prune: PruneFacts | None = None
     if kind is Kind.MODEL_CHANGE:
         model = _model_of_change(entry)
         text = f"model {first_line(model)}"
@@ -363,12 +376,16 @@ def _metadata(kind: Kind, flags: Flag, moment: float, entry: Mapping[str, Any]) 
     elif kind is Kind.SESSION_INFO:
         name = _text(entry, "name", "title")
         text = f"name “{first_line(name)}”"
+    elif kind is Kind.CUSTOM and entry.get("customType") == PRUNE_TYPE:
+        prune = prune_facts(entry.get("data"))
+        text = first_line(prune.title) if prune else "a prune entry that cannot be read"
     else:
         title = _text(entry, "customType") or _text(entry, "type")
         text = first_line(title) or "entry without a type"
     return Facts(
-        kind, flags, moment, -1, model, text, 0, thinking_level=level, label=label, name=name
-    )
+        kind, flags, moment, -1, model, text, 0,
+        thinking_level=level, label=label, name=name, prune=prune,
+    )  # fmt: skip
 
 
 def _model_of_change(entry: Mapping[str, Any]) -> str:

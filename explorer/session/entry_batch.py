@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import Any, overload
 
-from explorer.session.describe import Facts, FileOp, OpKind
+from explorer.session.describe import Facts
+from explorer.session.file_tools import FileOp
 from explorer.session.kinds import Kind
 from explorer.session.records import EntryRecord
 
-Ops = tuple[tuple[OpKind, str, str], ...]
-"""The file operations of a reply: of each the kind, path and call id, as in ``FileOp``."""
+Ops = tuple[tuple[Any, ...], ...]
+"""The file operations of a reply: of each the fields of a ``FileOp``, as plain data."""
 
 _KINDS = tuple(Kind)
 
@@ -35,6 +36,7 @@ class EntryBatch(Sequence[EntryRecord]):
     models: Sequence[str]
     previews: Sequence[str]
     calls: Sequence[str]
+    tools: Sequence[str]
     estimates: Sequence[int]
     ops: Mapping[int, Ops] = field(default_factory=dict)
     """By position: the file operations of replies that have any."""
@@ -75,6 +77,7 @@ class EntryBatch(Sequence[EntryRecord]):
             0,
             tuple(FileOp(*op) for op in self.ops.get(at, ())),
             self.calls[at],
+            self.tools[at],
         )
 
     def _record(self, at: int) -> EntryRecord:

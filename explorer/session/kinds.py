@@ -55,6 +55,12 @@ class Flag(IntFlag):
     """A custom message with display false: sent to the model, not shown in the conversation."""
     LARGE = 2048
     """The payload is over 64 KB: views load it in pieces."""
+    FOUND_NOTHING = 4096
+    """A tool result that is empty, or says that nothing was found."""
+    CREATED = 8192
+    """A tool result that says that its file is new."""
+    PRUNED_BY_AGENT = 16384
+    """A tool result whose text the agent itself replaced by a note in its file (A13)."""
 
 
 MESSAGE_KINDS = frozenset(

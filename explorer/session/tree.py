@@ -17,6 +17,7 @@ from typing import overload
 from explorer.session.columns import ColumnBuilder, SessionColumns
 from explorer.session.describe import Facts
 from explorer.session.kinds import Kind
+from explorer.session.pruned import PrunedResult
 
 _IDS_AT_ONCE = 8_192
 _NEAR = 64
@@ -113,6 +114,7 @@ class SessionTree:
         self._starts: list[int] = []
         self._below: dict[int, list[int]] = {}
         """The runs that start below an entry, or below none (-1)."""
+        self._pruned: dict[int, dict[int, PrunedResult]] = {}
         self._find_runs()
 
     def __len__(self) -> int:
@@ -287,6 +289,22 @@ class SessionTree:
             if target >= 0:
                 found[target] = label
         return {target: label for target, label in found.items() if label}
+
+    def prune_results(self, prune: int) -> dict[int, PrunedResult]:
+        """What a prune entry prunes: tool results above it, by index. Do not change it."""
+        found = self._pruned.get(prune)
+        if found is None:
+            kinds, found = self.columns.kind, {}
+            for entry_id, tokens, text in self.columns.prunes[prune].results:
+                at = self.index_above(entry_id, prune)
+                if (
+                    0 <= at < prune
+                    and kinds[at] == Kind.TOOL_RESULT
+                    and self.is_ancestor(at, prune)
+                ):
+                    found[at] = PrunedResult(tokens, text, prune)
+            self._pruned[prune] = found
+        return found
 
     def name(self) -> str:
         """The session's latest name, or an empty text."""

@@ -11,13 +11,15 @@ from typing import Any
 from explorer.session.columns import ColumnBuilder
 from explorer.session.describe import Facts
 from explorer.session.entry_batch import EntryBatch, Ops
+from explorer.session.file_tools import FileOp
 from explorer.session.kinds import Kind
 from explorer.session.records import EntryRecord
 from explorer.store.codec import ENTRY_WIDTH, rare_json, shown, sound_record, text_in, to_json
 
 _INT_MAX = 2**31 - 1
-_NOTHING = (0, (), None, None, "", None, None)
-"""images, ops, compaction, branch, thinking level, label, name of an entry that has none."""
+_NOTHING = (0, (), None, None, "", None, None, 0, None)
+"""images, ops, compaction, branch, thinking level, label, name, error, prune of an entry that has
+none."""
 
 
 class Batch:
@@ -36,7 +38,7 @@ class Batch:
         self.raws: Sequence[str | bytes] = batch.raws
         self.kinds, self.flags, self.times = batch.kinds, batch.flags, batch.times
         self.usages, self.models, self.previews = batch.usages, batch.models, batch.previews
-        self.calls, self.estimates = batch.calls, batch.estimates
+        self.calls, self.tools, self.estimates = batch.calls, batch.tools, batch.estimates
         self.ops: Mapping[int, Ops] = batch.ops
         """By position: the file operations of entries that are not in ``rare``."""
         self.rare: Mapping[int, Facts] = batch.rare
@@ -51,7 +53,7 @@ class Batch:
             *facts, strict=True
         )
         self.kinds = bytes(kinds)
-        images, ops, self.calls, *rare = rest
+        images, ops, self.calls, self.tools, *rare = rest
         self.ops = {}
         self.rare = {
             at: facts[at]
@@ -69,6 +71,7 @@ class Batch:
             and isinstance(text_in("".join(self.previews)), str)
             and isinstance(text_in("".join(self.models)), str)
             and isinstance(text_in("".join(self.calls)), str)
+            and isinstance(text_in("".join(self.tools)), str)
         )
 
     def __len__(self) -> int:
@@ -97,6 +100,7 @@ class Batch:
             self.previews,
             [call or None for call in self.calls],
             extra,
+            [tool or None for tool in self.tools],
         )
         for at, column in enumerate(columns):
             values[at::ENTRY_WIDTH] = column
@@ -156,6 +160,8 @@ class BatchBuilder(ColumnBuilder):
             if name not in known:
                 self._model(name)
         columns.model += array("H", [known[name] for name in batch.models])
+        tools = {"": 0} | {name: self._tool(name) for name in set(batch.tools) if name}
+        columns.tool += array("H", [tools[name] for name in batch.tools])
         self._extend_rare(first, batch)
         return first
 
@@ -165,8 +171,8 @@ class BatchBuilder(ColumnBuilder):
         # Three runs that are in order each: sorting only merges them.
         for at in sorted([*rare, *ops, *answers]):
             if at in ops:
-                self._append_ops(first + at, ops[at])
+                self._append_ops(first + at, [FileOp(*op) for op in ops[at]])
             elif at not in rare:
-                self._close_call(batch.calls[at], batch.flags[at])
+                self._close_call(batch.calls[at], first + at, batch.flags[at])
             else:
                 self._append_few(first + at, rare[at])

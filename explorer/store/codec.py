@@ -9,8 +9,10 @@ from typing import Any
 
 import orjson
 
-from explorer.session.describe import BranchFacts, CompactionFacts, Facts, FileOp, describe
+from explorer.session.describe import BranchFacts, CompactionFacts, Facts, describe
+from explorer.session.file_tools import FileOp
 from explorer.session.kinds import Flag, Kind
+from explorer.session.pruned import PruneFacts
 from explorer.session.records import EntryRecord
 from explorer.store.schema import INDEX_BITS
 
@@ -18,7 +20,7 @@ Row = tuple[Any, ...]
 
 ENTRY_COLUMNS = (
     "id, entry_id, parent, line, kind, flags, time_ms, estimate, usage, model, preview, call_id,"
-    " rare"
+    " rare, tool"
 )
 ENTRY_WIDTH = ENTRY_COLUMNS.count(",") + 1
 PAYLOAD_COLUMNS = "id, raw"
@@ -79,7 +81,7 @@ def rare_json(facts: Facts) -> str:
     if facts.user_images:
         found["images"] = facts.user_images
     if facts.ops:
-        found["ops"] = [(op.kind, op.path, op.call_id) for op in facts.ops]
+        found["ops"] = [tuple(op) for op in facts.ops]
     if facts.compaction is not None:
         found["compaction"] = tuple(facts.compaction)
     if facts.branch is not None:
@@ -90,6 +92,10 @@ def rare_json(facts: Facts) -> str:
         found["label"] = facts.label
     if facts.name is not None:
         found["name"] = facts.name
+    if facts.error:
+        found["error"] = facts.error
+    if facts.prune is not None:
+        found["prune"] = tuple(facts.prune)
     return to_json(found)
 
 
@@ -104,6 +110,7 @@ def sound_record(record: EntryRecord) -> EntryRecord:
             model=shown(facts.model),
             preview=shown(facts.preview),
             call_id=shown(facts.call_id),
+            tool=shown(facts.tool),
         ),
     )
 
@@ -124,12 +131,16 @@ def made_here(
 
 def facts_of(row: Row) -> Facts:
     """The facts in a row of ``entries`` (all of ``ENTRY_COLUMNS``)."""
-    _, _, _, _, kind, flags, time_ms, _, usage, model, preview, call_id, rare = row
-    facts = Facts(Kind(kind), flags, time_ms, usage, model or "", preview, 0, call_id=call_id or "")
+    _, _, _, _, kind, flags, time_ms, _, usage, model, preview, call_id, rare, tool = row
+    facts = Facts(
+        Kind(kind), flags, time_ms, usage, model or "", preview, 0,
+        call_id=call_id or "", tool=tool or "",
+    )  # fmt: skip
     if rare is None:
         return facts
     found = from_json(rare)
     compaction, branch, label = (found.get(key) for key in ("compaction", "branch", "label"))
+    prune = found.get("prune")
     return facts._replace(
         user_images=found.get("images", 0),
         ops=tuple(FileOp(*op) for op in found.get("ops", ())),
@@ -138,6 +149,8 @@ def facts_of(row: Row) -> Facts:
         thinking_level=found.get("thinking", ""),
         label=None if label is None else (label[0], label[1]),
         name=found.get("name"),
+        error=found.get("error", 0),
+        prune=None if prune is None else prune_facts_of(prune),
     )
 
 
@@ -151,6 +164,12 @@ def branch_facts(value: list[Any]) -> BranchFacts:
     """The facts from their JSON list."""
     from_id, read, modified, extension = value
     return BranchFacts(from_id, tuple(read), tuple(modified), extension)
+
+
+def prune_facts_of(value: list[Any]) -> PruneFacts:
+    """The facts from their JSON list."""
+    results, saved, reason, undoes = value
+    return PruneFacts(tuple((one[0], one[1], one[2]) for one in results), saved, reason, undoes)
 
 
 def record_of(row: Row, raw: str | bytes) -> EntryRecord:

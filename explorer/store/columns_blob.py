@@ -15,11 +15,28 @@ from array import array
 from typing import Any
 
 from explorer.session.columns import FileOpColumns, SessionColumns
-from explorer.store.codec import branch_facts, compaction_facts, from_json, to_json
+from explorer.store.codec import (
+    branch_facts,
+    compaction_facts,
+    from_json,
+    prune_facts_of,
+    to_json,
+)
 
-_MAGIC = b"SXC1"
+_MAGIC = b"SXC2"
+"""The number goes up with every change of what is packed: an older block is made again."""
 _START = struct.Struct("<4sII")
-_ARRAYS = (("parent", "i"), ("flags", "H"), ("time", "d"), ("estimate", "i"), ("usage", "i"))
+_ARRAYS = (
+    ("parent", "i"),
+    ("flags", "H"),
+    ("time", "d"),
+    ("estimate", "i"),
+    ("usage", "i"),
+    ("model", "H"),
+    ("tool", "H"),
+)
+_OP_ARRAYS = ("entry", "path", "result", "part")
+_OP_BYTES = ("kind", "failed", "known", "wide")
 
 
 def pack(columns: SessionColumns) -> bytes:
@@ -27,12 +44,9 @@ def pack(columns: SessionColumns) -> bytes:
     sections: list[tuple[str, bytes]] = [("ids", _pack_texts(columns.ids))]
     sections += [(name, _bytes(getattr(columns, name))) for name, _ in _ARRAYS]
     sections.append(("kind", bytes(columns.kind)))
-    sections.append(("model", _bytes(columns.model)))
     ops = columns.ops
-    sections.append(("op_entry", _bytes(ops.entry)))
-    sections.append(("op_path", _bytes(ops.path)))
-    sections.append(("op_kind", bytes(ops.kind)))
-    sections.append(("op_failed", bytes(ops.failed)))
+    sections += [(f"op_{name}", _bytes(getattr(ops, name))) for name in _OP_ARRAYS]
+    sections += [(f"op_{name}", bytes(getattr(ops, name))) for name in _OP_BYTES]
     sections.append(("rare", to_json(_rare(columns)).encode()))
     head = to_json({"entries": len(columns), "sizes": [(n, len(s)) for n, s in sections]}).encode()
     body = b"".join([struct.pack("<I", len(head)), head, *(section for _, section in sections)])
@@ -62,22 +76,23 @@ def _columns(sections: dict[str, memoryview]) -> SessionColumns:
     columns = SessionColumns(
         ids=_unpack_texts(bytes(sections["ids"])),
         kind=bytearray(sections["kind"]),
-        model=_array("H", sections["model"]),
         models=rare["models"],
+        tools=rare["tools"],
+        errors=_by_index(rare["errors"]),
+        prunes={at: prune_facts_of(value) for at, value in rare["prunes"]},
         user_images=_by_index(rare["images"]),
         compactions={at: compaction_facts(value) for at, value in rare["compactions"]},
         branches={at: branch_facts(value) for at, value in rare["branches"]},
         thinking=_by_index(rare["thinking"]),
         labels={at: (value[0], value[1]) for at, value in rare["labels"]},
         names=_by_index(rare["names"]),
-        ops=FileOpColumns(
-            entry=_array("i", sections["op_entry"]),
-            kind=bytearray(sections["op_kind"]),
-            path=_array("i", sections["op_path"]),
-            failed=bytearray(sections["op_failed"]),
-            paths=rare["paths"],
-        ),
+        ops=FileOpColumns(paths=rare["paths"], parts=rare["parts"]),
+        open_calls={call: (first, count) for call, (first, count) in rare["open_calls"]},
     )
+    for name in _OP_ARRAYS:
+        setattr(columns.ops, name, _array("i", sections[f"op_{name}"]))
+    for name in _OP_BYTES:
+        setattr(columns.ops, name, bytearray(sections[f"op_{name}"]))
     for name, code in _ARRAYS:
         setattr(columns, name, _array(code, sections[name]))
     return columns
@@ -86,7 +101,12 @@ def _columns(sections: dict[str, memoryview]) -> SessionColumns:
 def _rare(columns: SessionColumns) -> dict[str, Any]:
     return {
         "models": columns.models,
+        "tools": columns.tools,
         "paths": columns.ops.paths,
+        "parts": columns.ops.parts,
+        "open_calls": list(columns.open_calls.items()),
+        "errors": list(columns.errors.items()),
+        "prunes": list(columns.prunes.items()),
         "images": list(columns.user_images.items()),
         "compactions": list(columns.compactions.items()),
         "branches": list(columns.branches.items()),

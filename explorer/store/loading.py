@@ -7,17 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from explorer.session.columns import ColumnBuilder, SessionColumns
-from explorer.session.kinds import Flag
 from explorer.session.records import EntryRecord
-from explorer.store.codec import ENTRY_COLUMNS, Row, facts_of, from_json, record_of, text_out
+from explorer.store.codec import ENTRY_COLUMNS, Row, facts_of, record_of, text_out
 from explorer.store.columns_blob import pack, unpack
 from explorer.store.rows import DamagedError
 from explorer.store.schema import row_id
 
 REPACK_ROWS = 1000
 """Rows after the packed columns from which they are packed anew."""
-_CALLS_BACK = 500
-"""How far back the call of a failed result is looked for."""
 
 
 def load_columns(
@@ -47,32 +44,8 @@ def load_columns(
 
 def _fold(db: sqlite3.Connection, key: int, columns: SessionColumns, count: int) -> None:
     builder = ColumnBuilder(columns)
-    first = len(columns)
-    late: list[str] = []
-    for row in entry_rows_from(db, key, first, count - 1):
-        facts = facts_of(row)
-        builder.append(text_out(row[1]), row[2], facts, row[7])
-        if first and facts.call_id and facts.flags & Flag.ERROR:
-            late.append(facts.call_id)
-    if late:
-        _mark_failed(db, key, columns, first, set(late))
-
-
-def _mark_failed(
-    db: sqlite3.Connection, key: int, columns: SessionColumns, first: int, calls: set[str]
-) -> None:
-    """Mark the file operations before ``first`` whose failed result came after it (B17)."""
-    rows = db.execute(
-        "SELECT id, rare FROM entries WHERE id BETWEEN ? AND ? AND rare IS NOT NULL",
-        (row_id(key, max(0, first - _CALLS_BACK)), row_id(key, first - 1)),
-    )
-    for identifier, rare in rows.fetchall():
-        ops = from_json(rare).get("ops", ())
-        if any(op[2] in calls for op in ops):
-            start = columns.ops.entry.index(identifier - row_id(key, 0))
-            for at, op in enumerate(ops):
-                if op[2] in calls:
-                    columns.ops.failed[start + at] = 1
+    for row in entry_rows_from(db, key, len(columns), count - 1):
+        builder.append(text_out(row[1]), row[2], facts_of(row), row[7])
 
 
 def entry_rows_from(db: sqlite3.Connection, key: int, first: int, last: int) -> Iterator[Row]:

@@ -4,7 +4,9 @@ What each version brought:
 
 1. sessions, entries, payloads, packed columns, asides, sources, drafts, settings, token counts;
 2. labels findable across sessions, and a name of the database's own, to which the search index
-   is tied.
+   is tied;
+3. the tool that made a result, all file tools, what prune entries prune: read from the entries
+   once more.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from explorer.store.codec import from_json, index_of, text_in
+from explorer.session.describe import describe
+from explorer.session.kinds import Flag, Kind
+from explorer.store.codec import from_json, index_of, rare_json, shown, text_in, text_out
 from explorer.store.database import check_version, translated
 from explorer.store.rows import StoreError
 from explorer.store.schema import INDEX_BITS, SCHEMA_VERSION
@@ -43,7 +47,51 @@ def _to_2(db: sqlite3.Connection) -> None:
             db.execute("INSERT INTO labels VALUES (?, ?, ?, ?)", values)
 
 
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2}
+_ROWS = 500
+"""Entries read at once: their lines may be large."""
+_DESCRIBED_ANEW = (int(Kind.ASSISTANT), int(Kind.TOOL_RESULT), int(Kind.CUSTOM))
+
+
+def _to_3(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE entries ADD COLUMN tool VARCHAR")
+    marks = ", ".join("?" * len(_DESCRIBED_ANEW))
+    after = -(1 << 62)
+    while rows := db.execute(
+        "SELECT e.id, e.flags, p.raw FROM entries e JOIN payloads p ON p.id = e.id"
+        f" WHERE e.id > ? AND e.kind IN ({marks}) ORDER BY e.id LIMIT {_ROWS}",
+        (after, *_DESCRIBED_ANEW),
+    ).fetchall():
+        after = rows[-1][0]
+        found = [_described_anew(*row) for row in rows]
+        db.executemany(
+            "UPDATE entries SET flags = ?, rare = ?, tool = ? WHERE id = ?",
+            [values for values in found if values is not None],
+        )
+    db.execute("DELETE FROM columns")
+
+
+def _described_anew(
+    identifier: int, flags: int, raw: str | bytes
+) -> tuple[int, str | None, str | None, int] | None:
+    """The values of a row that version 3 knows more of; None for a line that cannot be read."""
+    try:
+        entry = from_json(text_out(raw))
+    except ValueError:
+        return None
+    if not isinstance(entry, dict):
+        return None
+    facts = describe(entry)
+    rare = rare_json(facts)
+    kept = flags & Flag.LARGE
+    return (
+        facts.flags | kept,
+        None if rare == "{}" else rare,
+        shown(facts.tool) or None,
+        identifier,
+    )
+
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3}
 """By the version that they start from."""
 
 

@@ -14,7 +14,7 @@ from sqlmodel import Field, SQLModel
 
 APPLICATION_ID = 0x53457870
 """Marks a file as ours, in SQLite's header ("SExp")."""
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """In SQLite's ``user_version``; see ``migrations`` for what each version brought."""
 PAGE_SIZE = 16384
 INDEX_BITS = 32
@@ -76,6 +76,8 @@ class EntryTable(SQLModel, table=True):
     call_id: str | None = None
     rare: str | None = None
     """JSON of the facts that few entries have; see ``codec``."""
+    tool: str | None = None
+    """The tool that made a tool result. Since version 3."""
 
 
 class PayloadTable(SQLModel, table=True):

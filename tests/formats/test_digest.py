@@ -47,12 +47,12 @@ def _check(lines: list[bytes]) -> int:
             facts = facts._replace(flags=facts.flags | Flag.LARGE)
         shown = (facts.kind, facts.flags, facts.time_ms, facts.usage, facts.model, facts.preview)
         assert row[:2] == (value["id"], value["parentId"])
-        assert row[2:] == (*shown, facts.call_id, estimate_entry(value))
+        assert row[2:] == (*shown, facts.call_id, facts.tool, estimate_entry(value))
         if place in found.rare:
             assert found.rare[place] == facts and place not in found.ops
         else:
             ops = tuple(FileOp(*op) for op in found.ops.get(place, ()))
-            plain = facts._replace(ops=(), call_id="")
+            plain = facts._replace(ops=(), call_id="", tool="")
             assert ops == facts.ops and not facts.user_images
             assert all(not one for one in plain[7:])
     return len(rows)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from explorer.session.columns import OP_KINDS, ColumnBuilder
+from explorer.session.columns import KNOWN, OP_KINDS, ColumnBuilder
 from explorer.session.describe import describe
 from explorer.session.kinds import Kind
 
@@ -83,6 +83,41 @@ def test_b17_a_call_and_its_result_may_come_in_two_readings() -> None:
     _add(again, _result("d", failed=True))
     assert again.columns.models == ["", "p/m"] and again.columns.ops.paths == ["a"]
     assert list(again.columns.ops.failed) == [0, 1]
+
+
+def test_b17_the_result_that_comes_in_a_later_reading_still_marks_its_call() -> None:
+    first = ColumnBuilder()
+    _add(first, _reply(("c", "edit", "a"), ("d", "write", "b")))
+    again = ColumnBuilder(first.columns)
+    _add(again, _result("c", failed=True))
+    assert list(again.columns.ops.failed) == [1, 0]
+    assert list(again.columns.ops.result) == [1, -1]
+    assert list(again.columns.open_calls) == ["d"], "what has no result yet is waited for"
+
+
+def test_a28_all_files_of_one_call_get_its_result() -> None:
+    builder = ColumnBuilder()
+    patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Delete File: b\n*** End Patch"
+    call = {"type": "toolCall", "id": "p", "name": "apply_patch", "arguments": {"input": patch}}
+    _add(builder, {"type": "message", "message": {"role": "assistant", "content": [call]}})
+    _add(builder, _result("p", failed=True))
+    ops = builder.columns.ops
+    assert [OP_KINDS[kind] for kind in ops.kind] == ["create", "delete"]
+    assert list(ops.failed) == [1, 1] and list(ops.result) == [1, 1]
+
+
+def test_a28_a_write_whose_result_says_so_made_a_new_file() -> None:
+    builder = ColumnBuilder()
+    _add(builder, _reply(("c", "write", "a"), ("d", "write", "b")))
+    new = _result("c", failed=False)
+    new["message"]["content"] = "File created successfully at: a"
+    plain = _result("d", failed=False)
+    plain["message"]["content"] = "Successfully wrote 12 bytes to b"
+    _add(builder, new)
+    _add(builder, plain)
+    ops = builder.columns.ops
+    assert [OP_KINDS[kind] for kind in ops.kind] == ["create", "write"]
+    assert [KNOWN[how] for how in ops.known] == ["result", "tool"]
 
 
 def test_rare_facts_are_kept_by_entry() -> None:
