@@ -6,7 +6,8 @@ import re
 from dataclasses import fields
 from importlib.resources import files
 
-from explorer.compaction.wording import Templates
+from explorer.compaction.validation import SECTION_SETS
+from explorer.compaction.wording import SectionTemplates, Templates
 
 _COMMENT = re.compile(r"\A\s*<!--.*?-->\s*", re.DOTALL)
 
@@ -22,6 +23,23 @@ def load_prompt(name: str) -> str:
 
 def load_templates() -> Templates:
     """All templates of summaries; raises FileNotFoundError naming a prompt that is missing."""
-    return Templates(
-        **{field.name: load_prompt(field.name.replace("_", "-")) for field in fields(Templates)}
-    )
+    texts = {
+        field.name: load_prompt(_file(field.name))
+        for field in fields(Templates)
+        if field.name != "sections"
+    }
+    return Templates(sections={name: _sections(name) for name in SECTION_SETS}, **texts)
+
+
+def _sections(name: str) -> SectionTemplates:
+    """A set's own texts; what it has none for is asked with the words of ``explorer``."""
+    texts = {}
+    for field in fields(SectionTemplates):
+        own = f"{name}-{_file(field.name)}"
+        has_own = (files("prompts") / f"{own}.md").is_file()
+        texts[field.name] = load_prompt(own if has_own else _file(field.name))
+    return SectionTemplates(**texts)
+
+
+def _file(field: str) -> str:
+    return field.replace("_", "-")

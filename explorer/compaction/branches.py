@@ -11,11 +11,13 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import (
     EntryReader,
     SummaryRequest,
-    conversation_request,
+    material_of,
     output_cap,
     read_conversation,
+    request_of,
 )
 from explorer.compaction.summary import footer, strip_files
+from explorer.compaction.validation import FREE, form_of
 from explorer.compaction.wording import Templates
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import Path, SessionTree
@@ -62,10 +64,12 @@ def prepare_branch(
 ) -> BranchPreparation:
     """What is left behind, and what of it fits the budget, newest first (A31, A32).
 
-    ``budget``: tokens; default is the context window less the reserve, 0 is no limit.
-    ``messages`` is empty when there is nothing to summarize: then no entry is made (B16).
+    ``budget``: tokens; default is the context window less the reserve that the profile has for
+    branches, 0 is no limit. ``messages`` is empty when there is nothing to summarize: then no
+    entry is made (B16).
     """
-    limit = max(1, settings.context_window - settings.reserve_tokens) if budget is None else budget
+    reserve = profile.branch_reserve_tokens
+    limit = max(1, settings.context_window - reserve) if budget is None else budget
     ancestor = tree.common_ancestor(old_leaf, target) if old_leaf >= 0 else -1
     view = view_of(tree, old_leaf, profile)
     first = view.path.position(ancestor) + 1 if ancestor >= 0 else 0
@@ -172,12 +176,12 @@ def branch_request(
     if not conversation.text:
         return None
     instead = profile.branch_instructions == "replace" if replace is None else replace
-    if instead and instructions.strip():
-        words = instructions.strip()
-    else:
-        words = templates.with_instructions(templates.branch, instructions)
+    own = instructions.strip() if instead else ""
+    words = own or templates.sections[profile.sections].branch
+    material = material_of(templates, words, "" if own else instructions, conversation, profile)
+    form = FREE if own else form_of(profile, "branch")
     cap = output_cap("branch", preparation.settings, model_limit)
-    return conversation_request("branch", conversation, words, templates.system, cap, profile)
+    return request_of(material, "branch", templates.system, cap, form)
 
 
 def finish_branch(preparation: BranchPreparation, answer: str, templates: Templates) -> str:

@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from explorer.compaction.convert import entry_to_llm
+from explorer.compaction.folding import newest_within
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.serialize import Serialized, Span, escape_tags, serialize
 from explorer.compaction.summary import strip_files
+from explorer.compaction.validation import FREE, Form, form_of
 from explorer.compaction.wording import Templates
 from explorer.session.text import well_formed
 
-Purpose = Literal["history", "turn_prefix", "branch"]
+Purpose = Literal["history", "turn_prefix", "short", "branch"]
 EntryReader = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]
 """Gives the JSON of entries by index, in the order asked for."""
 
 BRANCH_OUTPUT_TOKENS = 2048
+SHORT_OUTPUT_TOKENS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a request is made of, kept apart so that a long one can be asked in windows (C6)."""
+
+    conversation: Serialized
+    words: str
+    """What is asked for when no notes came before."""
+    update_words: str
+    """What is asked for when there are earlier notes to bring up to date."""
+    profile: Profile
+    previous: str = ""
+    """The notes that are updated; empty for none."""
+    previous_entry: int = -1
+    """The compaction that they are from, or -1."""
+    context: tuple[str, ...] = ()
+    """Lines that extensions add (A39)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +52,18 @@ class SummaryRequest:
     max_output_tokens: int
     sources: list[Span] = field(default_factory=list)
     """Which entry each stretch of the prompt came from, ascending; offsets in characters."""
+    form: Form = FREE
+    """The sections that the answer must have."""
+    material: Material | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """What extensions bring to a compaction's requests (A39)."""
+
+    context: tuple[str, ...] = ()
+    prompt: str | None = None
+    """Takes the place of the words that ask for the history; its form is then its own."""
 
 
 def output_cap(purpose: Purpose, settings: Settings, model_limit: int | None = None) -> int:
@@ -38,6 +71,7 @@ def output_cap(purpose: Purpose, settings: Settings, model_limit: int | None = N
     caps = {
         "history": settings.reserve_tokens * 4 // 5,
         "turn_prefix": settings.reserve_tokens // 2,
+        "short": min(SHORT_OUTPUT_TOKENS, settings.reserve_tokens // 5),
         "branch": BRANCH_OUTPUT_TOKENS,
     }
     cap = caps[purpose]
@@ -51,42 +85,85 @@ def build_requests(
     instructions: str,
     templates: Templates,
     *,
-    additional_context: Sequence[str] = (),
+    additions: Additions | None = None,
     model_limit: int | None = None,
 ) -> list[SummaryRequest]:
-    """The requests of a compaction: the history's, and for a split turn the prefix's (A20).
+    """The requests of a compaction: the history's, for a split turn the prefix's (A20), and where
+    the profile shows a few sentences the one that asks for them (A25).
 
     They are independent and can run at the same time. Nothing is asked about nothing (E4), so the
     list may be empty in the corrected profile. ``previous_summary``: of the compaction in force.
-    ``additional_context``: lines that extensions add (A39).
     """
     profile, settings = preparation.profile, preparation.settings
-    history = read_conversation(preparation.history, entries, templates, profile)
-    prefix = read_conversation(preparation.turn_prefix, entries, templates, profile)
+    added = additions or Additions()
+    one = profile.split == "one-summary"
+    told = [*preparation.history, *preparation.turn_prefix] if one else preparation.history
+    wanted = [] if one else preparation.turn_prefix
+    history = read_conversation(told, entries, templates, profile)
+    prefix = read_conversation(wanted, entries, templates, profile)
     requests: list[SummaryRequest] = []
-    asks_history = bool(preparation.history) or not preparation.turn_prefix
+    asks_history = bool(told) or not wanted
     if profile.empty_input == "refuse":
         asks_history = bool(history.text)
     if asks_history:
-        words = templates.history_update if previous_summary else templates.history_first
-        prompt = _Prompt(profile)
-        prompt.conversation(history)
-        if previous_summary:
-            prompt.previous(previous_summary, preparation.previous_compaction)
-        prompt.context(additional_context)
-        prompt.words(templates.with_instructions(words, instructions))
+        material = _history(
+            preparation, history, previous_summary or "", instructions, templates, added
+        )
+        form = form_of(profile, "history") if added.prompt is None else FREE
         cap = output_cap("history", settings, model_limit)
-        requests.append(prompt.request("history", templates.system, cap))
-    if prefix.text or (preparation.turn_prefix and profile.empty_input == "prepare"):
-        focus = instructions if profile.focus == "every-request" else ""
-        prompt = _Prompt(profile)
-        prompt.conversation(prefix)
-        if profile.focus == "every-request":
-            prompt.context(additional_context)
-        prompt.words(templates.with_instructions(templates.turn_prefix, focus))
+        requests.append(request_of(material, "history", templates.system, cap, form))
+    if prefix.text or (wanted and profile.empty_input == "prepare"):
+        every = profile.focus == "every-request"
+        material = material_of(
+            templates, templates.turn_prefix, instructions if every else "", prefix, profile
+        )
+        material = replace(material, context=added.context if every else ())
         cap = output_cap("turn_prefix", settings, model_limit)
-        requests.append(prompt.request("turn_prefix", templates.system, cap))
+        form = form_of(profile, "turn_prefix")
+        requests.append(request_of(material, "turn_prefix", templates.system, cap, form))
+    if profile.short_summary and requests:
+        recent = _recent(preparation, entries, templates) or history
+        material = material_of(templates, templates.short, "", recent, profile)
+        cap = output_cap("short", settings, model_limit)
+        requests.append(request_of(material, "short", templates.system, cap))
     return requests
+
+
+def _history(
+    preparation: Preparation,
+    conversation: Serialized,
+    previous: str,
+    instructions: str,
+    templates: Templates,
+    added: Additions,
+) -> Material:
+    profile = preparation.profile
+    own = templates.sections[profile.sections]
+    first, update = own.history_first, own.history_update
+    if added.prompt is not None:
+        first, update = added.prompt, templates.going_on(added.prompt)
+        update = first if previous else update
+    return Material(
+        conversation,
+        templates.with_instructions(first, instructions),
+        templates.with_instructions(update, instructions),
+        profile,
+        previous,
+        preparation.previous_compaction,
+        added.context,
+    )
+
+
+def _recent(
+    preparation: Preparation, entries: EntryReader, templates: Templates
+) -> Serialized | None:
+    """The messages that the compaction keeps, the newest of them that count as recent (A25)."""
+    view = preparation.cuts.view
+    kept = view.entries(preparation.cut, len(view), view.sent)
+    read = read_conversation(kept, entries, templates, preparation.profile)
+    if not read.text:
+        return None
+    return newest_within(read, max(1, preparation.settings.keep_recent_tokens))
 
 
 def read_conversation(
@@ -102,14 +179,45 @@ def read_conversation(
     )
 
 
-def conversation_request(
-    purpose: Purpose, conversation: Serialized, words: str, system: str, cap: int, profile: Profile
+def material_of(
+    templates: Templates, words: str, instructions: str, conversation: Serialized, profile: Profile
+) -> Material:
+    """The material of a request whose words have no form of their own for updating."""
+    return Material(
+        conversation,
+        templates.with_instructions(words, instructions),
+        templates.with_instructions(templates.going_on(words), instructions),
+        profile,
+    )
+
+
+def request_of(
+    material: Material, purpose: Purpose, system: str, cap: int, form: Form = FREE
 ) -> SummaryRequest:
-    """A request of one conversation and the words that follow it."""
-    prompt = _Prompt(profile)
-    prompt.conversation(conversation)
-    prompt.words(words)
-    return prompt.request(purpose, system, cap)
+    """The request for a material, its parts in the order of A22."""
+    prompt = _Prompt(material.profile)
+    prompt.conversation(material.conversation)
+    if material.previous:
+        prompt.previous(material.previous, material.previous_entry)
+    prompt.context(material.context)
+    prompt.words(material.update_words if material.previous else material.words)
+    return prompt.request(purpose, system, cap, form, material)
+
+
+def window_request(
+    request: SummaryRequest, part: Serialized, previous: str, previous_entry: int, cap: int
+) -> SummaryRequest:
+    """The request for one window of a long request's conversation (C6).
+
+    ``previous``: the notes on everything before the window; ``cap``: tokens for the answer.
+    Raises ValueError for a request that was made without its material.
+    """
+    if request.material is None:
+        raise ValueError("this request cannot be asked in windows: its parts were not kept")
+    material = replace(
+        request.material, conversation=part, previous=previous, previous_entry=previous_entry
+    )
+    return request_of(material, request.purpose, request.system, cap, request.form)
 
 
 class _Prompt:
@@ -150,7 +258,9 @@ class _Prompt:
     def words(self, text: str) -> None:
         self._add(text)
 
-    def request(self, purpose: Purpose, system: str, cap: int) -> SummaryRequest:
+    def request(
+        self, purpose: Purpose, system: str, cap: int, form: Form, material: Material
+    ) -> SummaryRequest:
         # One for one, so that the sources stay where they are.
         prompt = well_formed("\n\n".join(self._parts))
-        return SummaryRequest(purpose, system, prompt, cap, self._sources)
+        return SummaryRequest(purpose, system, prompt, cap, self._sources, form, material)

@@ -17,8 +17,9 @@ MAX_RESULT_UNITS = 2000
 """UTF-16 units of a tool result that a summarizer sees."""
 
 _OWN_TAGS = re.compile(
-    r"<(?=\s*/?\s*(?:conversation|previous-summary|additional-context|summary|read-files"
-    r"|modified-files)\s*/?\s*>)",
+    r"<(?=\s*/?\s*(?:conversation|previous-summary|additional-context|summary|analysis"
+    r"|conversation-summary|(?:read|modified|failed|created|updated|deleted)-files)"
+    r"(?:\s[^<>]{0,200})?/?\s*>)",
     re.IGNORECASE,
 )
 

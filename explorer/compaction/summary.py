@@ -1,86 +1,21 @@
-"""Answers of a summarizer: checked, merged, and finished with the files (A20, A28, B12)."""
+"""Answers of a summarizer, merged and finished with the files (A20, A28)."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from explorer.compaction.prepare import Preparation
-from explorer.compaction.profile import Profile
-from explorer.tokens.estimate import estimate_text
 
 SPLIT_HEADING = "**Turn Context (split turn):**"
 EARLIER_HEADING = "**Earlier turn context:**"
 """What the heading becomes when a summary that holds one is carried into the next (E20)."""
 
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
 _FILE_BLOCK = re.compile(
     r"\s*^<(read-files|modified-files|failed-files)>\n.*?^</\1>[ \t]*$", re.DOTALL | re.MULTILINE
 )
-_HEADING = re.compile(r"^#{1,3}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
-_CUT_SHORT = frozenset({"length", "max_tokens", "max_output_tokens", "MAX_TOKENS"})
-_NOT_AN_ANSWER = {
-    "error": "The summarizer reported an error.",
-    "aborted": "The summarizer was stopped before it had finished.",
-    "content_filter": "The provider's filter withheld the answer.",
-    "refusal": "The model refused to answer.",
-    "toolUse": "The model called a tool instead of answering.",
-    "tool_calls": "The model called a tool instead of answering.",
-}
-
-
-class AnswerProblem(NamedTuple):
-    """Why an answer must not be stored."""
-
-    code: str
-    """``empty``, ``cut-short``, ``failed``, ``too-large``, ``missing`` or ``repeated``."""
-    message: str
-
-
-def check_answer(
-    text: str,
-    stop_reason: str,
-    *,
-    profile: Profile | None = None,
-    input_tokens: int | None = None,
-    answer_tokens: int | None = None,
-    required_sections: Sequence[str] = (),
-) -> AnswerProblem | None:
-    """What is wrong with an answer, or None (B12, E5, E16, E20).
-
-    ``input_tokens``: what the summary replaces, on the same metric as ``answer_tokens`` (default:
-    the estimate). ``required_sections``: headings that must appear, compared without case. A
-    profile whose answers are stored as they come gets None always.
-    """
-    if profile is not None and profile.answers == "stored":
-        return None
-    if stop_reason in _NOT_AN_ANSWER:
-        return AnswerProblem("failed", _NOT_AN_ANSWER[stop_reason])
-    if not text.strip():
-        return AnswerProblem("empty", "The summarizer's answer is empty.")
-    if stop_reason in _CUT_SHORT:
-        return AnswerProblem(
-            "cut-short", "The answer was cut short at its length limit: its end is missing."
-        )
-    taken = estimate_text(text) if answer_tokens is None else answer_tokens
-    if input_tokens is not None and taken >= input_tokens:
-        return AnswerProblem(
-            "too-large",
-            f"The summary takes {taken} tokens and replaces {input_tokens}: nothing is gained.",
-        )
-    return _check_sections(text, required_sections)
-
-
-def _check_sections(text: str, required: Sequence[str]) -> AnswerProblem | None:
-    counts = Counter(heading.casefold() for heading in _HEADING.findall(text))
-    missing = [name for name in required if name.casefold() not in counts]
-    if missing:
-        return AnswerProblem("missing", f"Sections are missing: {', '.join(missing)}.")
-    repeated = [name for name in required if counts[name.casefold()] > 1]
-    if repeated:
-        return AnswerProblem("repeated", f"Sections appear more than once: {', '.join(repeated)}.")
-    return None
 
 
 def merge_summaries(history: str, prefix: str) -> str:
@@ -124,12 +59,26 @@ def finish(
     if profile.prefix_only == "carry":
         if not history and previous_summary:
             history = previous_summary
-        history = strip_files(history).strip().replace(SPLIT_HEADING, EARLIER_HEADING)
+        history = _with_earlier_turns(strip_files(history).strip())
         prefix = strip_files(prefix).strip()
     text = merge_summaries(history, prefix)
     return text + footer(
         preparation.read_files, preparation.modified_files, preparation.failed_files
     )
+
+
+def _with_earlier_turns(history: str) -> str:
+    """A history whose split turns are over: their notes stay, without headings of their own, so
+    that those of the turn that is split now are there once (E20)."""
+    before, found, turns = history.partition(SPLIT_HEADING)
+    if not found:
+        return history
+    turns = turns.replace(SPLIT_HEADING, EARLIER_HEADING)
+    return f"{before}{EARLIER_HEADING}{_HEADING.sub(_as_label, turns)}"
+
+
+def _as_label(heading: re.Match[str]) -> str:
+    return f"**{heading.group(1)}**"
 
 
 def details(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _VARIABLE = re.compile(r"\{\{(\w+)\}\}")
@@ -16,19 +16,33 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class SectionTemplates:
+    """The texts that ask for one set of sections (A24, A26)."""
+
+    history_first: str
+    """Asks for a summary of the history."""
+    history_update: str
+    """Asks to bring a previous summary up to date (A27)."""
+    branch: str
+    """Asks for a summary of a branch that is left behind."""
+
+
+@dataclass(frozen=True, slots=True)
 class Templates:
     """One text per prompt (A23); the fields are named like the files in ``prompts``."""
 
     system: str
     """System prompt of the summarizer."""
-    history_first: str
-    """Asks for a summary of the history."""
-    history_update: str
-    """Asks to bring a previous summary up to date (A27)."""
+    sections: Mapping[str, SectionTemplates]
+    """The texts that ask for sections, by the name of the set (``Profile.sections``, A24)."""
     turn_prefix: str
     """Asks for a summary of the first part of a split turn."""
-    branch: str
-    """Asks for a summary of a branch that is left behind."""
+    short: str
+    """Asks for a few sentences to be shown, from the most recent messages (A25)."""
+    continued: str
+    """Stands before a text that cannot update, when a long record is read in parts (C6)."""
+    reminder: str
+    """Asks once more for an answer whose ``{{problems}}`` are named (C7)."""
     branch_preamble: str
     """Stands before every stored branch summary (A33)."""
     compaction_context: str
@@ -52,3 +66,11 @@ class Templates:
         if not words:
             return prompt
         return f"{prompt}\n\n{fill(self.custom_instructions, {'instructions': words})}"
+
+    def going_on(self, prompt: str) -> str:
+        """The prompt for a later part of a record that is read in parts (C6)."""
+        return f"{self.continued}\n\n{prompt}"
+
+    def reminded(self, problems: Sequence[str]) -> str:
+        """What is said about an answer that cannot be used (C7)."""
+        return fill(self.reminder, {"problems": "\n".join(f"- {each}" for each in problems)})

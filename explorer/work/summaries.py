@@ -11,7 +11,8 @@ from explorer.compaction.branches import BranchPreparation, finish_branch
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.summary import check_answer, finish
+from explorer.compaction.summary import finish
+from explorer.compaction.validation import check_answer
 from explorer.compaction.wording import Templates
 from explorer.models.door import Cancelled, ModelDoor
 from explorer.session.text import well_formed
@@ -71,12 +72,12 @@ class DraftMaker:
         history, prefix = texts.get("history", ""), texts.get("turn_prefix", "")
         summary = well_formed(finish(prepared, history, prefix, plan.previous_summary))
         draft = replace(draft, summary=summary)
-        problem = check_answer(
+        problems = check_answer(
             draft.summary, "stop", profile=prepared.profile, input_tokens=plan.replaced_tokens
         )
-        if problem is not None:
-            await self._fail(draft, problem.message)
-            raise DraftFailed(problem.message, draft.parts)
+        if problems:
+            await self._fail(draft, problems[0].message)
+            raise DraftFailed(problems[0].message, draft.parts)
         return await self._close(replace(draft, status="done"))
 
     async def branch(
@@ -121,9 +122,9 @@ class DraftMaker:
             raise
         draft = replace(draft, parts=parts)
         for part in parts:
-            if problem := check_answer(part.text, part.stop_reason, profile=profile):
-                await self._fail(draft, problem.message)
-                raise DraftFailed(problem.message, parts)
+            if problems := check_answer(part.text, part.stop_reason, profile=profile):
+                await self._fail(draft, problems[0].message)
+                raise DraftFailed(problems[0].message, parts)
         return draft
 
     async def _fail(self, draft: Draft, problem: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from explorer.compaction.branches import (
     BranchPreparation,
     branch_request,
@@ -55,9 +57,10 @@ def test_a34_a35_the_summary_goes_to_the_target_and_names_where_the_branch_was_l
     assert (left.old_leaf, left.target) == (OLD, TARGET)
 
 
-def test_a32_the_default_budget_is_the_window_less_the_reserve() -> None:
-    settings = Settings(context_window=1000, reserve_tokens=300)
-    left = prepare_branch(forked().tree, OLD, TARGET, EXPLORER, settings)
+def test_a32_the_default_budget_is_the_window_less_the_reserve_for_branches() -> None:
+    settings = Settings(context_window=1000, reserve_tokens=1)
+    own = replace(EXPLORER, branch_reserve_tokens=300)
+    left = prepare_branch(forked().tree, OLD, TARGET, own, settings)
     assert left.budget == 700
 
 
@@ -142,7 +145,7 @@ def test_a33_the_request_tells_the_branch_and_the_result_has_preamble_and_files(
     assert request.prompt == (
         "<conversation>\n[User]: try the other way\n\n[Assistant]: word\n\n"
         '[Assistant tool calls]: edit(path="tried.py")\n\n[Assistant]: it works\n'
-        f"</conversation>\n\n{TEMPLATES.branch}"
+        f"</conversation>\n\n{TEMPLATES.sections['explorer'].branch}"
     )
     assert [span.entry for span in request.sources] == left.messages
     assert finish_branch(left, "## Goal\nx", TEMPLATES) == (
@@ -158,11 +161,11 @@ def test_a36_instructions_follow_the_prompt_or_take_its_place() -> None:
     instead = branch_request(left, session.read, "only the API", TEMPLATES, replace=True)
     assert follow is not None
     assert instead is not None
-    assert TEMPLATES.branch in follow.prompt
+    assert TEMPLATES.sections["explorer"].branch in follow.prompt
     assert follow.prompt.endswith("only the API")
-    assert TEMPLATES.branch not in instead.prompt
+    assert TEMPLATES.sections["explorer"].branch not in instead.prompt
     assert instead.prompt.endswith("</conversation>\n\nonly the API")
     # Empty instructions replace nothing.
     blank = branch_request(left, session.read, " ", TEMPLATES, replace=True)
     assert blank is not None
-    assert blank.prompt.endswith(TEMPLATES.branch)
+    assert blank.prompt.endswith(TEMPLATES.sections["explorer"].branch)

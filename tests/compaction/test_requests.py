@@ -8,13 +8,14 @@ import pytest
 
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.requests import SummaryRequest, build_requests, output_cap
+from explorer.compaction.requests import Additions, SummaryRequest, build_requests, output_cap
 from explorer.compaction.serialize import cut_result, escape_tags, serialize_message
 from explorer.templates import load_templates
 from explorer.tokens.javascript import utf16_units
 from tests.compaction.sessions import EXPLORER, PI, Session
 
 TEMPLATES = load_templates()
+WORDS = TEMPLATES.sections["explorer"]
 
 
 def requests(
@@ -55,7 +56,7 @@ def test_a22_the_conversation_comes_first_and_the_instructions_last() -> None:
         "[Assistant]: Working on it.\n\n"
         '[Assistant tool calls]: read(path="a.py")\n\n'
         "[Tool result]: content of a\n"
-        f"</conversation>\n\n{TEMPLATES.history_first}"
+        f"</conversation>\n\n{WORDS.history_first}"
     )
 
 
@@ -66,10 +67,10 @@ def test_a22_a27_with_a_previous_summary_the_update_prompt_asks() -> None:
         session.prepared(10),
         "## Goal\nparser",
         "mind the tests",
-        additional_context=["ticket ABC-123"],
+        additions=Additions(("ticket ABC-123",)),
     )
     tail = request.prompt.split("</conversation>\n\n")[1]
-    asked = TEMPLATES.with_instructions(TEMPLATES.history_update, "mind the tests")
+    asked = TEMPLATES.with_instructions(WORDS.history_update, "mind the tests")
     assert tail == (
         "<previous-summary>\n## Goal\nparser\n</previous-summary>\n\n"
         f"<additional-context>\nticket ABC-123\n</additional-context>\n\n{asked}"
@@ -114,7 +115,7 @@ def test_a23_instructions_follow_the_prompt_word_for_word() -> None:
     words = "Say {{summary}} and </conversation> as they are"
     (request,) = requests(session, session.prepared(10), instructions=words)
     assert request.prompt.endswith(words)
-    assert TEMPLATES.history_first in request.prompt
+    assert WORDS.history_first in request.prompt
 
 
 def prefix_only() -> Session:

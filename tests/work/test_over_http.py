@@ -247,8 +247,8 @@ def test_a27_the_next_compaction_sends_the_summary_before_it(
     ((_, (_, prompt)),) = sent(server)
     first = str(document.entry(at)["summary"]).splitlines()[0]
     assert f"<previous-summary>\n{first}" in prompt
-    assert document.templates.history_update in prompt
-    assert document.templates.history_first not in prompt
+    assert document.templates.sections["explorer"].history_update in prompt
+    assert document.templates.sections["explorer"].history_first not in prompt
 
 
 @bad
@@ -426,7 +426,7 @@ def test_a33_a34_a35_a_branch_summary_over_http(document: Document, server: Chat
     made: Draft = wait(document.summarize_branch(plan, prepared, order()))
     (body,) = server.requests
     assert body["max_tokens"] == 700
-    assert document.templates.branch in sent(server)[0][1][1]
+    assert document.templates.sections["explorer"].branch in sent(server)[0][1][1]
     assert document.leaf == old
     index = wait(document.navigate(plan, made))
     entry = document.entry(index)
