@@ -1,12 +1,42 @@
 """Profiles: the systems' rules as data.
 
 - ``rules``: what a profile is, and the sizes of one compaction.
-- ``switches``: every rule explained in a sentence, with what each of its values does.
+- ``switches``, ``policy_switches``, ``sizes``: every choice and every number explained in a
+  sentence, with what each value does.
 - ``systems``: the five systems, and documented variants of them.
+- ``values``: a profile as plain values, as files keep it, with every mistake named.
 """
 
+from explorer.compaction.profile.policy_switches import POLICIES, POLICY_SWITCHES, PolicyToTell
 from explorer.compaction.profile.rules import DEFAULT_WINDOW, Profile, Settings
+from explorer.compaction.profile.sizes import SIZES, Size
 from explorer.compaction.profile.switches import SWITCHES, Switch
-from explorer.compaction.profile.systems import PROFILES
+from explorer.compaction.profile.systems import BASES, PROFILES, VARIANTS
+from explorer.compaction.profile.values import (
+    Mistake,
+    ReadProfile,
+    changed,
+    profile_values,
+    read_profile,
+)
 
-__all__ = ["DEFAULT_WINDOW", "PROFILES", "SWITCHES", "Profile", "Settings", "Switch"]
+__all__ = [
+    "BASES",
+    "DEFAULT_WINDOW",
+    "POLICIES",
+    "POLICY_SWITCHES",
+    "PROFILES",
+    "SIZES",
+    "SWITCHES",
+    "VARIANTS",
+    "Mistake",
+    "PolicyToTell",
+    "Profile",
+    "ReadProfile",
+    "Settings",
+    "Size",
+    "Switch",
+    "changed",
+    "profile_values",
+    "read_profile",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -12,11 +13,29 @@ class Switch(NamedTuple):
     """Checklist ids."""
     title: str
     explanation: str
-    values: dict[str, str]
+    values: Mapping[str | bool, str]
     """Value -> what it does; the corrected value first."""
 
 
 SWITCHES: dict[str, Switch] = {
+    "enabled": Switch(
+        "A12",
+        "Compaction without being asked",
+        "A context that grows too full can be compacted at once, or wait until a person asks.",
+        {True: "as soon as the context is too full", False: "only when it is asked for"},
+    ),
+    "auto_continue": Switch(
+        "A11, E17",
+        "After a compaction at the threshold",
+        "The agent can be told to go on with its next steps, even when the task was finished.",
+        {False: "nothing is sent; the person speaks next", True: "a prompt to go on is sent"},
+    ),
+    "overflow_recovery": Switch(
+        "A10",
+        "When the provider says that the context is too long",
+        "The failing reply can be taken out, the context compacted, and the request sent again.",
+        {True: "compacted and tried again, once", False: "the error stands"},
+    ),
     "boundary": Switch(
         "B1, E1",
         "Where the next compaction starts",
@@ -26,11 +45,39 @@ SWITCHES: dict[str, Switch] = {
             "faithful-0.58": "after the previous compaction: what it kept is silently lost",
         },
     ),
+    "cut_unit": Switch(
+        "A15, A49",
+        "What is counted from the end",
+        "What stays can be measured in tokens, or in rounds: a reply with its tool results.",
+        {"tokens": "tokens", "rounds": "rounds, however large they are"},
+    ),
+    "keep_recent_scale": Switch(
+        "A7, B18",
+        "The estimate against the provider's count",
+        "A low estimate keeps more than was meant; the provider's count shows how low it is.",
+        {
+            "none": "tokens to keep are counted as the entries are",
+            "usage-ratio": "fewer are kept where the provider counted more than the estimate",
+        },
+    ),
     "empty_input": Switch(
         "B3, E4",
         "Nothing to summarize",
         "When everything recent fits, there is nothing to ask a summarizer about.",
-        {"refuse": "no compaction", "prepare": "a request about nothing"},
+        {
+            "refuse": "no compaction",
+            "refuse-no-messages": "no compaction, but messages that are never sent count as one",
+            "prepare": "a request about nothing",
+        },
+    ),
+    "valid_cuts": Switch(
+        "A16",
+        "Before what a path may be cut",
+        "A command, a note or a branch summary speaks for the user, so a cut before it is clean.",
+        {
+            "messages": "all messages but tool results, notes and branch summaries",
+            "user-and-assistant": "messages of the user and replies only",
+        },
     ),
     "oversized_tail": Switch(
         "B4, E3",
@@ -80,7 +127,17 @@ SWITCHES: dict[str, Switch] = {
         "A reply from before the compaction reports a context that no longer exists.",
         {
             "since-compaction": "only replies after the last compaction, else an estimate",
-            "any": "the last reply, however old",
+            "any": "the last reply, however old, and an estimate of what follows",
+            "last-reply": "the last reply alone; what came after it is not counted",
+        },
+    ),
+    "split": Switch(
+        "A20, A49",
+        "A cut inside a turn",
+        "The first part of a turn that is cut can be told on its own, beside the rest it explains.",
+        {
+            "two-summaries": "history and the turn's first part are summarized apart",
+            "one-summary": "one summary tells all that lies before the cut",
         },
     ),
     "prefix_only": Switch(
@@ -90,6 +147,26 @@ SWITCHES: dict[str, Switch] = {
         {
             "carry": "the previous summary is carried over word for word",
             "drop": "the previous summary is dropped",
+        },
+    ),
+    "sections": Switch(
+        "A24, A26",
+        "What the summary must tell",
+        "The headings that a summarizer is given decide what it looks for, and so what is lost.",
+        {
+            "explorer": "goal, constraints, progress, decisions, next steps, facts, notes",
+            "omp": "the headings of oh-my-pi: done, in progress and blocked apart, and notes",
+            "pi": "the headings of pi's document, progress as one list",
+            "copilot": "an analysis first, then eight numbered sections",
+        },
+    ),
+    "dialect": Switch(
+        "A21",
+        "How the conversation is written down",
+        "A summarizer reads the conversation as text in which every message is marked.",
+        {
+            "labels": "labels with a colon, thinking and tool calls apart",
+            "dividers": "labels in capitals, a divider between messages",
         },
     ),
     "tags_in_text": Switch(
@@ -103,6 +180,15 @@ SWITCHES: dict[str, Switch] = {
         "Where a long tool result is cut",
         "Cutting at 2000 UTF-16 units can halve an emoji.",
         {"whole-characters": "between characters", "units": "between units"},
+    ),
+    "result_cut": Switch(
+        "B11, A49",
+        "What is left of a long tool result",
+        "The end of an output often holds the error, and a cut after its beginning loses it.",
+        {
+            "head": "its first 2000 characters",
+            "head-and-tail": "up to half the window: 40 % from its beginning, 60 % from its end",
+        },
     ),
     "answers": Switch(
         "B12, E5, E16",
@@ -121,6 +207,46 @@ SWITCHES: dict[str, Switch] = {
         "Failed tool calls in the file lists",
         "A write that failed modified nothing.",
         {"apart": "listed apart", "counted": "counted as if they had worked"},
+    ),
+    "branch_details": Switch(
+        "A28",
+        "Files that a branch summary tells of",
+        "A branch summary that is itself summarized knows files that no call in sight names.",
+        {"counted": "join the compaction's files", "left-out": "are forgotten"},
+    ),
+    "file_footer": Switch(
+        "A28",
+        "How files are listed under a summary",
+        "To know that a file was made or deleted is more than to know that it was modified.",
+        {
+            "read-modified": "read, and modified",
+            "created-updated-deleted": "read, and of the modified which were made or deleted",
+        },
+    ),
+    "short_summary": Switch(
+        "A25",
+        "A short summary for the eye",
+        "Two or three sentences tell a person what a compaction is about; no model reads them.",
+        {False: "none is made", True: "made with a request of its own"},
+    ),
+    "context_wrapper": Switch(
+        "A6",
+        "How a model is told the summary",
+        "The summary comes back as a message of the user, so something must say what it is.",
+        {
+            "summary": "a sentence and <summary> tags",
+            "conversation-summary": "<conversation-summary> tags alone",
+        },
+    ),
+    "branch_summaries": Switch(
+        "A37",
+        "Leaving a branch",
+        "What was learned on a branch is lost to the next one unless a summary carries it over.",
+        {
+            "asked": "the person is asked whether to summarize",
+            "on": "a summary is made without asking",
+            "off": "no summary, no question",
+        },
     ),
     "branch_replies": Switch(
         "E10",
@@ -159,4 +285,5 @@ SWITCHES: dict[str, Switch] = {
         },
     ),
 }
-"""Every switch of ``Profile``, for the settings page and the lessons."""
+"""Every switch of ``Profile``, for the settings page and the lessons. The first value is the
+corrected one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from explorer.compaction.policies import Background, PromptBudget, Pruning
 from explorer.compaction.profile.rules import Profile
 
@@ -88,3 +90,25 @@ PROFILES: dict[str, Profile] = {
     ),
 }
 """The systems by name; ``explorer`` is the default. None of them is ever changed."""
+
+VARIANTS: dict[str, Profile] = {
+    "pi-documented": replace(
+        PROFILES["pi"],
+        name="pi-documented",
+        title="pi as its document tells it",
+        keep_recent_tokens=16_384,
+        valid_cuts="user-and-assistant",
+        dialect="dividers",
+    ),
+    "pi-0.58": replace(PROFILES["pi"], name="pi-0.58", title="pi 0.58", boundary="faithful-0.58"),
+    "omp-documented": replace(
+        PROFILES["omp"],
+        name="omp-documented",
+        title="oh-my-pi as its documents tell it",
+        reserve_floor_percent=0,
+    ),
+}
+"""Documented variants: what a system's document says where its code does something else."""
+
+BASES: dict[str, Profile] = PROFILES | VARIANTS
+"""All that came with the program; a profile of one's own starts from one of them."""
