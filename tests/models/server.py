@@ -6,7 +6,8 @@
         ... ask for "openai/test-model" ...
         server.requests[0]["messages"]
 
-Each request takes the next plan; the last one is used again when they run out.
+Each request takes the next plan; the last one is used again when they run out. Plans can be made
+for one model, and the server can have a window of its own, beyond which it refuses as providers do.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import select
 import socket
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -34,6 +35,8 @@ class Answer:
         default_factory=lambda: {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
     )
     done_line: bool = True
+    measured: bool = False
+    """Report what the request really takes, four characters a token, instead of `usage`."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,9 @@ class ChatServer:
 
     def __init__(self) -> None:
         self._plans: list[Plan] = [Answer()]
+        self._of_model: dict[str, list[Plan]] = {}
+        self.window: int | None = None
+        """Tokens that a request may take, four characters each; None takes any."""
         self._lock = threading.Lock()
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -107,10 +113,23 @@ class ChatServer:
         """The base address to give as `api_base`."""
         return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
 
-    def plan(self, *plans: Plan) -> None:
-        """What the next requests get, in order."""
+    def plan(self, *plans: Plan, model: str = "") -> None:
+        """What the next requests get, in order; those for `model` (without its provider) only,
+        where one is named."""
         with self._lock:
-            self._plans = list(plans)
+            if model:
+                self._of_model[model] = list(plans)
+            else:
+                self._plans = list(plans)
+
+    def forget(self) -> None:
+        """As when it was started."""
+        with self._lock:
+            self._plans, self._of_model, self.window = [Answer()], {}, None
+            self.requests.clear()
+            self.headers.clear()
+        self.gone.clear()
+        self.started.clear()
 
     def __enter__(self) -> ChatServer:
         self._thread.start()
@@ -122,9 +141,17 @@ class ChatServer:
         self._http.server_close()
         self._thread.join(5)
 
-    def _next(self) -> Plan:
+    def _next(self, body: dict[str, Any]) -> Plan:
         with self._lock:
-            return self._plans.pop(0) if len(self._plans) > 1 else self._plans[0]
+            if self.window is not None and taken(body) > self.window:
+                return OVERFLOW
+            plans = self._of_model.get(str(body.get("model")), self._plans)
+            plan = plans.pop(0) if len(plans) > 1 else plans[0]
+        if isinstance(plan, Answer) and plan.measured:
+            read, written = taken(body), len(plan.text) // 4
+            usage = {"prompt_tokens": read, "completion_tokens": written}
+            return replace(plan, usage=usage | {"total_tokens": read + written})
+        return plan
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self
@@ -137,10 +164,11 @@ class ChatServer:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                server.requests.append(json.loads(body))
+                asked = json.loads(body)
+                server.requests.append(asked)
                 server.headers.append(dict(self.headers))
                 try:
-                    server._play(self, server._next())
+                    server._play(self, server._next(asked))
                 except (BrokenPipeError, ConnectionResetError):
                     server.gone.set()
                 self.close_connection = True
@@ -235,6 +263,11 @@ class _Lines:
     def delta(self, delta: dict[str, Any], finish: str | None = None) -> None:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         self.data(json.dumps({**_chunk(), "choices": [choice]}))
+
+
+def taken(body: dict[str, Any]) -> int:
+    """Tokens that the messages of a request take: four characters each."""
+    return len(json.dumps(body["messages"], ensure_ascii=False)) // 4
 
 
 def _chunk() -> dict[str, Any]:

@@ -1,0 +1,581 @@
+"""Compactions that nobody reviews, over real HTTP: by the threshold, after an overflow, on a word.
+
+The agent and the summarizer are two models of one provider, so that each can fail by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+import pytest
+
+from explorer.agent.loop import TurnEvent, TurnResult
+from explorer.agent.workspace import Workspace
+from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig, ModelInfo
+from explorer.models.retry import Retry, RetryPolicy
+from explorer.session.kinds import Flag, Kind
+from explorer.store import Store
+from explorer.work.automatic import AutomaticCompaction, NotNow
+from explorer.work.changes import Change, CompactionEnded, CompactionStarted, LeafMoved
+from explorer.work.document import Document
+from explorer.work.rules import AutomaticRules
+from explorer.work.talk import start_turn
+from explorer.workbench import Workbench
+from tests.models.server import OVERFLOW, Answer, ChatServer, Cut, HttpFailure, Plan, Stall
+from tests.work.conftest import SAMPLE, Clock
+
+T = TypeVar("T")
+MODEL, SUMMARIZER = "openai/test-model", "openai/summary-model"
+GOOD = "## Goal\nMake the retry test reliable.\n\n## Next Steps\n1. Ship it."
+FULL = {"prompt_tokens": 41_000, "completion_tokens": 500, "total_tokens": 41_500}
+ROOM = {"prompt_tokens": 9_000, "completion_tokens": 20, "total_tokens": 9_020}
+SETTINGS = Settings(context_window=45_000, reserve_tokens=5_000, keep_recent_tokens=2_000)
+QUICK = RetryPolicy(tries=3, first_wait_s=0.01, jitter=0)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ChatServer]:
+    with ChatServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def door(server: ChatServer) -> Iterator[ModelDoor]:
+    """One door for all tests: litellm takes seconds to import."""
+    models = (ModelInfo(MODEL, "agent", 60_000, 700), ModelInfo(SUMMARIZER, "sum", 200_000, 4_000))
+    opened = ModelDoor(
+        ModelDoorConfig(models=models, api_base=server.url, timeout_s=20, idle_timeout_s=20)
+    )
+    yield opened
+    opened.close()
+
+
+@dataclass
+class Desk:
+    """A session with its automatic compaction, the rules at hand, and what was told."""
+
+    document: Document
+    rules: AutomaticRules
+    told: list[Change] = field(default_factory=list)
+    events: list[TurnEvent] = field(default_factory=list)
+    workspace: Workspace | None = None
+    automatic: AutomaticCompaction = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.automatic = AutomaticCompaction(self.document, lambda: self.rules)
+        self.document.hub.subscribe(self.told.append)
+
+    async def say(self, text: str, cancel: CancelToken | None = None) -> TurnResult:
+        return await start_turn(
+            self.document, MODEL, self.workspace, text, cancel or CancelToken(),
+            self.events.append, self.automatic, QUICK,
+        )  # fmt: skip
+
+    def change(self, **rules: Any) -> None:
+        self.rules = replace(self.rules, **rules)
+
+    @property
+    def started(self) -> list[CompactionStarted]:
+        return [change for change in self.told if isinstance(change, CompactionStarted)]
+
+    @property
+    def ended(self) -> list[CompactionEnded]:
+        return [change for change in self.told if isinstance(change, CompactionEnded)]
+
+    @property
+    def compactions(self) -> int:
+        """On the active path."""
+        tree = self.document.tree
+        return sum(tree.kind(entry) is Kind.COMPACTION for entry in tree.path(self.document.leaf))
+
+
+@pytest.fixture
+def desk(server: ChatServer, door: ModelDoor, database: Path) -> Iterator[Desk]:
+    server.forget()
+    server.plan(Answer(text=GOOD), model="summary-model")
+    server.plan(Answer(text="Yes.", usage=ROOM), model="test-model")
+    bench = Workbench(Store.open(database), door, clock_ms=Clock(), random=Random(7))
+    document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
+    explorer = replace(PROFILES["explorer"], pruning=None)
+    yield Desk(document, AutomaticRules.of(explorer, SUMMARIZER, SETTINGS))
+    bench.store.close()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "ports.txt").write_text("The server listens on 8431.\n")
+    return Workspace(tmp_path / "project")
+
+
+def wait(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)
+
+
+async def until(condition: Callable[[], object]) -> None:
+    for _ in range(2000):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not come")
+
+
+def asked(server: ChatServer, model: str) -> list[dict[str, Any]]:
+    return [body for body in server.requests if body["model"] == model]
+
+
+def state(document: Document) -> tuple[Any, ...]:
+    stored = document.store.load(document.key)
+    return (len(document.tree), document.leaf, document.context().messages, stored.leaf)
+
+
+# the threshold ----------------------------------------------------------------------------------
+
+
+def test_a8_a_turn_that_fills_the_context_is_followed_by_a_compaction(
+    desk: Desk, server: ChatServer
+) -> None:
+    """A30, A43: told as a start and an end, recorded as a draft, stored, and the model's context
+    from then on."""
+    server.plan(Answer(text="Yes.", usage=FULL), Answer(text="On.", usage=ROOM), model="test-model")
+    before = desk.compactions
+    assert wait(desk.say("Is it done?")).end == "done"
+    (started,), (ended,) = desk.started, desk.ended
+    assert (started.trigger, started.tokens, started.window) == ("threshold", 41_500, 45_000)
+    assert (ended.trigger, ended.problem, ended.cancelled) == ("threshold", "", False)
+    assert ended.entry == desk.document.leaf
+    assert ended.tokens_after < ended.tokens_before
+    assert desk.compactions == before + 1
+    assert desk.document.entry(ended.entry)["summary"].startswith(GOOD)
+    draft = desk.document.store.drafts(desk.document.key)[-1]
+    assert (draft.status, draft.model) == ("committed", SUMMARIZER)
+    assert draft.requests
+    assert desk.automatic.running is None
+    wait(desk.say("Go on."))
+    first = asked(server, "test-model")[-1]["messages"][1]["content"]
+    assert "Make the retry test reliable." in str(first)
+    assert len(desk.ended) == 1, "the size is counted anew: nothing is compacted again (E7)"
+
+
+def test_a8_at_the_threshold_nothing_happens_and_one_token_above_it_does(
+    desk: Desk, server: ChatServer
+) -> None:
+    at = {"prompt_tokens": 39_990, "completion_tokens": 10, "total_tokens": 40_000}
+    server.plan(Answer(text="Yes.", usage=at), model="test-model")
+    wait(desk.say("Is it done?"))
+    assert not desk.started
+    above = at | {"completion_tokens": 11, "total_tokens": 40_001}
+    server.plan(Answer(text="Yes.", usage=above), model="test-model")
+    wait(desk.say("And now?"))
+    assert [change.tokens for change in desk.started] == [40_001]
+
+
+def test_e7_a_reply_without_usage_is_counted_and_triggers(desk: Desk, server: ChatServer) -> None:
+    """The provider never reports: what is counted on this side decides."""
+    server.plan(Answer(text="word " * 14_000, usage=None), model="test-model")
+    wait(desk.say("Say much."))
+    assert [change.trigger for change in desk.started] == ["threshold"]
+    assert not desk.ended[0].problem
+
+
+def test_a12_a_rule_that_changed_in_the_middle_of_a_turn_counts_at_its_end(
+    desk: Desk, server: ChatServer
+) -> None:
+    server.plan(Answer(text="Yes.", usage=FULL), model="test-model")
+
+    class Switching(list[TurnEvent]):
+        def append(self, event: TurnEvent) -> None:
+            desk.change(enabled=False)
+
+    desk.events = Switching()
+    wait(desk.say("Is it done?"))
+    assert not desk.started
+    desk.change(enabled=True, settings=replace(SETTINGS, context_window=1_000_000))
+    wait(desk.say("And now?"))
+    assert not desk.started
+
+
+def test_e18_off_stops_what_happens_by_itself_and_a_person_still_compacts(
+    desk: Desk, server: ChatServer
+) -> None:
+    """A9, A12."""
+    desk.change(enabled=False)
+    server.plan(Answer(text="Yes.", usage=FULL), OVERFLOW, model="test-model")
+    wait(desk.say("Is it done?"))
+    result = wait(desk.say("And this?"))
+    assert result.end == "failed"
+    assert not desk.started
+    entry = wait(desk.automatic.compact_now("Name every port.", MODEL, CancelToken()))
+    assert desk.document.leaf == entry
+    assert [change.trigger for change in desk.ended] == ["manual"]
+    assert "Name every port." in str(asked(server, "summary-model")[-1]["messages"])
+
+
+@pytest.mark.parametrize(
+    ("plan", "told"),
+    {
+        "cut short": (Answer(text=GOOD, finish="length"), "cut short"),
+        "empty": (Answer(text=""), "empty"),
+        "cut off": (Cut(2), "before the answer was complete"),
+        "no key": (HttpFailure(401, "who are you"), "who are you"),
+        "too large": (Answer(text="word " * 50_000), "nothing is gained"),
+    }.values(),
+    ids=["cut short", "empty", "cut off", "no key", "larger than its input"],
+)
+def test_e14_a_compaction_that_fails_changes_nothing_and_says_so(
+    desk: Desk, server: ChatServer, plan: Plan, told: str
+) -> None:
+    """A43, B12, E5, E16."""
+    server.plan(plan, model="summary-model")
+    server.plan(Answer(text="Yes.", usage=FULL), model="test-model")
+    result = wait(desk.say("Is it done?"))
+    assert result.end == "done", "the turn itself went well"
+    (ended,) = desk.ended
+    assert ended.entry == -1
+    assert ended.problem.startswith("Auto-compaction failed: ")
+    assert told in ended.problem
+    assert desk.document.leaf == result.entries[-1]
+    assert state(desk.document)[3] == result.entries[-1]
+    assert desk.automatic.guards.failures == 1
+    assert desk.automatic.running is None
+
+
+def test_a8_a_request_in_mid_turn_waits_for_its_end(desk: Desk, server: ChatServer) -> None:
+    """It is honoured below the threshold too, and only once."""
+    server.plan(Answer(text="Yes.", usage=ROOM), model="test-model")
+
+    class Asking(list[TurnEvent]):
+        def append(self, event: TurnEvent) -> None:
+            if not self:
+                desk.automatic.request_compaction("Keep the ports.")
+                assert desk.automatic.is_requested
+            super().append(event)
+
+    desk.events = Asking()
+    result = wait(desk.say("Is it done?"))
+    (ended,) = desk.ended
+    assert (ended.trigger, ended.problem) == ("requested", "")
+    assert desk.document.tree.columns.parent[ended.entry] == result.entries[-1]
+    assert "Keep the ports." in str(asked(server, "summary-model")[-1]["messages"])
+    assert not desk.automatic.is_requested
+
+
+def test_a9_a_compaction_by_hand_is_refused_while_a_turn_runs(desk: Desk) -> None:
+    """pyagent's rule. Under oh-my-pi's the caller stops the turn first: see the window."""
+    before = state(desk.document)
+    with pytest.raises(NotNow):
+        wait(desk.automatic.compact_now("", MODEL, CancelToken(), turn_running=True))
+    assert state(desk.document) == before
+    assert not desk.started
+
+
+def test_a14_e15_a_second_compaction_without_a_new_message_is_refused(
+    desk: Desk, server: ChatServer
+) -> None:
+    server.plan(Answer(text="Yes.", usage=FULL), model="test-model")
+    wait(desk.say("Is it done?"))
+    wait(desk.automatic.before_message(MODEL, CancelToken()))
+    assert len(desk.started) == 1
+    with pytest.raises(ValueError, match="Compaction failed"):
+        wait(desk.automatic.compact_now("", MODEL, CancelToken()))
+
+
+# overflow ---------------------------------------------------------------------------------------
+
+
+def test_a10_an_overflow_is_compacted_away_and_the_turn_goes_on(
+    desk: Desk, server: ChatServer
+) -> None:
+    """The refused reply leaves the active path and stays in the log."""
+    server.plan(OVERFLOW, Answer(text="There it is.", usage=ROOM), model="test-model")
+    result = wait(desk.say("Where is it?"))
+    assert (result.end, result.error) == ("done", "")
+    (started,), (ended,) = desk.started, desk.ended
+    assert (started.trigger, started.retry) == ("overflow", True)
+    tree, document = desk.document.tree, desk.document
+    question, refused, answer = result.entries
+    assert tree.kind(question) is Kind.USER
+    assert tree.columns.flags[refused] & Flag.ERROR
+    assert tree.columns.parent[refused] == question
+    assert tree.columns.parent[ended.entry] == question
+    assert tree.columns.parent[answer] == ended.entry
+    path = tree.path(document.leaf)
+    assert refused not in path
+    assert document.entry(refused)["message"]["errorKind"] == "overflow"
+    first, second = asked(server, "test-model")
+    assert len(str(second)) < len(str(first)) / 2
+    assert second["messages"][-1]["content"] in ("Where is it?", [
+        {"type": "text", "text": "Where is it?"}
+    ])  # fmt: skip
+
+
+def test_a10_a_second_overflow_for_one_message_is_told_and_not_tried_again(
+    desk: Desk, server: ChatServer
+) -> None:
+    """A43: one recovery per message of the person; the next message allows another."""
+    server.plan(OVERFLOW, model="test-model")
+    result = wait(desk.say("Where is it?"))
+    assert result.end == "failed"
+    assert result.error.startswith("Context overflow recovery failed: ")
+    assert len(desk.ended) == 1
+    assert len(asked(server, "test-model")) == 2
+    server.plan(Answer(text="There.", usage=ROOM), model="test-model")
+    assert wait(desk.say("And now?")).end == "done"
+
+
+def test_e14_a_recovery_that_fails_leaves_the_refused_reply_where_it_was(
+    desk: Desk, server: ChatServer
+) -> None:
+    server.plan(OVERFLOW, model="test-model")
+    server.plan(Answer(text=""), model="summary-model")
+    result = wait(desk.say("Where is it?"))
+    assert result.end == "failed"
+    assert result.error.startswith("Context overflow recovery failed: ")
+    assert "empty" in result.error
+    assert desk.document.leaf == result.entries[-1]
+    assert state(desk.document)[3] == result.entries[-1]
+    assert len(asked(server, "test-model")) == 1
+
+
+def test_b14_an_answer_to_more_than_the_window_is_made_again(
+    desk: Desk, server: ChatServer
+) -> None:
+    """The provider dropped the beginning without a word."""
+    blind = {"prompt_tokens": 45_001, "completion_tokens": 3, "total_tokens": 45_004}
+    server.plan(
+        Answer(text="What file?", usage=blind), Answer(text="Port 8431.", usage=ROOM),
+        model="test-model",
+    )  # fmt: skip
+    result = wait(desk.say("Which port?"))
+    assert result.end == "done"
+    assert [change.trigger for change in desk.ended] == ["overflow"]
+    said = [str(desk.document.entry(e)) for e in desk.document.tree.path(desk.document.leaf)[-3:]]
+    assert "Port 8431." in said[-1]
+    assert not any("What file?" in one for one in said)
+
+
+def test_b13_the_overflow_of_another_model_recovers_nothing(desk: Desk, server: ChatServer) -> None:
+    """A refused reply that is the leaf counts for the model that gave it only."""
+    desk.change(enabled=False)
+    server.plan(OVERFLOW, model="test-model")
+    wait(desk.say("Where is it?"))
+    desk.change(enabled=True)
+    refused = desk.document.leaf
+    wait(desk.automatic.before_message(SUMMARIZER, CancelToken()))
+    assert desk.document.leaf == refused
+    assert not desk.started
+    wait(desk.automatic.before_message(MODEL, CancelToken()))
+    assert [change.trigger for change in desk.ended] == ["overflow"]
+    assert desk.document.tree.columns.parent[desk.document.leaf] != refused
+
+
+def test_a10_calls_keep_their_results_when_a_turn_overflows_in_its_middle(
+    desk: Desk, server: ChatServer, workspace: Workspace
+) -> None:
+    """Many rounds fill a real window; what is sent afterwards is in pairs."""
+    desk.workspace = workspace
+    calls = [
+        Answer(
+            text="word " * 900,
+            tool_calls=((f"call-{n}", "read", '{"path": "ports.txt"}'),),
+            finish="tool_calls",
+            usage=None,
+        )
+        for n in range(8)
+    ]
+    server.plan(*calls, Answer(text="Port 8431.", usage=None), model="test-model")
+    wait(desk.automatic.compact_now("", MODEL, CancelToken()))
+    server.window = 8_000
+    desk.told.clear()
+    result = wait(desk.say("Which port?"))
+    server.window = None
+    assert (result.end, result.error) == ("done", "")
+    assert [change.trigger for change in desk.ended] == ["overflow"]
+    for body in asked(server, "test-model"):
+        made: list[str] = []
+        for message in body["messages"]:
+            made += [call["id"] for call in message.get("tool_calls") or ()]
+            if message["role"] == "tool":
+                assert message["tool_call_id"] in made
+        answered = [m["tool_call_id"] for m in body["messages"] if m["role"] == "tool"]
+        assert answered == made
+
+
+# trying again -----------------------------------------------------------------------------------
+
+
+def test_e12_throttling_that_speaks_of_context_is_waited_out_not_compacted(
+    desk: Desk, server: ChatServer
+) -> None:
+    """A43: with the wait that the provider asked for, told while it lasts."""
+    throttled = HttpFailure(
+        429, "Too many tokens: maximum context length per minute", retry_after="0.05"
+    )
+    server.plan(throttled, HttpFailure(503, "busy"), Answer(text="Yes.", usage=ROOM),
+                model="test-model")  # fmt: skip
+    result = wait(desk.say("Is it done?"))
+    assert result.end == "done"
+    assert not desk.started
+    waits = [event for event in desk.events if isinstance(event, Retry)]
+    assert [(one.failed, one.of) for one in waits] == [(1, 3), (2, 3)]
+    assert waits[0].wait_s == 0.05
+    assert len(result.entries) == 2, "what failed before its first word leaves nothing behind"
+
+
+def test_an_overflow_is_not_tried_again_as_it_is(desk: Desk, server: ChatServer) -> None:
+    """A10: the same request would overflow again."""
+    desk.change(enabled=False)
+    server.plan(OVERFLOW, model="test-model")
+    wait(desk.say("Where is it?"))
+    assert len(asked(server, "test-model")) == 1
+
+
+def test_a_reply_that_broke_off_after_its_first_word_is_not_said_twice(
+    desk: Desk, server: ChatServer
+) -> None:
+    server.plan(Cut(2), Answer(text="Yes.", usage=ROOM), model="test-model")
+    result = wait(desk.say("Is it done?"))
+    assert result.end == "failed"
+    assert len(asked(server, "test-model")) == 1
+
+
+def test_a_connection_cut_before_the_first_word_is_tried_again(
+    desk: Desk, server: ChatServer
+) -> None:
+    server.plan(Cut(0), Answer(text="Yes.", usage=ROOM), model="test-model")
+    assert wait(desk.say("Is it done?")).end == "done"
+
+
+# cancelling -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", ["the turn", "the compaction"])
+def test_e21_a_cancel_in_the_middle_of_a_compaction_leaves_all_as_it_was(
+    desk: Desk, server: ChatServer, by: str
+) -> None:
+    """A43; and the session is worked on as before."""
+    server.plan(Stall(after=1), model="summary-model")
+    server.plan(Answer(text="Yes.", usage=FULL), model="test-model")
+
+    async def story() -> TurnResult:
+        cancel = CancelToken()
+        turn = asyncio.ensure_future(desk.say("Is it done?", cancel))
+        await until(lambda: desk.automatic.running and asked(server, "summary-model"))
+        (cancel if by == "the turn" else desk.automatic).cancel()
+        return await turn
+
+    result = wait(story())
+    assert server.gone.wait(10), "the connection was let go"
+    (ended,) = desk.ended
+    assert (ended.cancelled, ended.entry, ended.problem) == (True, -1, "")
+    assert desk.document.leaf == result.entries[-1]
+    assert desk.automatic.running is None
+    assert desk.automatic.guards.failures == 0
+    assert desk.document.store.drafts(desk.document.key)[-1].status == "cancelled"
+    server.plan(Answer(text=GOOD), model="summary-model")
+    wait(desk.say("Again."))
+    assert desk.ended[-1].entry >= 0
+
+
+def test_e21_a_cancelled_recovery_gives_the_refused_reply_back(
+    desk: Desk, server: ChatServer
+) -> None:
+    server.plan(Stall(after=0), model="summary-model")
+    server.plan(OVERFLOW, model="test-model")
+
+    async def story() -> TurnResult:
+        cancel = CancelToken()
+        turn = asyncio.ensure_future(desk.say("Where?", cancel))
+        await until(lambda: asked(server, "summary-model"))
+        cancel.cancel()
+        return await turn
+
+    result = wait(story())
+    assert result.end in ("stopped", "failed")
+    assert desk.document.leaf == result.entries[-1]
+    assert desk.automatic.running is None
+
+
+def test_e21_a_task_that_is_cancelled_is_told_and_leaves_nothing_running(
+    desk: Desk, server: ChatServer
+) -> None:
+    """As when the window closes."""
+    server.plan(Stall(after=1), model="summary-model")
+    server.plan(OVERFLOW, model="test-model")
+
+    async def story() -> None:
+        turn = asyncio.ensure_future(desk.say("Where?"))
+        await until(lambda: asked(server, "summary-model"))
+        turn.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+
+    wait(story())
+    assert [change.cancelled for change in desk.ended] == [True]
+    assert desk.automatic.running is None
+    leaf = desk.document.leaf
+    assert desk.document.entry(leaf)["message"]["errorKind"] == "overflow"
+
+
+# continuing -------------------------------------------------------------------------------------
+
+
+def omp(desk: Desk) -> Profile:
+    made = replace(PROFILES["omp"], pruning=None, answers="checked", short_summary=False)
+    desk.rules = replace(AutomaticRules.of(made, SUMMARIZER, SETTINGS))
+    return made
+
+
+def test_a11_oh_my_pi_prompts_the_agent_to_go_on_once(desk: Desk, server: ChatServer) -> None:
+    """A marked message that nobody typed; never a second one for one message (E13)."""
+    omp(desk)
+    server.plan(Answer(text="word " * 2_000, usage=FULL), model="test-model")
+    result = wait(desk.say("Is it done?"))
+    synthetic = [
+        entry for entry in result.entries
+        if desk.document.entry(entry)["message"].get("synthetic")
+    ]  # fmt: skip
+    assert len(synthetic) == 1
+    assert len(asked(server, "test-model")) == 2
+    desk.change(auto_continue=False)
+    server.requests.clear()
+    wait(desk.say("And now?"))
+    assert len(asked(server, "test-model")) == 1
+
+
+def test_e17_a_finished_task_is_not_taken_up_again(desk: Desk, server: ChatServer) -> None:
+    server.plan(Answer(text="Done.", usage=FULL), model="test-model")
+    desk.change(auto_continue=True)
+    wait(desk.say("Ship it."))
+    assert desk.ended[0].entry == desk.document.leaf
+    assert len(asked(server, "test-model")) == 1
+
+
+def test_a11_a_turn_that_was_left_open_goes_on_where_continuing_is_on(
+    desk: Desk, server: ChatServer
+) -> None:
+    server.plan(
+        Answer(text="First,", usage=FULL, finish="length"), Answer(text="Done.", usage=ROOM),
+        model="test-model",
+    )  # fmt: skip
+    desk.change(auto_continue=True)
+    assert wait(desk.say("Ship it.")).end == "done"
+    assert len(asked(server, "test-model")) == 2
+
+
+def test_every_move_of_the_leaf_is_told(desk: Desk, server: ChatServer) -> None:
+    """Views follow the changes alone."""
+    server.plan(OVERFLOW, Answer(text="There it is.", usage=ROOM), model="test-model")
+    at = desk.document.leaf
+    wait(desk.say("Where is it?"))
+    for change in desk.told:
+        if isinstance(change, LeafMoved):
+            assert change.old == at
+            at = change.new
+    assert at == desk.document.leaf
