@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.compaction.profile import (
+    PROFILES,
+    Profile,
+    Settings,
+    profile_values,
+    read_profile,
+)
 from explorer.preferences import Preferences
 from ui.shell.tasks import TaskOwner
 from ui.widgets.notice import Notice
@@ -75,7 +81,7 @@ class Desk(QObject):
         """A session is opened again with the rules and sizes that were last chosen in it."""
         self._rest.stop()
         if self.document is not None:
-            rules = {"profile": asdict(self.profile), "settings": asdict(self.settings)}
+            rules = {"profile": profile_values(self.profile), "settings": asdict(self.settings)}
             self.document.choose("compaction", rules)
 
     def _take_kept(self, document: Document) -> None:
@@ -85,12 +91,16 @@ class Desk(QObject):
         kept = document.choices().get("compaction")
         if isinstance(kept, dict):
             try:
-                profile, settings = Profile(**kept["profile"]), Settings(**kept["settings"])
-            except (KeyError, TypeError):
+                named = kept["profile"]
+                base = PROFILES.get(named.get("name")) or PROFILES["explorer"]
+                read, settings = read_profile(named, base), Settings(**kept["settings"])
+            except (AttributeError, KeyError, TypeError):
                 # Another version of the program kept rules that this one does not know.
                 self.say("The rules kept with this session are not known here.")
             else:
-                self.profile, self.settings = profile, settings
+                self.profile, self.settings = read.profile, settings
+                for mistake in read.mistakes:
+                    self.say(f"A rule kept with this session cannot be used: {mistake}.")
 
     def show(self, document: Document | None) -> None:
         """Make a document the one that the window shows; its ``fillers`` are to follow."""
