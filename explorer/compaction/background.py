@@ -1,0 +1,250 @@
+"""A summary made ahead, as a state machine: events in, actions out (A47, A48).
+
+    idle -> in progress -> completed -> idle
+                       `-> failed    -> in progress, or idle
+
+Nothing here waits, reads a clock or draws a number by itself: who drives it says what happened and
+does what it is told. Ratios are of the prompt's tokens to what the prompt may take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Protocol
+
+from explorer.compaction.policies import Background
+
+
+class State(Enum):
+    """Where a summary that is made ahead stands."""
+
+    IDLE = "idle"
+    IN_PROGRESS = "in progress"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class Draws(Protocol):
+    """Where the jitter comes from."""
+
+    def random(self) -> float:
+        """A number from 0 to below 1."""
+
+
+# what happens ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A prompt was rendered and is on its way. ``warm``: the provider's cache holds most of it."""
+
+    ratio: float
+    warm: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """A prompt is about to be rendered; ``ratio`` is of the last one, by the sizes of now."""
+
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Exceeded:
+    """A prompt did not fit its budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The summary of a run is there."""
+
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A run gave no summary, or its summary could not be applied."""
+
+    run: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The summary of a run is in the session."""
+
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """The person, or a compaction made otherwise, put an end to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChanged:
+    """Another model goes on: a run that was begun with the old one's cache is of no use."""
+
+
+Event = (
+    Rendered | Rendering | Exceeded | Finished | Failed | Applied | Cancelled | ModelChanged
+)  # fmt: skip
+
+
+# what is to be done ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Fork the prompt that was just rendered and ask for its summary."""
+
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Give up the request of a run."""
+
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait for a run to end, then say ``Exceeded`` again: never a second request (A47)."""
+
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """Put the summary of a run into the session and say ``Applied`` or ``Failed``."""
+
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Throw the summary of a run away: there is room without it."""
+
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Foreground:
+    """Summarize now, while the person waits."""
+
+
+Action = Start | Stop | Wait | Apply | Discard | Foreground
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One session's state. ``run`` names the latest run, from 1; 0 before the first."""
+
+    state: State = State.IDLE
+    run: int = 0
+    ratio: float = 0.0
+    """How full the last prompt was."""
+    trigger: float = 0.0
+    """The line that the last look was compared with; 0 before the first."""
+    warm: bool = False
+    problem: str = ""
+    """Why the last run failed; empty otherwise."""
+    note: str = ""
+    """What the last event led to, in a sentence."""
+
+
+Step = tuple[Machine, tuple[Action, ...]]
+
+
+def trigger_line(policy: Background, warm: bool, draws: Draws) -> float:
+    """The ratio at which a summary is begun.
+
+    With a warm cache somewhere between two lines, so that it is not always the same place; with a
+    cold one only in need, and nothing is drawn (A47).
+    """
+    if not warm:
+        return policy.cold
+    return policy.warm_low + draws.random() * (policy.warm_high - policy.warm_low)
+
+
+def step(machine: Machine, event: Event, policy: Background, draws: Draws) -> Step:
+    """The state after an event, and what is to be done.
+
+    Words of a run that is no longer the current one change nothing.
+    """
+    match event:
+        case Rendered():
+            return _rendered(machine, event, policy, draws)
+        case Rendering(ratio):
+            return _rendering(replace(machine, ratio=ratio), policy)
+        case Exceeded():
+            return _exceeded(machine)
+        case Finished(run):
+            if machine.state is not State.IN_PROGRESS or run != machine.run:
+                return machine, ()
+            note = "The summary is ready; it is applied before the next prompt."
+            return replace(machine, state=State.COMPLETED, problem="", note=note), ()
+        case Failed(run, problem):
+            busy = machine.state in (State.IN_PROGRESS, State.COMPLETED)
+            if not busy or run != machine.run:
+                return machine, ()
+            return replace(machine, state=State.FAILED, problem=problem, note=problem), ()
+        case Applied(run):
+            if machine.state is not State.COMPLETED or run != machine.run:
+                return machine, ()
+            note = "The summary took the place of what it tells."
+            return replace(machine, state=State.IDLE, problem="", note=note), ()
+        case Cancelled():
+            return _ended(machine, "Stopped.")
+        case ModelChanged():
+            if machine.state is not State.IN_PROGRESS:
+                return machine, ()
+            return _ended(machine, "Stopped: another model goes on.")
+
+
+def _rendered(machine: Machine, event: Rendered, policy: Background, draws: Draws) -> Step:
+    seen = replace(machine, ratio=event.ratio, warm=event.warm)
+    if machine.state not in (State.IDLE, State.FAILED):
+        return seen, ()
+    line = trigger_line(policy, event.warm, draws)
+    seen = replace(seen, trigger=line)
+    cache = "warm" if event.warm else "cold"
+    if event.ratio < line:
+        note = f"{event.ratio:.0%} full, below the line of {line:.1%} with a {cache} cache."
+        return replace(seen, note=note), ()
+    run = machine.run + 1
+    note = f"{event.ratio:.0%} full, above the line of {line:.1%} with a {cache} cache."
+    begun = replace(seen, state=State.IN_PROGRESS, run=run, problem="", note=note)
+    return begun, (Start(run),)
+
+
+def _rendering(machine: Machine, policy: Background) -> Step:
+    if machine.state is not State.COMPLETED:
+        return machine, ()
+    if machine.ratio >= policy.apply_minimum:
+        return machine, (Apply(machine.run),)
+    note = (
+        f"Thrown away: only {machine.ratio:.0%} full by now, less than {policy.apply_minimum:.0%}."
+    )
+    return replace(machine, state=State.IDLE, note=note), (Discard(machine.run),)
+
+
+def _exceeded(machine: Machine) -> Step:
+    if machine.state is State.IN_PROGRESS:
+        note = "The prompt does not fit: waiting for the summary that is on its way."
+        return replace(machine, note=note), (Wait(machine.run),)
+    if machine.state is State.COMPLETED:
+        return machine, (Apply(machine.run),)
+    note = "The prompt does not fit and nothing was prepared: summarizing now."
+    return replace(machine, state=State.IDLE, note=note), (Foreground(),)
+
+
+def _ended(machine: Machine, note: str) -> Step:
+    actions: tuple[Action, ...] = ()
+    if machine.state is State.IN_PROGRESS:
+        actions = (Stop(machine.run),)
+    elif machine.state is State.COMPLETED:
+        actions = (Discard(machine.run),)
+    return replace(machine, state=State.IDLE, problem="", note=note), actions
