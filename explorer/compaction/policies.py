@@ -12,18 +12,30 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """Old tool results give way to a note before anything is summarized (A13, C5)."""
+    """Old tool results give way to a note before anything is summarized (A13, C5).
+
+    The defaults are oh-my-pi's rules.
+    """
 
     protect_tokens: int = 40_000
     """The newest tool results up to this many tokens are never pruned."""
     minimum_savings: int = 20_000
     """Nothing is pruned when less than this would be saved."""
     protected_tools: tuple[str, ...] = ("skill", "read")
-    """Results of these tools are never pruned for their age."""
+    """Results of these tools are never pruned; ``*`` and ``?`` stand for any letters."""
     superseded_first: bool = False
-    """A read of a file that was read, or written, again later goes first, whatever its tool."""
+    """A read of a file that was read, or changed, again later goes first."""
     useless: bool = False
-    """Results that say nothing any more (empty, or failed and done again) go too."""
+    """Results that say nothing any more (empty, or the same error again later) go next."""
+    current_reads: Literal["pruned", "kept"] = "pruned"
+    """What becomes of a read that is still the newest word on its file: ``pruned`` for its age
+    like any other result, or ``kept``."""
+    amount: Literal["everything", "needed"] = "everything"
+    """How much goes of what is merely old: all of it, or the oldest until enough is saved."""
+    scope: Literal["path", "context"] = "path"
+    """Which results are looked at: all of the path, or those that the model is still sent."""
+    smallest_result: int = 0
+    """Results of fewer tokens are left alone: a note in their place gains nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
+from explorer.session.pruned import Pruned, pruned_on
 from explorer.session.tree import Path, SessionTree
 
 _SENT = selector(CONTEXT_KINDS)
@@ -26,6 +27,8 @@ class Context:
     thinking_level: str
     model: str
     """``provider/model``, or an empty text."""
+    pruned: Pruned
+    """The tool results, by entry, that a note stands for (A13)."""
 
 
 def latest_on_path(tree: SessionTree, path: Path, kind: Kind) -> int:
@@ -65,8 +68,9 @@ def context_at(tree: SessionTree, leaf: int) -> Context:
             messages += _sent(tree, path[max(kept, reset + 1) : at])
         messages += _sent(tree, path[at + 1 :])
     return Context(
-        leaf, path, messages, compaction, kept_from, _thinking(tree, path), _model(tree, path)
-    )
+        leaf, path, messages, compaction, kept_from, _thinking(tree, path), _model(tree, path),
+        pruned_on(tree, path),
+    )  # fmt: skip
 
 
 def _sent(tree: SessionTree, part: Path) -> list[int]:

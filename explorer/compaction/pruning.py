@@ -1,0 +1,263 @@
+"""Which old tool results give way to a note, in which order, and why (A13, C5).
+
+Pure: a plan changes nothing. It becomes a prune entry when it is appended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import compress
+from typing import Any, Literal, NamedTuple
+
+from explorer.compaction.policies import Pruning
+from explorer.compaction.reasons import count_text, tokens_text
+from explorer.compaction.superseding import Stale, stale_results
+from explorer.session.context import context_at
+from explorer.session.kinds import Flag, Kind, selector
+from explorer.session.pruned import NOTHING_PRUNED, Pruned, note_tokens, pruned_on
+from explorer.session.tree import SessionTree
+
+Why = Literal["superseded", "useless", "old"]
+ORDER: tuple[Why, ...] = ("superseded", "useless", "old")
+"""What goes first."""
+Protect = Callable[[int, str], bool]
+"""Whether a tool result (its entry, its tool) must stay whatever the policy says."""
+Code = Literal["", "nothing", "below-minimum"]
+
+_RESULTS = selector({Kind.TOOL_RESULT})
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedResult:
+    """A tool result that is to be pruned."""
+
+    entry: int
+    tool: str
+    tokens: int
+    note: str
+    """What stands for it."""
+    saved: int
+    """Tokens that the note takes less, never below 0."""
+    why: Why
+    by: int
+    """The later entry that made it stale, or -1."""
+
+    @property
+    def reason(self) -> str:
+        """Why it goes, in a sentence."""
+        if self.why == "superseded":
+            return f"Its file was read again, or changed, at #{self.by}: this text is out of date."
+        if self.why == "useless":
+            if self.by >= 0:
+                return f"The same error came again at #{self.by}."
+            return "It says that there is nothing."
+        return "Older than the newest tool results, which are protected."
+
+
+@dataclass(frozen=True, slots=True)
+class PruningPlan:
+    """What pruning at a leaf would do. Entries are indices, sizes tokens."""
+
+    leaf: int
+    policy: Pruning
+    results: tuple[PlannedResult, ...]
+    """What is pruned, in the order in which it goes; empty when nothing is done."""
+    saved: int
+    """The sum of what the results save."""
+    found: int
+    """How many results could go, whether or not it is enough."""
+    could_save: int
+    """What they would save together."""
+    window_start: int
+    """The oldest tool result inside the protected window, or -1 without any."""
+    code: Code
+    """Why nothing is done; empty when something is."""
+
+    @property
+    def reason(self) -> str:
+        """What is done, or why nothing, in a sentence."""
+        policy = self.policy
+        if self.code == "nothing":
+            return (
+                f"There is nothing to prune: tool results beyond the newest "
+                f"{tokens_text(policy.protect_tokens)} tokens are few, protected or pruned already."
+            )
+        if self.code == "below-minimum":
+            return (
+                f"{count_text(self.found, 'tool result')} could go, but that saves only "
+                f"{tokens_text(self.could_save)} tokens; below "
+                f"{tokens_text(policy.minimum_savings)} nothing is done."
+            )
+        counts = [
+            (sum(1 for one in self.results if one.why == why), words)
+            for why, words in zip(
+                ORDER, ("superseded", "without use", "older than the protected window"), strict=True
+            )
+        ]
+        told = ", ".join(f"{count:,} {words}" for count, words in counts if count)
+        return f"{count_text(len(self.results), 'tool result')}: {told}."
+
+    def data(self, ids: Sequence[str]) -> dict[str, Any]:
+        """The ``data`` of the prune entry; ``ids``: of all entries."""
+        return {
+            "results": [
+                {"id": ids[one.entry], "tokens": one.tokens, "text": one.note}
+                for one in self.results
+            ],
+            "saved": self.saved,
+            "reason": self.reason,
+        }
+
+
+def prune_note(tokens: int) -> str:
+    """What stands for a pruned result of so many tokens."""
+    return f"[Output truncated - {tokens} tokens]"
+
+
+def plan_pruning(
+    tree: SessionTree,
+    leaf: int,
+    policy: Pruning,
+    *,
+    weights: Sequence[int] | None = None,
+    needed: int | None = None,
+    protect: Protect | None = None,
+) -> PruningPlan:
+    """What to prune at ``leaf``; never raises for what a session holds.
+
+    ``weights``: tokens by entry index to use instead of the estimate; negative is not counted yet.
+    ``needed``: tokens to save, for a policy that prunes no more than needed; None is everything.
+    ``protect``: results that must stay besides those of the protected tools.
+    """
+    scope = _scope(tree, leaf, policy, weights)
+    older = _older(scope, policy.protect_tokens)
+    stale: Mapping[int, Stale] = {}
+    current: frozenset[int] = frozenset()
+    if older and (policy.superseded_first or policy.useless or policy.current_reads == "kept"):
+        found = stale_results(tree, scope.entries, scope.pruned)
+        stale, current = found.stale, found.current
+    candidates = _candidates(tree, scope, older, policy, protect, stale, current)
+    candidates.sort(key=lambda one: (ORDER.index(one.why), one.entry))
+    could_save = sum(one.saved for one in candidates)
+    if policy.amount == "needed" and needed is not None:
+        chosen = _enough(candidates, max(needed, policy.minimum_savings))
+    else:
+        chosen = candidates
+    code: Code = "" if chosen else "nothing"
+    if chosen and could_save < policy.minimum_savings:
+        code, chosen = "below-minimum", []
+    return PruningPlan(
+        leaf=leaf,
+        policy=policy,
+        results=tuple(chosen),
+        saved=sum(one.saved for one in chosen),
+        found=len(candidates),
+        could_save=could_save,
+        window_start=scope.entries[older] if older < len(scope.entries) else -1,
+        code=code,
+    )
+
+
+class _Scope(NamedTuple):
+    entries: list[int]
+    """The tool results that are looked at, oldest first."""
+    tokens: list[int]
+    """Of each, a note's where it is pruned."""
+    pruned: Pruned
+
+
+def _scope(tree: SessionTree, leaf: int, policy: Pruning, weights: Sequence[int] | None) -> _Scope:
+    columns = tree.columns
+    if policy.scope == "context":
+        context = context_at(tree, leaf)
+        kinds = bytes([columns.kind[entry] for entry in context.messages])
+        entries = list(compress(context.messages, kinds.translate(_RESULTS)))
+        pruned = context.pruned
+    else:
+        path = tree.path(leaf)
+        entries = path.select(columns.kind, _RESULTS)
+        pruned = pruned_on(tree, path)
+    estimate = columns.estimate
+    if weights is None:
+        tokens = [estimate[entry] for entry in entries]
+    else:
+        tokens = [count if (count := weights[entry]) >= 0 else estimate[entry] for entry in entries]
+    if pruned is not NOTHING_PRUNED:
+        for at, entry in enumerate(entries):
+            if entry in pruned:
+                tokens[at] = pruned[entry].note_tokens
+    return _Scope(entries, tokens, pruned)
+
+
+def _older(scope: _Scope, protect_tokens: int) -> int:
+    """How many results are older than the protected window.
+
+    The result in which the window's edge falls is inside.
+    """
+    held, at = 0, len(scope.entries)
+    while at > 0 and held < protect_tokens:
+        at -= 1
+        held += scope.tokens[at]
+    return at
+
+
+def _candidates(
+    tree: SessionTree,
+    scope: _Scope,
+    older: int,
+    policy: Pruning,
+    protect: Protect | None,
+    stale: Mapping[int, Stale],
+    current: frozenset[int],
+) -> list[PlannedResult]:
+    columns = tree.columns
+    tools, kept = columns.tools, _protected(columns.tools, policy.protected_tools)
+    keep_current = policy.current_reads == "kept"
+    found: list[PlannedResult] = []
+    for entry, tokens in zip(scope.entries[:older], scope.tokens, strict=False):
+        tool = columns.tool[entry]
+        if tool in kept or entry in scope.pruned or tokens < policy.smallest_result:
+            continue
+        if columns.flags[entry] & Flag.PRUNED_BY_AGENT or (protect and protect(entry, tools[tool])):
+            continue
+        note = prune_note(tokens)
+        saved = max(0, tokens - note_tokens(note))
+        if policy.smallest_result and not saved:
+            continue
+        why, by = _why(policy, stale.get(entry))
+        if why == "old" and keep_current and entry in current:
+            continue
+        found.append(PlannedResult(entry, tools[tool], tokens, note, saved, why, by))
+    return found
+
+
+def _why(policy: Pruning, stale: Stale | None) -> tuple[Why, int]:
+    if stale is not None:
+        if stale.kind == "superseded" and policy.superseded_first:
+            return "superseded", stale.by
+        if stale.kind == "useless" and policy.useless:
+            return "useless", stale.by
+    return "old", -1
+
+
+def _protected(tools: Sequence[str], patterns: Sequence[str]) -> frozenset[int]:
+    """The indices of the tools that a policy protects."""
+    return frozenset(
+        at
+        for at, name in enumerate(tools)
+        if at and any(fnmatchcase(name, pattern) for pattern in patterns)
+    )
+
+
+def _enough(candidates: Sequence[PlannedResult], needed: int) -> list[PlannedResult]:
+    """All that is stale, and of the merely old as much as is needed, the oldest first."""
+    chosen: list[PlannedResult] = []
+    saved = 0
+    for one in candidates:
+        if one.why == "old" and saved >= needed:
+            break
+        chosen.append(one)
+        saved += one.saved
+    return chosen
