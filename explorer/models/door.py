@@ -41,6 +41,7 @@ from explorer.models.request import (
     ModelRequest,
     Role,
     TextPart,
+    ThinkingPart,
     ToolCall,
     ToolSpec,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "TextDelta",
     "TextPart",
     "ThinkingDelta",
+    "ThinkingPart",
     "ToolCall",
     "ToolCallReady",
     "ToolSpec",

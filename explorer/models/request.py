@@ -48,6 +48,14 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class ThinkingPart:
+    """Thinking that an assistant message brings along, with the provider's signature of it."""
+
+    text: str
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ChatMessage:
     """One message. `tool_call_id` names the call that a `tool` message answers."""
 
@@ -55,6 +63,7 @@ class ChatMessage:
     content: str | tuple[ContentPart, ...]
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    thinking: ThinkingPart | None = None
 
     @property
     def text(self) -> str:
@@ -132,7 +141,7 @@ def _message_to_json(message: ChatMessage) -> dict[str, Any]:
             else {"type": "image", "mime": part.mime, "data": part.data_base64}
             for part in message.content
         ]
-    return {
+    recorded: dict[str, Any] = {
         "role": message.role,
         "content": content,
         "tool_calls": [
@@ -141,6 +150,12 @@ def _message_to_json(message: ChatMessage) -> dict[str, Any]:
         ],
         "tool_call_id": message.tool_call_id,
     }
+    if message.thinking is not None:
+        recorded["thinking"] = {
+            "text": message.thinking.text,
+            "signature": message.thinking.signature,
+        }
+    return recorded
 
 
 def _message_from_json(data: Mapping[str, Any]) -> ChatMessage:
@@ -156,6 +171,9 @@ def _message_from_json(data: Mapping[str, Any]) -> ChatMessage:
             for c in data.get("tool_calls") or ()
         ),
         tool_call_id=data.get("tool_call_id"),
+        thinking=None
+        if (thinking := data.get("thinking")) is None
+        else ThinkingPart(thinking["text"], thinking.get("signature", "")),
     )
 
 

@@ -89,6 +89,15 @@ def _message(message: ChatMessage) -> dict[str, Any]:
         result["content"] = result["content"] or None
     if message.tool_call_id is not None:
         result["tool_call_id"] = message.tool_call_id
+    # Without its signature a provider takes no thinking back.
+    if message.thinking is not None and message.thinking.signature:
+        result["thinking_blocks"] = [
+            {
+                "type": "thinking",
+                "thinking": message.thinking.text,
+                "signature": message.thinking.signature,
+            }
+        ]
     return result
 
 
