@@ -13,7 +13,7 @@ from explorer.session.context import Context
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.tree import Path, SessionTree
 
-_FAILED = Flag.ERROR | Flag.ABORTED
+_FAILED = int(Flag.ERROR | Flag.ABORTED)
 _COMPACTIONS = selector({Kind.COMPACTION})
 _UNSENT = selector({Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION, Kind.OTHER_ROLE})
 _BLOCK = 4096

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import compress
 
-from explorer.compaction.path_view import PathView
+from explorer.compaction.path_view import PathView, marked
 from explorer.compaction.prepare import Preparation, Refusal
 from explorer.compaction.verdict import Verdict, verdict_reason
 from explorer.session.kinds import Kind, selector
@@ -160,7 +160,7 @@ def _judge_compactions(
     tokens: list[int],
 ) -> None:
     """Compactions on the path: only the last one still speaks, and it is told anew."""
-    for position in compress(range(len(view)), view.kinds.translate(_COMPACTIONS)):
+    for position in marked(view.kinds, _COMPACTIONS):
         if position != view.compaction:
             verdicts[position] = Verdict.SUMMARIZED_EARLIER
             continue

@@ -29,6 +29,8 @@ METADATA_MASK = selector(METADATA_KINDS)
 EXECUTIONS = selector({Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION})
 _SUMMARIES = selector({Kind.BRANCH_SUMMARY})
 _NEVER_WEIGHED = selector({Kind.COMPACTION, Kind.OTHER_ROLE})
+# Plain numbers: an IntFlag takes its time with every operation.
+_EXCLUDED, _EMPTY_SUMMARY = int(Flag.EXCLUDED), int(Flag.EMPTY_SUMMARY)
 # No model takes a role that is not known.
 _SENT_MASK = selector(CONTEXT_KINDS - {Kind.OTHER_ROLE})
 # Entries that are not stored messages, and roles that pi does not know: it counts neither.
@@ -152,10 +154,10 @@ def _sent(tree: SessionTree, path: Path, kinds: bytes) -> bytes:
     flags = tree.columns.flags
     sent = bytearray(kinds.translate(_SENT_MASK))
     for position in marked(kinds, EXECUTIONS):
-        if flags[path[position]] & Flag.EXCLUDED:
+        if flags[path[position]] & _EXCLUDED:
             sent[position] = 0
     for position in marked(kinds, _SUMMARIES):
-        if flags[path[position]] & Flag.EMPTY_SUMMARY:
+        if flags[path[position]] & _EMPTY_SUMMARY:
             sent[position] = 0
     return bytes(sent)
 
@@ -186,7 +188,7 @@ def _weights(
         values[position] = 0
     flags = tree.columns.flags
     for position in marked(kinds, EXECUTIONS):
-        if flags[path[position]] & Flag.EXCLUDED:
+        if flags[path[position]] & _EXCLUDED:
             values[position] = 0
     if measured is None:
         for entry, images in tree.columns.user_images.items():

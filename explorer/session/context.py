@@ -79,7 +79,8 @@ def _sent(tree: SessionTree, part: Path) -> list[int]:
     if not columns.branches:
         return found
     flags = columns.flags
-    return [at for at in found if not flags[at] & Flag.EMPTY_SUMMARY]
+    empty = {at for at in columns.branches if flags[at] & Flag.EMPTY_SUMMARY}
+    return [at for at in found if at not in empty] if empty else found
 
 
 def _thinking(tree: SessionTree, path: Path) -> str:

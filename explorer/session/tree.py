@@ -65,12 +65,13 @@ class Path:
         return self.ranges[row][position - self._starts[row]]
 
     def _slice(self, start: int, stop: int) -> Path:
-        parts: list[range] = []
-        for row, part in enumerate(self.ranges):
-            low = max(start - self._starts[row], 0)
-            high = min(stop - self._starts[row], len(part))
-            if low < high:
-                parts.append(part[low:high])
+        if start >= stop:
+            return Path([])
+        first = bisect_right(self._starts, start) - 1
+        last = bisect_right(self._starts, stop - 1) - 1
+        parts = self.ranges[first : last + 1]
+        parts[-1] = parts[-1][: stop - self._starts[last]]
+        parts[0] = parts[0][start - self._starts[first] :]
         return Path(parts)
 
     def position(self, entry: int) -> int:

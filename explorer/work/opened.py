@@ -111,9 +111,9 @@ class OpenedSession:
             self.weights.append(-1)  # not counted yet: the estimate stands in
         return self.weights
 
-    def take_stored_counts(self, counter: Counter) -> bool:
+    async def take_stored_counts(self, counter: Counter) -> bool:
         """Use the counts in the database if they are whole; returns whether they are."""
-        counts = self.store.token_counts(self.key, counter.name)
+        counts = await asyncio.to_thread(self.store.token_counts, self.key, counter.name)
         if len(counts) < len(self.tree) or not is_whole(counts):
             return False
         self.weights, self.counter = counts, counter

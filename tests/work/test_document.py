@@ -247,7 +247,7 @@ def test_counts_are_kept_and_used_by_profiles_that_count_what_is_sent(
     assert list(document.weights_for(EXPLORER) or ())[-1] == -1
     bench.close(document.key)
     again = bench.open_blocking(document.key)
-    assert not again.take_stored_counts(EstimateCounter())  # one entry is new
+    assert not wait(again.take_stored_counts(EstimateCounter()))  # one entry is new
     assert not wait(again.count(EstimateCounter(), lambda done, total: None, lambda: True))
 
 

@@ -135,11 +135,15 @@ class Conversation(QTextBrowser):
         self._timer.stop()
         self.clear()
         self._has_earlier = earlier > 0
+        # One edit is laid out once.
+        edit = self._cursor()
+        edit.beginEditBlock()
         if earlier:
             self._paragraph()
             self._insert(f"{earlier:,} earlier messages", href="earlier:")
         for line in said:
             self.add(line)
+        edit.endEditBlock()
         self.to_end()
 
     def add(self, line: Said) -> None:
@@ -241,7 +245,8 @@ class Conversation(QTextBrowser):
             cursor.setBlockFormat(form)
         else:
             cursor.insertBlock(form)
-        self.setTabStopDistance(indent)
+        if self.tabStopDistance() != indent:
+            self.setTabStopDistance(indent)
 
     def _insert_marked(self, text: str) -> None:
         """Insert a text with its code and its bold words shown as such."""

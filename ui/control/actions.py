@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
+from explorer.session.context import latest_on_path
+from explorer.session.kinds import Kind
 from ui import theme
 from ui.actions import ActionRegistry, ActionSpec, Entry
 from ui.control import map_actions
@@ -17,6 +19,7 @@ from ui.shell.keys_page import KeysPage
 from ui.shell.palette import CommandPalette
 
 if TYPE_CHECKING:
+    from explorer.work.document import Document
     from ui.session import WindowSession
 
 Standard = QKeySequence.StandardKey
@@ -73,7 +76,7 @@ class WindowActions(QObject):
         registry.enable(NEEDS_LEAF, document is not None and document.leaf >= 0)
         registry.enable(NEEDS_HITS, self._session.search.has_hits)
         registry.enable(("summarize",), self._session.compaction.can_summarize)
-        registry.enable(("undo",), self._is_compacted())
+        registry.enable(("undo",), self._can_undo())
         registry.enable(map_actions.NEEDS_SESSION, document is not None)
         compactions = document is not None and bool(document.tree.columns.compactions)
         registry.enable(map_actions.NEEDS_COMPACTIONS, compactions)
@@ -87,13 +90,13 @@ class WindowActions(QObject):
         for name in THEMES:
             registry[f"theme_{name}"].setChecked(name == theme.theme_choice())
 
-    def _is_compacted(self) -> bool:
+    def _can_undo(self) -> bool:
         """Whether there is a compaction on the active path; looked up once per leaf."""
         document = self._desk.document
         at = (document.key, document.leaf) if document is not None else (0, -1)
         if at != self._looked_at:
             self._looked_at = at
-            self._compacted = document is not None and document.context().compaction >= 0
+            self._compacted = document is not None and _is_compacted(document)
         return self._compacted
 
     def _specs(self) -> list[Entry]:
@@ -247,3 +250,8 @@ class WindowActions(QObject):
         dialog = KeysPage(self.registry, self._session.window)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+
+def _is_compacted(document: Document) -> bool:
+    path = document.tree.path(document.leaf)
+    return latest_on_path(document.tree, path, Kind.COMPACTION) >= 0

@@ -27,6 +27,10 @@ if TYPE_CHECKING:  # the workbench is there after the first paint, its types bef
 REST_MS = 400
 """How long a size must not change before it is kept with the session."""
 
+BREATH_S = 0.005
+"""Between two pieces of work that each take some ms: long enough for keys, beats and paints, which
+a pause of nothing is not."""
+
 
 class Desk(QObject):
     """State of one window. Views never ask each other; they are refreshed from here."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QInputDialog, QMenu
@@ -16,7 +18,7 @@ from explorer.work.changes import (
     SessionsChanged,
 )
 from explorer.work.document import Document
-from ui.control.desk import Desk
+from ui.control.desk import BREATH_S, Desk
 from ui.control.navigating import NavigationControl
 from ui.control.sessions import SessionsControl
 from ui.main_window import TABS
@@ -84,10 +86,17 @@ class RefreshControl(QObject):
             window.map.set_labels(document.tree.labels())
             window.entry.refresh_labels()
         elif isinstance(change, CountsChanged):
-            self._weigh()
-            window.compaction.refresh()
-            self._inspect()
+            self._desk.tasks.start("Showing the counts", self._recount(document))
+            return
         self._status()
+
+    async def _recount(self, document: Document) -> None:
+        """Show new counts pane by pane: together they would hold the window up."""
+        window = self._desk.window
+        for show in (self._weigh, window.compaction.refresh, self._inspect, self._status):
+            await asyncio.sleep(BREATH_S)
+            if self._desk.document is document:
+                show()
 
     def _weigh(self) -> None:
         """Figures on the map are counted as the profile counts."""

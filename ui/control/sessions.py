@@ -16,7 +16,7 @@ from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from explorer.store.salvage import salvage
 from explorer.tokens.counting import ProcessCounter
 from explorer.work.document import Document
-from ui.control.desk import Desk
+from ui.control.desk import BREATH_S, Desk
 from ui.control.import_notes import ImportNotes
 from ui.library.found import FoundDialog
 
@@ -80,8 +80,10 @@ class SessionsControl(QObject):
                 bench.close(self._desk.document.key)
             self._desk.preferences.last_session = key
             self._desk.show(document)
-            self._desk.tasks.start("Counting tokens", self._count(document))
             await self._fill(document)
+            # Only now: threads that are busy hold up the panes that fill.
+            if self._desk.document is document:
+                self._desk.tasks.start("Counting tokens", self._count(document))
         if select >= 0 and self._desk.document is document:
             self._desk.window.map.select(select)
 
@@ -90,9 +92,9 @@ class SessionsControl(QObject):
         await asyncio.sleep(FIRST_PAINT_S)
         await self._laid_out()
         for fill in self._desk.fillers:
+            await asyncio.sleep(BREATH_S)
             if self._desk.document is document:
                 fill()
-                await asyncio.sleep(0)
 
     async def _count(self, document: Document) -> None:
         """Count with the tokenizer while the estimate is shown; closing the session ends it."""
@@ -103,7 +105,7 @@ class SessionsControl(QObject):
             if self._counter.note:
                 self._desk.notice("warning", self._counter.note)
         counter = self._counter
-        if not counter.available or document.take_stored_counts(counter):
+        if not counter.available or await document.take_stored_counts(counter):
             return
         loop = asyncio.get_running_loop()
         task = self._desk.window.progress.begin("Counting tokens")

@@ -34,7 +34,7 @@ class AgentControl(QObject):
         pane.model_chosen.connect(self._model_chosen)
         pane.workspace_requested.connect(self._choose_workspace)
         desk.document_changed.connect(self.stop)
-        desk.fillers.append(self._document_changed)
+        desk.fillers += [self._document_changed, self._fill_history]
 
     @property
     def running(self) -> bool:
@@ -79,6 +79,10 @@ class AgentControl(QObject):
             composer = self._desk.window.agent.composer
             composer.setPlainText(unsent if isinstance(unsent, str) else "")
         self._desk.window.agent.show_document(document)
+
+    def _fill_history(self) -> None:
+        """What was asked on the path can be called back into the box."""
+        document = self._desk.document
         if document is not None:
             columns = document.tree.columns
             asked = document.tree.path(document.leaf).select(columns.kind, _USER)[-MOST_HISTORY:]

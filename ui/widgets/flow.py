@@ -12,6 +12,8 @@ class FlowLayout(QLayout):
     def __init__(self, parent: QWidget | None = None, *, across: int = 14, down: int = 4) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
+        self._heights: dict[int, int] = {}
+        """Height by width; a window that is laid out asks for the same ones over and over."""
         self._across, self._down = across, down
         self.setContentsMargins(0, 0, 0, 0)
 
@@ -34,7 +36,13 @@ class FlowLayout(QLayout):
         return True
 
     def heightForWidth(self, width: int, /) -> int:
-        return self._place(QRect(0, 0, width, 0), move=False)
+        if width not in self._heights:
+            self._heights[width] = self._place(QRect(0, 0, width, 0), move=False)
+        return self._heights[width]
+
+    def invalidate(self) -> None:
+        self._heights.clear()
+        super().invalidate()
 
     def setGeometry(self, rect: QRect, /) -> None:
         super().setGeometry(rect)
