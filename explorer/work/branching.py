@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from explorer.compaction.branches import BranchPreparation, branch_request, prepare_branch
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
@@ -47,7 +49,9 @@ class Branching(OpenedSession):
 
         Raises DraftFailed, Cancelled, or ValueError when there is nothing to tell.
         """
-        requests = self.branch_requests(prepared, order.instructions, order.model)
+        requests = await asyncio.to_thread(
+            self.branch_requests, prepared, order.instructions, order.model
+        )
         if not requests:
             raise ValueError("There is nothing on this branch that a summary could tell.")
         from_id = self.tree.columns.ids[plan.old_leaf]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from explorer.compaction.partition import Partition, Verdict, partition
@@ -84,7 +85,8 @@ class Compacting(OpenedSession):
             _replaced(shown),
             prepared.leaf == self.leaf,
         )
-        requests = self.requests(shown, order.instructions, order.model)
+        # A long history takes its time to read.
+        requests = await asyncio.to_thread(self.requests, shown, order.instructions, order.model)
         return await self.drafts.compaction(plan, requests, order)
 
     def waiting_drafts(self) -> list[tuple[Draft, str]]:
