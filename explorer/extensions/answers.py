@@ -1,0 +1,212 @@
+"""Reading what handlers answer: dataclasses, dicts and event methods, in every spelling (A42)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from explorer.session.text import well_formed
+
+MOST_DATA = 1_000_000
+"""Characters of JSON that an extension may store with one entry."""
+MOST_TEXT = 4_000_000
+"""Characters of one text of an answer."""
+
+_ALIASES = {
+    "retained_from_id": "first_kept_entry_id",
+    "first_kept_id": "first_kept_entry_id",
+    "first_kept_entry": "first_kept_entry_id",
+    "instructions": "custom_instructions",
+    "additional_context": "context",
+}
+# Who made it is known here; what the answer says of that changes nothing.
+_IGNORED = frozenset({"from_hook", "from_extension", "type"})
+
+
+class AnswerError(ValueError):
+    """An answer that cannot be used; the message says what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one handler answered, in one spelling and checked; empty when it did nothing."""
+
+    event: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+    """Names in the answer that mean nothing here."""
+
+    def __bool__(self) -> bool:
+        return bool(self.values)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.values.get(name, default)
+
+
+def snake_case(name: str) -> str:
+    """``firstKeptEntryId`` as ``first_kept_entry_id``; a name in snake case stays."""
+    return "".join(f"_{char.lower()}" if char.isupper() else char for char in name).lstrip("_")
+
+
+def read_answer(event: str, *given: object) -> Answer:
+    """The answers given to an event, later over earlier ones. None says nothing.
+
+    Raises AnswerError.
+    """
+    known = _FIELDS[event]
+    values: dict[str, Any] = {}
+    unknown: list[str] = []
+    for one in given:
+        for name, value in as_mapping(one, "an answer").items():
+            reader = known.get(name)
+            if reader is None:
+                unknown += [] if name in _IGNORED else [name]
+            elif value is not None and (found := reader(name, value)) is not None:
+                values[name] = found
+    return Answer(event, values, tuple(unknown))
+
+
+def as_mapping(given: object, what: str) -> dict[str, Any]:
+    """A dict, dataclass or namespace as a dict in one spelling. Raises AnswerError."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        items = [(str(name), value) for name, value in given.items()]
+    elif is_dataclass(given) and not isinstance(given, type):
+        items = [(one.name, getattr(given, one.name)) for one in fields(given)]
+    elif isinstance(given, SimpleNamespace):
+        items = list(vars(given).items())
+    else:
+        raise AnswerError(f"{what} must be a result, a dict or None, not {_kind(given)}")
+    found: dict[str, Any] = {}
+    for name, value in items:
+        key = snake_case(name)
+        key = _ALIASES.get(key, key)
+        # Of two names for one thing, the one that says something counts.
+        if key not in found or found[key] in (None, ""):
+            found[key] = value
+    return found
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
+
+
+def _flag(name: str, value: object) -> bool | None:
+    if not isinstance(value, bool):
+        raise AnswerError(f"{name} must be True or False, not {_kind(value)}")
+    return value
+
+
+def _cancel(name: str, value: object) -> bool | None:
+    return _flag(name, value) or None
+
+
+def _text(name: str, value: object) -> str | None:
+    if not isinstance(value, str):
+        raise AnswerError(f"{name} must be a text, not {_kind(value)}")
+    if len(value) > MOST_TEXT:
+        raise AnswerError(f"{name} has {len(value):,} characters; at most {MOST_TEXT:,} are taken")
+    return well_formed(value)
+
+
+def _filled(name: str, value: object) -> str | None:
+    text = _text(name, value)
+    return text if text and text.strip() else None
+
+
+def _lines(name: str, value: object) -> tuple[str, ...] | None:
+    if isinstance(value, str):
+        value = value.splitlines()
+    if not isinstance(value, Sequence):
+        raise AnswerError(f"{name} must be a list of lines, not {_kind(value)}")
+    lines = tuple(line for one in value if (line := _filled(f"a line of {name}", one)))
+    if sum(map(len, lines)) > MOST_TEXT:
+        raise AnswerError(f"{name} has more than {MOST_TEXT:,} characters")
+    return lines or None
+
+
+def _parts(name: str, value: object) -> tuple[str, ...] | None:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise AnswerError(f"{name} must be a list of texts, not {_kind(value)}")
+    return tuple(_text(f"one of {name}", one) or "" for one in value)
+
+
+def _data(name: str, value: object) -> Any:
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise AnswerError(f"{name} cannot be stored as JSON: {error}") from error
+    if len(text) > MOST_DATA:
+        raise AnswerError(f"{name} takes {len(text):,} characters; at most {MOST_DATA:,} are kept")
+    # A copy: what the extension does with its own later changes nothing here.
+    return json.loads(well_formed(text))
+
+
+def _object(name: str, value: object) -> dict[str, Any] | None:
+    data = _data(name, dict(value) if isinstance(value, Mapping) else value)
+    if not isinstance(data, dict):
+        raise AnswerError(f"{name} must be a dict, not {_kind(value)}")
+    return data or None
+
+
+def _tokens(name: str, value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise AnswerError(f"{name} must be a whole number, not {_kind(value)}")
+    return value if 0 <= value < 2**31 else None
+
+
+Reader = Callable[[str, Any], Any]
+
+_COMPACTION: dict[str, Reader] = {
+    "summary": _filled,
+    "first_kept_entry_id": _filled,
+    "tokens_before": _tokens,
+    "details": _data,
+    "short_summary": _filled,
+    "preserve_data": _object,
+}
+_BRANCH: dict[str, Reader] = {"summary": _filled, "details": _data}
+
+
+def _whole(known: Mapping[str, Reader], name: str, value: object) -> dict[str, Any] | None:
+    given = as_mapping({"summary": value} if isinstance(value, str) else value, name)
+    found = {
+        key: read
+        for key, one in given.items()
+        if key in known and one is not None and (read := known[key](key, one)) is not None
+    }
+    if given and "summary" not in found:
+        raise AnswerError(f"{name} has no summary")
+    return found or None
+
+
+def _compaction(name: str, value: object) -> dict[str, Any] | None:
+    return _whole(_COMPACTION, name, value)
+
+
+def _branch(name: str, value: object) -> dict[str, Any] | None:
+    return _whole(_BRANCH, name, value)
+
+
+_FIELDS: dict[str, dict[str, Reader]] = {
+    "session_before_compact": {"cancel": _cancel, "reason": _filled, "compaction": _compaction},
+    "session.compacting": {"prompt": _filled, "context": _lines, "preserve_data": _object},
+    "session_compact": {},
+    "session_before_tree": {
+        "cancel": _cancel,
+        "reason": _filled,
+        "summary": _branch,
+        "summarize": _flag,
+        "custom_instructions": _text,
+        "replace_instructions": _flag,
+    },
+    "session_tree": {},
+    "session_request": {"prompt": _filled, "system": _text, "parts": _parts},
+    "session_summary": {"summary": _filled},
+}
+EVENTS = tuple(_FIELDS)
+"""The names of all events, as ``hooks.on`` takes them."""

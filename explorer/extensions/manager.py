@@ -1,0 +1,164 @@
+"""What is loaded: the person's own extensions, and those of the projects that they trust."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer import paths
+from explorer.extensions.calling import TIME_LIMIT_S
+from explorer.extensions.loading import LOAD_LIMIT_S, Extension, LoadedFolder, Scope
+from explorer.extensions.places import Problem
+from explorer.extensions.runner import ContextLines, HookRunner
+from explorer.extensions.trust import PROJECT_FOLDER, TrustStore, project_of
+
+FOLDER_NAME = "extensions"
+
+
+def user_folder() -> Path:
+    """Where a person's own extensions lie, in the folder of settings."""
+    return paths.config_dir() / FOLDER_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One extension, or one folder that cannot be read, for a list."""
+
+    name: str
+    file: str
+    scope: Scope
+    events: tuple[str, ...]
+    problem: Problem | None
+    log: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> str:
+        """``loaded``, ``not loaded`` or ``handles nothing``."""
+        if self.problem is not None:
+            return "not loaded"
+        return "loaded" if self.events else "handles nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The project at hand, with extensions of its own."""
+
+    folder: Path
+    """Its real path."""
+    trusted: bool
+    files: tuple[str, ...]
+    """Files that trust would let run, by their names in the extensions' folder."""
+
+
+class Extensions:
+    """Loads, reloads and unloads. May be used on any thread; loading blocks.
+
+    ``limit_s``: seconds that a handler may take, looked up at every call.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        trust: TrustStore | None = None,
+        limit_s: Callable[[], float] = lambda: TIME_LIMIT_S,
+        load_limit_s: float = LOAD_LIMIT_S,
+        is_enabled: Callable[[str], bool] = lambda _name: True,
+    ) -> None:
+        self.folder = folder or user_folder()
+        self.trust = trust or TrustStore()
+        self._limit_s, self._load_limit_s = limit_s, load_limit_s
+        self._is_enabled = is_enabled
+        self._lock = threading.Lock()
+        self._user: LoadedFolder | None = None
+        self._projects: dict[Path, LoadedFolder] = {}
+
+    # what a session needs ------------------------------------------------------------------------
+
+    async def runner(self, cwd: str, context: ContextLines = "gathered") -> HookRunner:
+        """Who is to be asked for a session with this working folder. What is not loaded yet is
+        loaded now, on a thread."""
+        return await asyncio.to_thread(self.runner_blocking, cwd, context)
+
+    def runner_blocking(self, cwd: str, context: ContextLines = "gathered") -> HookRunner:
+        """``runner`` for callers without an event loop."""
+        found = [e for e in self._loaded(cwd) if e.active and self._is_enabled(e.name)]
+        return HookRunner(found, cwd, self._limit_s, context)
+
+    def _loaded(self, cwd: str) -> list[Extension]:
+        """The extensions for a working folder: the person's, then the project's."""
+        with self._lock:
+            self._drop_untrusted()
+            if self._user is None:
+                self._user = self._load(self.folder, "user", None)
+            found = list(self._user.extensions)
+            project = project_of(cwd)
+            if project is not None and self.trust.is_trusted(project):
+                if project not in self._projects:
+                    folder = project / PROJECT_FOLDER
+                    self._projects[project] = self._load(folder, "project", project)
+                found += self._projects[project].extensions
+        return found
+
+    def _load(self, folder: Path, scope: Scope, inside: Path | None) -> LoadedFolder:
+        loaded = LoadedFolder(folder, scope, inside)
+        loaded.load(self._load_limit_s)
+        return loaded
+
+    def _drop_untrusted(self) -> None:
+        """Unload what is trusted no more, in this window or by another."""
+        for project in [p for p in self._projects if not self.trust.is_trusted(p)]:
+            self._projects.pop(project).unload(self._load_limit_s)
+
+    # what a person does --------------------------------------------------------------------------
+
+    def listing(self, cwd: str = "") -> list[Listed]:
+        """All extensions for a working folder, those that failed among them. Blocks."""
+        rows = [
+            Listed(e.name, str(e.file), e.scope, tuple(e.events), e.problem, tuple(e.log))
+            for e in self._loaded(cwd)
+        ]
+        with self._lock:
+            folders = [self._user, *self._projects.values()]
+        broken = [one for one in folders if one is not None and one.problem is not None]
+        return rows + [Listed("", str(b.folder), b.scope, (), b.problem) for b in broken]
+
+    def project(self, cwd: str) -> Project | None:
+        """The project of a working folder when it has extensions; its code is not touched."""
+        folder = project_of(cwd)
+        if folder is None:
+            return None
+        try:
+            names = sorted(entry.name for entry in (folder / PROJECT_FOLDER).iterdir())
+        except OSError:
+            names = []
+        told = tuple(name for name in names if not name.startswith("."))
+        return Project(folder, self.trust.is_trusted(folder), told)
+
+    def reload(self) -> None:
+        """Unload everything; it is loaded again, from the files as they are, when needed."""
+        with self._lock:
+            loaded = [*self._projects.values(), *([self._user] if self._user else [])]
+            self._projects, self._user = {}, None
+            for folder in loaded:
+                folder.unload(self._load_limit_s)
+
+    def trust_project(self, folder: Path) -> Path:
+        """Trust a project's folder and return its real path. Raises TrustError."""
+        return self.trust.trust(folder)
+
+    def untrust_project(self, folder: Path) -> bool:
+        """Trust a folder no more and unload what came from it; whether it was trusted.
+
+        Raises TrustError.
+        """
+        was = self.trust.untrust(folder)
+        with self._lock:
+            self._drop_untrusted()
+        return was
+
+    def close(self) -> None:
+        """Unload everything, at the end of the program."""
+        self.reload()

@@ -1,0 +1,92 @@
+"""What each handler did at each call, for the draft, the changes and the window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+Did = Literal[
+    "nothing", "cancelled", "result", "context", "instructions", "changed", "error", "timed out"
+]
+"""``context``: lines, another prompt or data; ``changed``: a request's or summary's text."""
+DEEDS: tuple[str, ...] = get_args(Did)
+TITLES: dict[str, str] = {
+    "session_before_compact": "before the compaction",
+    "session.compacting": "while asking for the summary",
+    "session_compact": "after the compaction",
+    "session_before_tree": "before the navigation",
+    "session_tree": "after the navigation",
+    "session_request": "on the request",
+    "session_summary": "on the summary",
+}
+"""When each event happens, in words for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookRecord:
+    """One call of one handler."""
+
+    extension: str
+    event: str
+    did: Did
+    elapsed_ms: float
+    detail: str = ""
+    """What exactly, or what went wrong; a sentence or a few words."""
+    file: str = ""
+    line: int = 0
+    """Where it went wrong; 0 when nothing did."""
+    used: bool = True
+    """False for a result that a later one took the place of, or that nobody wanted."""
+
+    @property
+    def failed(self) -> bool:
+        return self.did in ("error", "timed out")
+
+    @property
+    def sentence(self) -> str:
+        """The record for a person, without the name and the time."""
+        told = {
+            "nothing": "had nothing to say",
+            "cancelled": "cancelled it",
+            "result": "supplied the summary",
+            "context": "added to the request",
+            "instructions": "gave instructions",
+            "changed": "changed the text",
+            "error": "failed",
+            "timed out": "took too long and was left behind",
+        }[self.did]
+        parts = [told + ("" if self.used else " (not used)")]
+        if self.detail:
+            parts.append(self.detail)
+        if self.line:
+            parts.append(f"{self.file}, line {self.line}")
+        return ": ".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as it is kept with a draft."""
+        return {**asdict(self), "elapsed_ms": round(self.elapsed_ms, 1)}
+
+    @classmethod
+    def from_json(cls, data: object) -> HookRecord | None:
+        """A record as it was kept; None for what is none."""
+        if not isinstance(data, Mapping) or data.get("did") not in DEEDS:
+            return None
+        number, line = data.get("elapsed_ms"), data.get("line")
+        return cls(
+            str(data.get("extension", "")),
+            str(data.get("event", "")),
+            data["did"],
+            float(number) if isinstance(number, int | float) else 0.0,
+            str(data.get("detail", "")),
+            str(data.get("file", "")),
+            line if isinstance(line, int) else 0,
+            data.get("used") is not False,
+        )
+
+
+def records_of(facts: object) -> list[HookRecord]:
+    """The records kept with a draft, from its ``facts``."""
+    rows = facts.get("extensions") if isinstance(facts, Mapping) else None
+    found = (HookRecord.from_json(row) for row in rows) if isinstance(rows, list | tuple) else ()
+    return [record for record in found if record is not None]

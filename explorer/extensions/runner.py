@@ -1,0 +1,361 @@
+"""Asking the handlers of an event, one after the other (A38 to A42, B15).
+
+Handlers are asked in the order in which they were loaded and registered. The first cancel ends
+the chain. Of several results the last that is not empty counts. A handler that raises, answers
+nonsense or takes too long is written down and passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+from explorer.extensions.answers import Answer, AnswerError, read_answer
+from explorer.extensions.calling import TIME_LIMIT_S, Call, Outcome
+from explorer.extensions.events import (
+    BeforeCompactEvent,
+    BeforeTreeEvent,
+    CompactEvent,
+    CompactingEvent,
+    Event,
+    RequestEvent,
+    SummaryEvent,
+    TreeEvent,
+)
+from explorer.extensions.hooks import Context, Registered
+from explorer.extensions.loading import Extension
+from explorer.extensions.outcomes import (
+    BeforeCompact,
+    BeforeTree,
+    Compacting,
+    Records,
+    Request,
+    Summary,
+    SuppliedCompaction,
+    SuppliedSummary,
+)
+from explorer.extensions.places import problem_of, told
+from explorer.extensions.provenance import Prompt, joined, parts_of, relocated
+from explorer.extensions.records import HookRecord
+from explorer.extensions.signals import Signal
+from explorer.extensions.views import CompactionView, TreeView
+from explorer.models.cancel import CancelToken
+from explorer.models.events import Cancelled
+
+ContextLines = Literal["gathered", "last"]
+Check = Callable[[SuppliedCompaction], str]
+"""Why a compaction cannot be used, or an empty text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One handler's answer and its record."""
+
+    answer: Answer
+    record: HookRecord
+    required: bool
+
+    @property
+    def who(self) -> str:
+        return self.record.extension
+
+
+class HookRunner:
+    """Asks the given extensions. Lives on the thread of its event loop.
+
+    ``limit_s``: seconds that one handler may take, looked up at every call. ``context``: whether
+    the lines of several ``session.compacting`` handlers are gathered, or the last one's count.
+    """
+
+    def __init__(
+        self,
+        extensions: Sequence[Extension],
+        cwd: str = "",
+        limit_s: Callable[[], float] = lambda: TIME_LIMIT_S,
+        context: ContextLines = "gathered",
+    ) -> None:
+        self._extensions = list(extensions)
+        self._cwd, self._limit_s, self._context = cwd, limit_s, context
+
+    def handles(self, event: str) -> list[str]:
+        """The names of the extensions that would be asked, in order."""
+        return [e.name for e in self._extensions if event in e.events]
+
+    # the events ----------------------------------------------------------------------------------
+
+    async def before_compact(
+        self,
+        preparation: Callable[[], CompactionView],
+        instructions: str,
+        signal: CancelToken,
+        check: Check = lambda _compaction: "",
+    ) -> BeforeCompact:
+        """Ask before a compaction. ``preparation`` makes a view for each handler; ``check`` says
+        why a supplied compaction cannot be used. Raises Cancelled with the signal."""
+        records: list[HookRecord] = []
+        found: SuppliedCompaction | None = None
+        at = -1
+        for who, registered in self._handlers("session_before_compact"):
+            asked = await self._ask(
+                who, registered, signal,
+                lambda alone: BeforeCompactEvent(preparation(), instructions, alone),
+            )  # fmt: skip
+            record = asked.record
+            if asked.answer.get("cancel"):
+                reason = asked.answer.get("reason", "")
+                records.append(replace(record, did="cancelled", detail=reason))
+                return BeforeCompact(tuple(records), who.name, reason)
+            if given := asked.answer.get("compaction"):
+                supplied = SuppliedCompaction(who.name, **given)
+                if problem := check(supplied):
+                    record = replace(record, did="error", detail=problem)
+                else:
+                    _unused(records, at)
+                    found, at = supplied, len(records)
+                    record = replace(record, did="result", detail=_size(supplied.summary))
+            records.append(record)
+        return BeforeCompact(tuple(records), compaction=found)
+
+    async def compacting(
+        self, preparation: Callable[[], CompactionView], instructions: str, signal: CancelToken
+    ) -> Compacting:
+        """Ask for words, lines and data before the request is written. Raises Cancelled."""
+        records: list[HookRecord] = []
+        prompt: str | None = None
+        lines: tuple[str, ...] = ()
+        data: dict[str, Any] = {}
+        for who, registered in self._handlers("session.compacting"):
+            asked = await self._ask(
+                who, registered, signal,
+                lambda alone: CompactingEvent(preparation(), instructions, alone),
+            )  # fmt: skip
+            answer, record = asked.answer, asked.record
+            if self._context == "last" and answer:
+                prompt, lines, data = None, (), {}
+            prompt = answer.get("prompt", prompt)
+            lines += answer.get("context", ())
+            data |= answer.get("preserve_data", {})
+            if answer:
+                record = replace(record, did="context", detail=_additions(answer))
+            records.append(record)
+        return Compacting(tuple(records), prompt, lines, data or None)
+
+    async def compacted(
+        self, entry: Callable[[], dict[str, Any]], from_extension: bool, signal: CancelToken
+    ) -> Records:
+        """Tell that a compaction was stored (A40). ``entry`` gives each handler a copy."""
+        return await self._tell(
+            "session_compact", signal, lambda alone: CompactEvent(entry(), from_extension, alone)
+        )
+
+    async def before_tree(
+        self, preparation: Callable[[], TreeView], wants_summary: bool, signal: CancelToken
+    ) -> BeforeTree:
+        """Ask before a navigation, whether or not a summary is wanted (A41). Raises Cancelled."""
+        records: list[HookRecord] = []
+        found = BeforeTree()
+        at = -1
+        for who, registered in self._handlers("session_before_tree"):
+            asked = await self._ask(
+                who, registered, signal, lambda alone: BeforeTreeEvent(preparation(), alone)
+            )
+            answer, record = asked.answer, asked.record
+            if answer.get("cancel"):
+                reason = answer.get("reason", "")
+                records.append(replace(record, did="cancelled", detail=reason))
+                return BeforeTree(tuple(records), who.name, reason)
+            if steering := _steering(answer):
+                found = replace(found, **steering)
+                if "summarize" in steering:
+                    found = replace(found, summarize_by=who.name)
+                record = replace(record, did="instructions", detail=_told_steering(steering))
+            if given := answer.get("summary"):
+                if wants_summary:
+                    _unused(records, at)
+                    found = replace(found, summary=SuppliedSummary(who.name, **given))
+                    at = len(records)
+                size = _size(given["summary"])
+                record = replace(record, did="result", detail=size, used=wants_summary)
+            records.append(record)
+        return replace(found, records=tuple(records))
+
+    async def tree(
+        self,
+        new_leaf: str,
+        old_leaf: str,
+        summary_entry: Callable[[], dict[str, Any] | None],
+        signal: CancelToken,
+    ) -> Records:
+        """Tell that the leaf has moved (A41)."""
+        return await self._tell(
+            "session_tree",
+            signal,
+            lambda alone: TreeEvent(new_leaf, old_leaf, summary_entry(), alone),
+        )
+
+    async def request(
+        self,
+        purpose: str,
+        system: str,
+        prompt: Prompt,
+        ids: Sequence[str],
+        model: str,
+        signal: CancelToken,
+    ) -> Request:
+        """Let handlers change a request before it is sent; each sees what the one before made of
+        it. ``ids``: entry ids by index. Raises Cancelled."""
+        records: list[HookRecord] = []
+        for who, registered in self._handlers("session_request"):
+            parts, entries = parts_of(prompt, ids)
+            now = (system, prompt)
+            event = partial(RequestEvent, purpose, system, parts, model)
+            asked = await self._ask(who, registered, signal, event)
+            answer, record = asked.answer, asked.record
+            system = answer.get("system", system)
+            texts = answer.get("parts")
+            if texts is not None and len(texts) != len(parts):
+                wrong = f"parts must be {len(parts)} texts, not {len(texts)}"
+                record = replace(record, did="error", detail=wrong)
+                system = now[0]
+            elif texts is not None:
+                prompt = joined(texts, entries)
+            elif "prompt" in answer.values:
+                prompt = relocated(prompt, answer.get("prompt"))
+            if (system, prompt.text) != (now[0], now[1].text):
+                record = replace(record, did="changed", detail=f"the {purpose} request")
+            records.append(record)
+            if asked.required and record.failed:
+                return Request(tuple(records), system, prompt.text, prompt.spans, who.name)
+        return Request(tuple(records), system, prompt.text, prompt.spans)
+
+    async def summary(
+        self, kind: str, text: str, from_extension: bool, signal: CancelToken
+    ) -> Summary:
+        """Let handlers change a summary before it becomes a draft. Raises Cancelled."""
+        records: list[HookRecord] = []
+        for who, registered in self._handlers("session_summary"):
+            event = partial(SummaryEvent, kind, text, from_extension)
+            asked = await self._ask(who, registered, signal, event)
+            record = asked.record
+            changed = asked.answer.get("summary", text)
+            if changed != text:
+                text = changed
+                record = replace(record, did="changed", detail="the summary")
+            records.append(record)
+            if asked.required and record.failed:
+                return Summary(tuple(records), text, who.name)
+        return Summary(tuple(records), text)
+
+    # one handler ---------------------------------------------------------------------------------
+
+    def _handlers(self, event: str) -> list[tuple[Extension, Registered]]:
+        return [
+            (who, one) for who in self._extensions for one in who.handlers if one.event == event
+        ]
+
+    async def _tell(
+        self, event: str, signal: CancelToken, make: Callable[[Signal], Event]
+    ) -> Records:
+        records = []
+        for who, registered in self._handlers(event):
+            records.append((await self._ask(who, registered, signal, make)).record)
+        return tuple(records)
+
+    async def _ask(
+        self,
+        who: Extension,
+        registered: Registered,
+        cancel: CancelToken,
+        make: Callable[[Signal], Event],
+    ) -> _Asked:
+        """Call one handler and read its answer, both on its thread. Raises Cancelled."""
+        nothing = HookRecord(who.name, registered.event, "nothing", 0.0)
+
+        def asked(answer: Answer, record: HookRecord) -> _Asked:
+            return _Asked(answer, record, registered.required)
+
+        empty = Answer(registered.event)
+        if cancel.cancelled:
+            raise Cancelled
+        if not who.active or who.hooks is None:
+            return asked(empty, replace(nothing, detail="it was unloaded meanwhile"))
+        place = who.handlers.index(registered)
+        earlier = who.calls.get(place)
+        if earlier is not None and earlier.running:
+            busy = "an earlier call has not come back yet, so it was not asked"
+            return asked(empty, replace(nothing, did="error", detail=busy))
+        signal = Signal()
+        context = Context(who.name, who.hooks.settings, self._cwd, who.hooks.lines)
+        event = make(signal)
+        call = Call(
+            lambda: registered.handler(*_arguments(event, registered, context)),
+            signal,
+            who.name,
+            lambda value: read_answer(registered.event, event.given, value),
+        )
+        who.calls[place] = call
+        outcome = await call.wait(self._limit_s(), cancel)
+        if outcome.cancelled:
+            raise Cancelled
+        record = replace(nothing, elapsed_ms=outcome.elapsed_ms)
+        return asked(*_read(outcome, record, empty, who, self._limit_s()))
+
+
+def _arguments(event: Event, registered: Registered, context: Context) -> tuple[Any, ...]:
+    return (event, context) if registered.takes_context else (event,)
+
+
+def _read(
+    outcome: Outcome, record: HookRecord, empty: Answer, who: Extension, limit_s: float
+) -> tuple[Answer, HookRecord]:
+    """What an outcome says, and its record as far as it is known by now."""
+    if outcome.timed_out:
+        return empty, replace(record, did="timed out", detail=f"after {limit_s:g} s")
+    if isinstance(outcome.error, AnswerError):
+        return empty, replace(record, did="error", detail=told(outcome.error), file=str(who.file))
+    if outcome.error is not None:
+        problem = problem_of(outcome.error, who.root)
+        return empty, replace(
+            record, did="error", detail=problem.reason, file=problem.file, line=problem.line
+        )
+    answer: Answer = outcome.value
+    if answer.unknown:
+        names = ", ".join(answer.unknown)
+        record = replace(record, detail=f"its answer has names that mean nothing here: {names}")
+    return answer, record
+
+
+def _unused(records: list[HookRecord], at: int) -> None:
+    """A later result takes the place of an earlier one."""
+    if at >= 0:
+        records[at] = replace(records[at], used=False)
+
+
+def _size(text: str) -> str:
+    return f"{len(text):,} characters"
+
+
+def _additions(answer: Answer) -> str:
+    lines = len(answer.get("context", ()))
+    parts = [f"{lines} line{'' if lines == 1 else 's'} of context"] if lines else []
+    parts += ["a prompt of its own"] if answer.get("prompt") else []
+    parts += ["data to keep"] if answer.get("preserve_data") else []
+    return ", ".join(parts)
+
+
+def _steering(answer: Answer) -> dict[str, Any]:
+    names = ("summarize", "custom_instructions", "replace_instructions")
+    return {name: answer.values[name] for name in names if name in answer.values}
+
+
+def _told_steering(given: Mapping[str, Any]) -> str:
+    parts = []
+    if "summarize" in given:
+        parts.append("asks for a summary" if given["summarize"] else "wants no summary")
+    if words := given.get("custom_instructions"):
+        parts.append(words)
+    if "replace_instructions" in given:
+        parts.append("instead of the prompt" if given["replace_instructions"] else "after it")
+    return "; ".join(parts)

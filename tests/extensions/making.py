@@ -1,0 +1,106 @@
+"""Extensions written to disk and loaded, and views of a preparation for their handlers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import textwrap
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.profile import PROFILES, Settings
+from explorer.extensions.loading import Extension, LoadedFolder
+from explorer.extensions.outcomes import BeforeCompact, BeforeTree, Compacting
+from explorer.extensions.runner import ContextLines, HookRunner
+from explorer.extensions.views import CompactionView, EntryReader, Surroundings, TreeView, Way
+from explorer.models.cancel import CancelToken
+from explorer.templates import load_templates
+from tests.compaction.sessions import Session
+
+T = TypeVar("T")
+EXPLORER = PROFILES["explorer"]
+SETTINGS = Settings(context_window=10_000, reserve_tokens=1000, keep_recent_tokens=60)
+
+
+def wait(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)
+
+
+def write(folder: Path, name: str, code: str) -> Path:
+    """Write ``NAME.py`` (or what ``name`` says) into a folder; returns the file."""
+    file = folder / (name if "." in name else f"{name}.py")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(textwrap.dedent(code).lstrip("\n"), encoding="utf-8")
+    return file
+
+
+def handler(event: str, body: str, head: str = "def", signature: str = "event, ctx") -> str:
+    """The code of an extension with one handler."""
+    lines = textwrap.indent(textwrap.dedent(body).strip("\n"), " " * 8)
+    return (
+        "import asyncio, sys, threading, time\n\n\ndef activate(hooks):\n"
+        f'    @hooks.on("{event}")\n    {head} handle({signature}):\n{lines}\n'
+    )
+
+
+def load(folder: Path, limit_s: float = 10.0) -> list[Extension]:
+    loaded = LoadedFolder(folder, "user")
+    loaded.load(limit_s)
+    return loaded.extensions
+
+
+def runner(folder: Path, limit_s: float = 10.0, context: ContextLines = "gathered") -> HookRunner:
+    """Everything in a folder; fails when something there does not load."""
+    found = load(folder)
+    assert [str(e.problem) for e in found if e.problem] == []
+    return HookRunner(found, "/home/me/shop", lambda: limit_s, context)
+
+
+def session() -> Session:
+    """Six short turns, each naming a port."""
+    made = Session()
+    for number in range(6):
+        made.user(text=f"Question {number}: keep the port at 808{number}. " + "words " * 20)
+        made.reply(text=f"Answer {number}. " + "more " * 20)
+    return made
+
+
+def preparation(made: Session | None = None) -> tuple[Preparation, Surroundings]:
+    made = made or session()
+    tree = made.tree
+    prepared = prepare(tree, made.leaf, EXPLORER, SETTINGS)
+    assert isinstance(prepared, Preparation), prepared.reason
+    around = Surroundings(
+        tree.columns.ids, _copies(made), load_templates(), "/home/me/shop", "session-1"
+    )
+    return prepared, around
+
+
+def _copies(made: Session) -> EntryReader:
+    """Entries as a store gives them: new objects at every reading."""
+    return lambda indices: [json.loads(json.dumps(entry)) for entry in made.read(indices)]
+
+
+def view() -> CompactionView:
+    prepared, around = preparation()
+    return CompactionView(prepared, "What was before.", around)
+
+
+def tree_view(wants: bool = True) -> TreeView:
+    _prepared, around = preparation()
+    way = Way(2, 2, 11, 2, range(3, 12), range(3, 12), wants)
+    return TreeView(way, EXPLORER, SETTINGS, around)
+
+
+def before_compact(hooks: HookRunner, instructions: str = "") -> BeforeCompact:
+    return wait(hooks.before_compact(view, instructions, CancelToken()))
+
+
+def compacting(hooks: HookRunner) -> Compacting:
+    return wait(hooks.compacting(view, "", CancelToken()))
+
+
+def before_tree(hooks: HookRunner, wants: bool = True) -> BeforeTree:
+    return wait(hooks.before_tree(lambda: tree_view(wants), wants, CancelToken()))
