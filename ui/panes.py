@@ -19,6 +19,7 @@ from ui.map.pane import MapPane
 from ui.shell.curtain import AGENT, INSPECTOR, LIBRARY
 from ui.shell.header import Header
 from ui.shell.progress import ProgressArea
+from ui.shell.room import RoomKeeper
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
 from ui.widgets.panels import EmptyState
@@ -113,7 +114,24 @@ def _lay_out(window: MainWindow) -> None:
     layout.addWidget(window.whole, 1)
     window.setCentralWidget(centre)
     window.restore()
+    window.room = room = RoomKeeper(
+        window,
+        window.library,
+        window.inspector,
+        lambda: window.middle.currentWidget() is not window.welcome,
+    )
+    window.middle.currentChanged.connect(room.refresh)
+    window.library.open_requested.connect(room.hide_library)
+    window.header.sessions_requested.connect(lambda: show_sessions(window))
+    room.changed.connect(lambda: window.header.show_narrow(room.is_narrow))
+    window.header.show_narrow(room.is_narrow)
     window.setAcceptDrops(True)
+
+
+def show_sessions(window: MainWindow) -> None:
+    """Put the keyboard on the list of sessions, and the list into sight."""
+    window.room.show_library()
+    window.library.list.setFocus()
 
 
 def _splitter(

@@ -30,6 +30,7 @@ from explorer.models.events import (
     UsageReport,
     UsageSource,
 )
+from explorer.models.listing import listed
 from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.pipe import EventPipe
@@ -112,8 +113,9 @@ class ModelDoor:
         self._lock = threading.Lock()
 
     def models(self) -> list[ModelInfo]:
-        """The offline models, the declared ones, and those a key in the environment opens."""
-        return self._catalogue.known()
+        """The offline models, the declared ones, and those a key in the environment opens;
+        provider by provider, the newest first."""
+        return listed(self._catalogue.known())
 
     def info(self, model_id: str) -> ModelInfo:
         """Window, output limit (tokens) and prices; None for each figure not known."""

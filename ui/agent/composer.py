@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 MOST_LINES_SHOWN = 6
 _SENDING = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier)
 """What Enter is pressed with to send; other programs want Ctrl with it."""
+
+
+HINTS = (
+    "Message at the leaf   (Enter sends, Shift+Enter new line)",
+    "Message at the leaf   (Enter sends)",
+    "Message at the leaf",
+)
+"""What the empty box says, the longest that fits into a line."""
 
 
 class Composer(QPlainTextEdit):
@@ -23,6 +31,7 @@ class Composer(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self._hinted = False
         self._history: list[str] = []
         self._at = 0
         self.document().documentLayout().documentSizeChanged.connect(lambda _size: self._fit())
@@ -40,6 +49,22 @@ class Composer(QPlainTextEdit):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
+            self._hint()
+
+    def set_hint(self, shown: bool) -> None:
+        """Say in the empty box what it is for, with the keys where they fit."""
+        self._hinted = shown
+        self._hint()
+
+    def _hint(self) -> None:
+        room = self.viewport().width() - 2 * int(self.document().documentMargin())
+        metrics = self.fontMetrics()
+        words = next((h for h in HINTS if metrics.horizontalAdvance(h) <= room), HINTS[-1])
+        self.setPlaceholderText(words if self._hinted else "")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._hint()
 
     def set_history(self, texts: list[str]) -> None:
         """Earlier messages, oldest first, reached by Up in an empty box."""

@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.agent.loop import ToolEnded, ToolStarted, TurnEvent
 from explorer.models.door import TextDelta
@@ -42,7 +50,7 @@ class AgentPane(QWidget):
         self.models.setAccessibleName("Model of the agent")
         self.models.setToolTip("The model that answers")
         self.models.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.models.setMaximumWidth(320)
+        self.models.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.workspace = QPushButton(self)
         self.set_workspace("")
         self.send = QPushButton("Send", self)
@@ -85,6 +93,12 @@ class AgentPane(QWidget):
         self.conversation.entry_requested.connect(self.entry_requested)
         self.conversation.earlier_requested.connect(self._show_more)
         theme.theme_signals.changed.connect(self.refresh)
+        theme.theme_signals.changed.connect(self._restyle)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        self.models.setMinimumWidth(theme.scaled(90))
+        self.models.setMaximumWidth(theme.scaled(320))
 
     @property
     def model(self) -> str:
@@ -114,9 +128,7 @@ class AgentPane(QWidget):
             if document
             else "Open a session to talk to the agent about it."
         )
-        self.composer.setPlaceholderText(
-            "Message at the leaf   (Enter sends, Shift+Enter new line)" if document else ""
-        )
+        self.composer.set_hint(document is not None)
         self.refresh()
 
     def refresh(self) -> None:

@@ -28,6 +28,7 @@ from ui.compaction.words import beyond_words
 from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.figures import count, full, short
+from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel
 from ui.widgets.panels import row
 from ui.widgets.plain_text import StreamView
@@ -210,7 +211,9 @@ class DraftPage(QWidget):
         inner = QVBoxLayout(right)
         inner.setContentsMargins(S16, S8, S16, S8)
         inner.setSpacing(S4)
-        inner.addWidget(Caption("Draft, yours to edit; nothing is stored before you commit", page))
+        told = Caption("Draft, yours to edit; nothing is stored before you commit", page)
+        told.setWordWrap(True)
+        inner.addWidget(told)
         inner.addWidget(self.editor, 1)
         self.split = QSplitter(Qt.Orientation.Vertical, page)
         self.split.setChildrenCollapsible(False)
@@ -227,7 +230,10 @@ class DraftPage(QWidget):
         foot.addWidget(self.facts)
         foot.addWidget(self.problem)
         foot.addSpacing(S4)
-        foot.addLayout(row(self.commit, self.again, self.discard, 1))
+        buttons = FlowLayout(across=S8, down=S4)
+        for button in (self.commit, self.again, self.discard):
+            buttons.addWidget(button)
+        foot.addLayout(buttons)
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

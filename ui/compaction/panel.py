@@ -16,7 +16,7 @@ from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from ui.compaction.draft_page import DraftPage
 from ui.compaction.ports import CompactionDocument, ModelChoice, ShownDraft
-from ui.compaction.request_window import RequestWindow, request_tokens
+from ui.compaction.request_window import RequestWindow, request_sizes
 from ui.compaction.rules_page import RulesPage
 from ui.compaction.setup_page import SetupPage
 from ui.compaction.words import is_possible
@@ -82,7 +82,6 @@ class CompactionPanel(QWidget):
         column.setSpacing(0)
         column.addWidget(self.notice)
         column.addWidget(self._pages, 1)
-        self.setMinimumWidth(320)
         self._measure_timer = QTimer(self)
         self._measure_timer.setSingleShot(True)
         self._measure_timer.setInterval(MEASURE_AFTER_MS)
@@ -93,6 +92,7 @@ class CompactionPanel(QWidget):
         self._builder.loaded.connect(lambda found: self.requests.show_requests(found))
         self._builder.failed.connect(lambda message: self.requests.show_failure(message))
         self._connect()
+        self.setup.offer(PROFILES)
         self.setup.show_settings(self._profile, self._settings)
 
     # The parts below are made when they are first wanted: the window is painted sooner.
@@ -138,7 +138,7 @@ class CompactionPanel(QWidget):
         setup.automatic_cut_asked.connect(lambda: self.set_cut(None))
         setup.request_asked.connect(self.show_requests)
         setup.summarize_asked.connect(self.summarize)
-        setup.model_chosen.connect(self.model_chosen)
+        setup.model_chosen.connect(self._model_picked)
         setup.instructions_changed.connect(self._measure_timer.start)
 
     # what is previewed -------------------------------------------------------------------------
@@ -257,6 +257,13 @@ class CompactionPanel(QWidget):
         self.refresh()
         self.profile_changed.emit(profile)
 
+    def _model_picked(self, model: str) -> None:
+        """Another model may write less at once: the requests are others."""
+        self._measure_timer.start()
+        if self._requests is not None and self._requests.isVisible():
+            self.show_requests()
+        self.model_chosen.emit(model)
+
     # the request -------------------------------------------------------------------------------
 
     def instructions(self) -> str:
@@ -269,16 +276,20 @@ class CompactionPanel(QWidget):
             return
         prepared, instructions = shown.preparation, self.instructions()
         if len(prepared.history) + len(prepared.turn_prefix) <= MEASURED_ENTRIES:
-            self._measurer.load(lambda: request_tokens(document.requests(shown, instructions)))
+            model = self.setup.chosen_model()
+            self._measurer.load(
+                lambda: request_sizes(document.requests(shown, instructions, model))
+            )
 
     def show_requests(self) -> None:
         """Open the exact requests."""
         document, shown, instructions = self._document, self._shown, self.instructions()
         if document is None or shown is None or not is_possible(shown):
             return
+        model = self.setup.chosen_model()
         self.requests.show()
         self.requests.raise_()
-        self._builder.load(lambda: document.requests(shown, instructions))
+        self._builder.load(lambda: document.requests(shown, instructions, model))
 
     # the draft ---------------------------------------------------------------------------------
 

@@ -40,8 +40,10 @@ class CompactionDocument(Protocol):
     ) -> Partition:
         """What a compaction at an entry (None: the leaf) would do; pure and instant."""
 
-    def requests(self, shown: Partition, instructions: str = "") -> list[SummaryRequest]:
-        """The exact requests; reads payloads, and is called from a worker thread."""
+    def requests(
+        self, shown: Partition, instructions: str = "", model: str | None = None
+    ) -> list[SummaryRequest]:
+        """The exact requests to a model; reads payloads, and is called from a worker thread."""
 
 
 class ShownDraft(Protocol):

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from explorer.compaction.requests import SummaryRequest
 from explorer.tokens.estimate import estimate_text
 from ui.theme import S8, S12, S16, set_tone
+from ui.widgets.dialogs import fit
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.panels import CollapsibleSection, row
@@ -35,6 +36,11 @@ PURPOSES = {
 def request_tokens(requests: Sequence[SummaryRequest]) -> int:
     """Tokens of all requests, by the estimate that compaction itself uses."""
     return sum(estimate_text(r.system) + estimate_text(r.prompt) for r in requests)
+
+
+def request_sizes(requests: Sequence[SummaryRequest]) -> tuple[int, int]:
+    """Tokens of all requests, and of the longest answers that they allow."""
+    return request_tokens(requests), sum(r.max_output_tokens for r in requests)
 
 
 class RequestPage(QWidget):
@@ -139,7 +145,7 @@ class RequestWindow(QDialog):
         super().__init__(parent)
         self.setWindowTitle("What is sent to the summarizer")
         self.setModal(False)
-        self.resize(820, 640)
+        fit(self, 820, 640)
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.state = Caption("Building the requests…", self)

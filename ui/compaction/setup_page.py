@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from collections.abc import Mapping
 
-from explorer.compaction.partition import Partition, Verdict
-from explorer.compaction.profile import PROFILES, Profile, Settings
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QPlainTextEdit, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from explorer.compaction.partition import Partition
+from explorer.compaction.profile import Profile, Settings
+from ui.compaction.budget_part import BudgetPart
 from ui.compaction.ledger_model import Column, LedgerModel
+from ui.compaction.outcome_part import OutcomePart
 from ui.compaction.ports import CompactionDocument, ModelChoice
-from ui.compaction.words import (
-    beyond_words,
-    is_possible,
-    plain_reason,
-    price_text,
-    reason_html,
-)
-from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, set_tone, small_font, ui_font
-from ui.widgets.budget_bar import BudgetBar
-from ui.widgets.choice import Choice
+from ui.compaction.rules_part import RulesPart
+from ui.compaction.words import is_possible
+from ui.theme import bind_font, on_theme_changed, scaled, set_tone, small_font
 from ui.widgets.entry_table import EntryTable
-from ui.widgets.figures import full, round_short, short
-from ui.widgets.labels import Caption, ClickLabel, ElidedLabel, Hairline, LinkButton
-from ui.widgets.number_slider import NumberSlider
+from ui.widgets.figures import short
+from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
 from ui.widgets.panels import row, section
-from ui.widgets.swatch import Legend, Share, beyond_share
 
-_SHARES = (
-    (Verdict.SUMMARIZED_EARLIER, "summarized earlier"),
-    (Verdict.TO_SUMMARIZE, "to summarize"),
-    (Verdict.TURN_PREFIX, "turn prefix"),
-    (Verdict.KEPT, "kept"),
-    (Verdict.PRUNED, "pruned"),
-    (Verdict.LOST, "lost"),
-    (Verdict.NOT_SENT, "not sent"),
-)
-_OUTSIDE = (Verdict.SUMMARIZED_EARLIER, Verdict.NOT_SENT, Verdict.LOST)
-"""Verdicts of entries that take no room in the context."""
+TALL = 400
+"""Height at a text scale of 100 % from which the foot stays in sight while the rest scrolls."""
 
 
 class _Instructions(QPlainTextEdit):
@@ -59,6 +37,10 @@ class _Instructions(QPlainTextEdit):
         self.setPlaceholderText("What the summary must not lose, in your words")
         self.setAccessibleName("Instructions added to the prompt")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        on_theme_changed(self._restyle)
+        self._restyle()
+
+    def _restyle(self) -> None:
         self.setFixedHeight(3 * self.fontMetrics().lineSpacing() + 14)
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
@@ -75,6 +57,7 @@ class SetupPage(QWidget):
     settings_changed = Signal(object)
     profile_chosen = Signal(str)
     rules_asked = Signal()
+    compare_asked = Signal()
     entry_requested = Signal(int)
     automatic_cut_asked = Signal()
     request_asked = Signal()
@@ -84,12 +67,11 @@ class SetupPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._profile = Profile("", "")
         self._settings = Settings()
-        self._models: dict[str, ModelChoice] = {}
-        self._request_tokens = -1
         self.shown: Partition | None = None
         # Placed before it is filled: a subtree that moves is styled anew, part by part.
-        area = QScrollArea(self)
+        self.area = area = QScrollArea(self)
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -99,15 +81,10 @@ class SetupPage(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
         self._build_budget()
-        self._build_settings()
+        self._build_rules()
         self._build_ledger()
         self._build_request()
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
-        outer.addWidget(area, 1)
-        outer.addWidget(Hairline(parent=self))
-        outer.addWidget(self._build_outcome())
+        self._build_foot()
         on_theme_changed(self._restyle)
         self._restyle()
 
@@ -119,54 +96,23 @@ class SetupPage(QWidget):
         self._column.addWidget(part, stretch)
 
     def _build_budget(self) -> None:
-        part, column = section(self._body)
-        column.setSpacing(S4)
-        self.heading = ElidedLabel(parent=part)
-        bind_font(self.heading, small_font)
-        set_tone(self.heading, "dim")
-        self.reserve_caption = Caption(parent=part)
-        self.bar = BudgetBar(part)
-        self.legend = Legend(part)
-        line = row(self.heading, self.reserve_caption)
-        line.setStretchFactor(self.heading, 1)
-        column.addLayout(line)
-        column.addWidget(self.bar)
-        column.addWidget(self.legend)
-        self.legend.filter_changed.connect(self._filter)
-        self._add(part)
+        self.budget = BudgetPart(self._body)
+        self.heading, self.bar = self.budget.heading, self.budget.bar
+        self.legend = self.budget.legend
+        self.budget.filter_changed.connect(self._filter)
+        self._add(self.budget)
 
-    def _build_settings(self) -> None:
-        part, column = section(self._body)
-        column.setSpacing(S4)
-        self.profile = Choice(part)
-        self.profile.setAccessibleName("Profile: the rules that compaction follows")
-        self.profile.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        for profile in PROFILES.values():
-            self.profile.addItem(profile.title, profile.name)
-        self.profile.activated.connect(
-            lambda at: self.profile_chosen.emit(self.profile.itemData(at))
-        )
-        self._profile_label = QLabel("Pro&file", part)
-        self._profile_label.setBuddy(self.profile)
-        self.rules = LinkButton("Ru&les ▸", part)
-        self.rules.setToolTip("The rules of this profile, one sentence each")
-        self.rules.clicked.connect(self.rules_asked)
-        line = row(self._profile_label, self.profile, self.rules)
-        line.setStretchFactor(self.profile, 1)
-        column.addLayout(line)
-        self.keep = NumberSlider("&Keep recent", 0, 2_000_000, part)
-        self.reserve = NumberSlider("&Reserve", 0, 500_000, part)
-        self.window_size = NumberSlider("&Window", 8_000, 2_000_000, part)
-        for slider in (self.keep, self.reserve, self.window_size):
-            slider.changed.connect(self._size_changed)
-            column.addWidget(slider)
-        self.keep.setToolTip("Tokens at the end of the path that are kept word for word")
-        self.reserve.setToolTip("Tokens of the window kept free for the reply and the summary")
-        self.window_size.setToolTip("Tokens that the model can take in at once")
-        self.why = ClickLabel(part)
-        self.why.link.connect(self._follow)
-        column.addSpacing(S4)
-        column.addWidget(self.why)
+    def _build_rules(self) -> None:
+        part = self.following = RulesPart(self._body)
+        self.profile, self.rules, self.compare = part.profile, part.rules, part.compare
+        self.keep, self.rounds = part.keep, part.rounds
+        self.reserve, self.window_size, self.why = part.reserve, part.window_size, part.why
+        part.settings_changed.connect(self._sizes_chosen)
+        part.profile_chosen.connect(self.profile_chosen)
+        part.rules_asked.connect(self.rules_asked)
+        part.compare_asked.connect(self.compare_asked)
+        part.entry_requested.connect(self.entry_requested)
+        part.automatic_cut_asked.connect(self.automatic_cut_asked)
         self._add(part)
 
     def _build_ledger(self) -> None:
@@ -178,14 +124,13 @@ class SetupPage(QWidget):
         self.table.setAccessibleName("Ledger: every entry of the path and what becomes of it")
         self.table.setModel(self.ledger)
         self.table.restyle()
-        self.table.setMinimumHeight(150)
         self.table.entry_chosen.connect(self.entry_requested)
         self._add(self.table, 1)
 
     def _build_request(self) -> None:
         part, column = section(self._body)
         self.instructions = _Instructions(part)
-        self.instructions.submitted.connect(self._summarize)
+        self.instructions.submitted.connect(lambda: self.outcome_part.press())
         self.instructions.textChanged.connect(self.instructions_changed)
         caption = ElidedLabel("Instructions added to the prompt", part)
         bind_font(caption, small_font)
@@ -199,42 +144,46 @@ class SetupPage(QWidget):
         column.addWidget(self.instructions)
         self._add(part)
 
-    def _build_outcome(self) -> QWidget:
-        part = QWidget(self)
-        column = QVBoxLayout(part)
-        column.setContentsMargins(S16, S8, S16, S12)
-        column.setSpacing(2)
-        self.outcome_caption = Caption("If you compact now", part)
-        self.outcome_caption.setWordWrap(True)
-        self.outcome = QLabel(part)
-        bind_font(self.outcome, lambda: ui_font(4))
-        self.outcome.setTextFormat(Qt.TextFormat.RichText)
-        column.addWidget(self.outcome_caption)
-        column.addWidget(self.outcome)
-        column.addSpacing(S4)
-        self.summarize = QPushButton("&Summarize", part)
-        self.summarize.setProperty("kind", "primary")
-        self.summarize.setToolTip("Make a draft; nothing is stored before it is committed")
-        self.summarize.clicked.connect(self._summarize)
-        self.model = Choice(part)
-        self.model.setAccessibleName("Model that writes the summary")
-        self.model.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.model.setMinimumWidth(110)
-        self.model.activated.connect(lambda at: self._model_chosen(self.model.itemData(at)))
-        self.price = Caption(parent=part)
-        line = row(self.summarize, self.model, self.price)
-        line.setStretchFactor(self.model, 1)
-        column.addLayout(line)
-        return part
+    def _build_foot(self) -> None:
+        foot = self.outcome_part = OutcomePart(self)
+        self.outcome, self.outcome_caption = foot.figures, foot.caption
+        self.summarize, self.model, self.price = foot.summarize, foot.model, foot.price
+        foot.summarize_asked.connect(self.summarize_asked)
+        foot.model_chosen.connect(self.model_chosen)
+        self._foot_line = Hairline(parent=self)
+        self._outer = QVBoxLayout(self)
+        self._outer.setContentsMargins(0, 0, 0, 0)
+        self._outer.setSpacing(0)
+        for part in (self.area, self._foot_line, foot):
+            self._outer.addWidget(part)
+        self._outer.setStretch(0, 1)
+        self._foot_scrolls = False
+
+    def _place_foot(self) -> None:
+        """Where the page is low, its foot scrolls with the rest, or nothing else would be seen."""
+        scrolls = self.height() < scaled(TALL)
+        if scrolls == self._foot_scrolls:
+            return
+        self._foot_scrolls = scrolls
+        place = self._column if scrolls else self._outer
+        for part in (self._foot_line, self.outcome_part):
+            place.addWidget(part)
+
+    def minimumSizeHint(self) -> QSize:
+        """As wide as the widest part; the height scrolls."""
+        bar = self.area.verticalScrollBar().sizeHint().width()
+        wide = max(
+            self._body.minimumSizeHint().width(), self.outcome_part.minimumSizeHint().width()
+        )
+        return QSize(wide + bar, scaled(120))
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._place_foot()
 
     def _restyle(self) -> None:
-        sliders = (self.keep, self.reserve, self.window_size)
-        width = max(slider.label_width() for slider in sliders) + S8
-        for slider in sliders:
-            slider.set_label_width(width)
-        self._profile_label.setFixedWidth(width)
-        if self.shown is not None:
-            self._show_outcome(self.shown)
+        self.table.setMinimumHeight(scaled(150))
+        self._place_foot()
 
     def showEvent(self, event: QShowEvent, /) -> None:
         super().showEvent(event)
@@ -247,30 +196,23 @@ class SetupPage(QWidget):
 
     # what is shown -----------------------------------------------------------------------------
 
-    def show_settings(self, profile: Profile, settings: Settings) -> None:
-        """Put the controls where these settings are, without a signal."""
-        self._settings = settings
-        self.profile.setCurrentIndex(self.profile.findData(profile.name))
-        own = PROFILES.get(profile.name)
-        self.rules.setText("Ru&les ▸" if profile == own else "Ru&les (changed) ▸")
-        self.keep.set_value(settings.keep_recent_tokens)
-        self.reserve.set_maximum(settings.context_window)
-        self.reserve.set_value(settings.reserve_tokens)
-        self.window_size.set_value(settings.context_window)
+    def offer(self, profiles: Mapping[str, Profile]) -> None:
+        """The profiles that can be chosen."""
+        self.following.offer(profiles, self._profile.name)
+
+    def show_settings(self, profile: Profile, settings: Settings, changed: bool = False) -> None:
+        """Put the controls where these settings are, without a signal. ``changed``: a rule is
+        not the one that the profile of this name has."""
+        self._profile, self._settings = profile, settings
+        self.following.show_settings(profile, settings, changed)
 
     def set_models(self, models: list[ModelChoice], chosen: str) -> None:
         """The models that can summarize."""
-        self._models = {model.id: model for model in models}
-        self.model.clear()
-        for model in models:
-            self.model.addItem(model.label, model.id)
-            self.model.setItemData(self.model.count() - 1, model.id, Qt.ItemDataRole.ToolTipRole)
-        self.model.setCurrentIndex(max(0, self.model.findData(chosen)))
-        self._show_price()
+        self.outcome_part.set_models(models, chosen)
 
     def chosen_model(self) -> str:
         """The id of the model chosen; empty when there is none."""
-        return str(self.model.currentData() or "")
+        return self.outcome_part.chosen_model()
 
     def show_partition(
         self, document: CompactionDocument, shown: Partition, by_hand: bool, at_leaf: bool
@@ -278,34 +220,14 @@ class SetupPage(QWidget):
         """Show what a compaction would do."""
         cut_moved = self.shown is None or self.shown.cut != shown.cut
         self.shown = shown
-        settings = self._settings
-        where = "at the leaf" if at_leaf else f"at #{shown.preparation.leaf}"
-        source = shown.preparation.tokens_source
-        self.heading.setText(
-            f"Context {where}, {short(shown.tokens_before)} of "
-            f"{round_short(settings.context_window)} tokens ({source})"
-        )
-        self.reserve_caption.setText(f"reserve {short(settings.reserve_tokens)}")
-        shares = [
-            Share(str(int(verdict)), title, shown.tokens[verdict], int(verdict))
-            for verdict, title in _SHARES
-            if shown.tokens[verdict]
-        ]
-        inside = [share for share in shares if share.verdict not in _OUTSIDE]
-        if shown.tokens_beyond:
-            inside.insert(0, beyond_share(shown.tokens_beyond))
-            shares.insert(0, inside[0])
-        self.bar.set_budget(inside, settings.context_window, settings.reserve_tokens)
-        self.legend.set_shares(shares)
-        words = plain_reason(shown, by_hand)
-        self.why.set_words(reason_html(shown, by_hand), words)
+        self.budget.show_partition(shown, self._profile, self._settings, at_leaf)
+        self.following.show_partition(shown, by_hand)
         self.ledger.show_partition(shown, document.tree, document.payloads.previews)
         if cut_moved:
             self._reveal_cut(shown)
-        self.summarize.setEnabled(is_possible(shown) and bool(self.chosen_model()))
         self.request.setEnabled(is_possible(shown))
-        self.show_request_size(-1)
-        self._show_outcome(shown)
+        self.show_request_size((-1, 0))
+        self.outcome_part.show_partition(shown)
 
     def _reveal_cut(self, shown: Partition) -> None:
         at = self.ledger.row_of_position(shown.cut if shown.cut >= 0 else len(shown.verdicts) - 1)
@@ -313,44 +235,12 @@ class SetupPage(QWidget):
             index = self.ledger.index(at, 0)
             self.table.scrollTo(index, EntryTable.ScrollHint.PositionAtCenter)
 
-    def show_request_size(self, tokens: int) -> None:
-        """The size of the request; -1 when it is not known yet."""
-        self._request_tokens = tokens
+    def show_request_size(self, sizes: tuple[int, int]) -> None:
+        """Tokens of the request (-1 when that is not known yet) and of its longest answer."""
+        tokens, answer = sizes
         size = f"re&quest {short(tokens)} tokens" if tokens >= 0 else "re&quest"
         self.request.setText(f"{size} · show ▸")
-        self._show_price()
-
-    def _show_price(self) -> None:
-        model = self._models.get(self.chosen_model())
-        tokens = self._request_tokens
-        if model is None:
-            self.price.setText("")
-            return
-        known = tokens >= 0 or model.input_price == 0
-        answer = self._settings.reserve_tokens * 4 // 5
-        price = price_text(max(tokens, 0), answer, model.input_price, model.output_price)
-        self.price.setText(price if known else "")
-        self.price.setToolTip("What the call may cost at most, by the model's listed prices")
-
-    def _show_outcome(self, shown: Partition) -> None:
-        before, after = shown.context_estimate, shown.tokens_after_estimate
-        self.outcome.setToolTip(beyond_words(shown))
-        if not is_possible(shown):
-            before = shown.tokens_before
-            self.outcome_caption.setText("There is nothing to compact")
-            self.outcome.setText(f"{short(before)}")
-            self.outcome.setAccessibleName(f"The context holds {full(before)} tokens")
-            return
-        what = "the entries take" if shown.tokens_beyond else "the context takes"
-        self.outcome_caption.setText(f"If you compact now, {what} (the summary's size is a guess)")
-        small = small_font().pointSizeF()
-        self.outcome.setText(
-            f"{short(before)} → <b>{short(after)}</b> "
-            f'<span style="font-size:{small}pt">frees {short(before - after)}</span>'
-        )
-        self.outcome.setAccessibleName(
-            f"From {full(before)} to about {full(after)} tokens, frees {full(before - after)}"
-        )
+        self.outcome_part.show_request_size(tokens, answer)
 
     # what was done -----------------------------------------------------------------------------
 
@@ -359,26 +249,6 @@ class SetupPage(QWidget):
         if not key and self.shown is not None:
             self._reveal_cut(self.shown)
 
-    def _size_changed(self) -> None:
-        window = self.window_size.value()
-        reserve = min(self.reserve.value(), window)
-        self._settings = Settings(window, reserve, self.keep.value())
-        if reserve != self.reserve.value() or self.sender() is self.window_size:
-            self.reserve.set_maximum(window)
-            self.reserve.set_value(reserve)
-        self.settings_changed.emit(self._settings)
-
-    def _follow(self, link: str) -> None:
-        kind, _, value = link.partition(":")
-        if kind == "entry":
-            self.entry_requested.emit(int(value))
-        else:
-            self.automatic_cut_asked.emit()
-
-    def _model_chosen(self, model: str) -> None:
-        self._show_price()
-        self.model_chosen.emit(model)
-
-    def _summarize(self) -> None:
-        if self.summarize.isEnabled():
-            self.summarize_asked.emit()
+    def _sizes_chosen(self, settings: Settings) -> None:
+        self._settings = settings
+        self.settings_changed.emit(settings)

@@ -7,7 +7,7 @@ import re
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation, Refusal
-from ui.widgets.figures import full
+from ui.widgets.figures import full, short
 
 _ENTRY = re.compile(r"#(\d+)")
 _TURN = re.compile(r"inside turn (\d+)")
@@ -45,14 +45,28 @@ def reason_html(shown: Partition, by_hand: bool) -> str:
     return text
 
 
+def provider_words(shown: Partition) -> str:
+    """What the provider said of the same context, where it said something; else nothing."""
+    told, counted = shown.tokens_before, shown.context_estimate
+    if not shown.preparation.tokens_source.startswith("provider") or told == counted:
+        return ""
+    if told > counted:
+        why = f"{short(told - counted)} more, for the system prompt, the tools and its own way"
+        return f"The provider counts {short(told)} for the whole context: {why} of counting."
+    return (
+        f"The provider counts {short(told)} for the same context, {short(counted - told)} less: "
+        "its tokenizer is another one."
+    )
+
+
 def beyond_words(shown: Partition) -> str:
     """Where the figures of an outcome come from, and what they leave out."""
     words = f"Tokens of the entries in the context, counted by the {shown.counted_by}."
-    if shown.tokens_beyond:
+    if shown.preparation.tokens_source.startswith("provider"):
         words += (
-            f" The provider counted {full(shown.tokens_before)} for the whole context, "
-            f"{full(shown.tokens_beyond)} beyond the entries: the system prompt, the tools, and "
-            "what its own tokenizer makes of the text."
+            f" The provider counted {full(shown.tokens_before)} for the whole context. By that "
+            "figure it is judged when a compaction is due; what one frees is counted here, "
+            "before and after alike, because no provider has counted the context that is to be."
         )
     return words
 

@@ -15,6 +15,7 @@ from ui import theme
 from ui.actions import ActionRegistry, ActionSpec, Entry
 from ui.control import map_actions
 from ui.main_window import TABS
+from ui.panes import show_sessions
 from ui.shell.keys_page import KeysPage
 from ui.shell.palette import CommandPalette
 
@@ -191,7 +192,7 @@ class WindowActions(QObject):
             (ActionSpec("focus_agent", "Go to the message &box", "Put the keyboard in the composer",
                         "&View", ("F7",)), window.agent.composer.setFocus),
             (ActionSpec("focus_library", "Go to the session l&ist", "Put the keyboard on the list",
-                        "&View", ("F8",)), window.library.list.setFocus),
+                        "&View", ("F8",)), partial(show_sessions, window)),
         ]  # fmt: skip
         return found
 

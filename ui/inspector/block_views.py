@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -61,7 +61,6 @@ def copy_button(text: Callable[[], str], what: str, parent: QWidget) -> QToolBut
     """A small button that copies a text."""
     button = QToolButton(parent)
     bind_icon(button, "copy", "dim")
-    button.setIconSize(QSize(14, 14))
     button.setToolTip(f"Copy {what}")
     button.setAccessibleName(f"Copy {what}")
     button.clicked.connect(lambda: QGuiApplication.clipboard().setText(text()))

@@ -56,7 +56,6 @@ class ContextPane(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._views)
-        self.setMinimumWidth(320)
 
     def _build(self) -> QWidget:
         page = QWidget(self)

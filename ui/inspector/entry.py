@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QHBoxLayout,
+    QGridLayout,
     QLabel,
     QScrollArea,
-    QSizePolicy,
     QStackedWidget,
     QToolButton,
     QVBoxLayout,
@@ -46,7 +45,7 @@ from ui.theme import (
     ui_font,
 )
 from ui.widgets.figures import full, moment
-from ui.widgets.labels import Caption, ElidedLabel, Hairline
+from ui.widgets.labels import Caption, Hairline
 from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
 from ui.widgets.panels import EmptyState, row
 from ui.widgets.plain_text import PlainTextView
@@ -68,8 +67,8 @@ class EntryHeader(QWidget):
         super().__init__(parent)
         self._kind = self._flags = 0
         self.sign = QLabel(self)
-        self.title = ElidedLabel(parent=self)
-        self.title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self.title = QLabel(self)
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
         bind_font(self.title, lambda: ui_font(0.5, bold=True))
         self.number = QLabel(self)
         bind_font(self.number, mono_font)
@@ -89,7 +88,6 @@ class EntryHeader(QWidget):
         self.raw.toggled.connect(self.raw_chosen)
         self.copy = QToolButton(self)
         bind_icon(self.copy, "copy", "dim")
-        self.copy.setIconSize(QSize(16, 16))
         self.copy.setToolTip("Copy what is shown")
         self.copy.setAccessibleName("Copy what is shown")
         self.copy.clicked.connect(self.copy_asked)
@@ -104,21 +102,43 @@ class EntryHeader(QWidget):
         return button
 
     def _lay_out(self) -> None:
-        first = QHBoxLayout()
-        first.setSpacing(S8)
-        first.addWidget(self.sign)
-        first.addWidget(self.title)
-        first.addWidget(self.number)
-        first.addStretch(1)
-        first.addWidget(self.rendered)
-        first.addWidget(self.raw)
-        first.addWidget(self.copy)
+        self._views = QWidget(self)
+        choice = row(self.rendered, self.raw, self.copy)
+        self._views.setLayout(choice)
+        name = row(self.sign, self.title, self.number, 1)
+        # What the entry is must be read whole: the choice of view goes below it instead.
+        self._lines = QGridLayout()
+        self._lines.setContentsMargins(0, 0, 0, 0)
+        self._lines.setHorizontalSpacing(S8)
+        self._lines.setVerticalSpacing(S4)
+        self._lines.setColumnStretch(0, 1)
+        self._lines.addLayout(name, 0, 0)
+        self._lines.addWidget(self._views, 0, 1)
+        self._is_roomy = True
         column = QVBoxLayout(self)
         column.setContentsMargins(S16, S12, S12, S8)
         column.setSpacing(S4)
-        column.addLayout(first)
+        column.addLayout(self._lines)
         column.addLayout(row(self.label, 1))
         column.addWidget(self.facts)
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Name and choice of view side by side where both fit, else one below the other."""
+        named = self.sign.sizeHint().width() + self.number.sizeHint().width()
+        wanted = named + self.title.sizeHint().width() + self._views.sizeHint().width() + 4 * S8
+        roomy = self.width() - S16 - S12 >= wanted
+        if roomy != self._is_roomy:
+            self._is_roomy = roomy
+            left = Qt.AlignmentFlag.AlignLeft
+            self._lines.removeWidget(self._views)
+            if roomy:
+                self._lines.addWidget(self._views, 0, 1)
+            else:
+                self._lines.addWidget(self._views, 1, 0, 1, 2, left)
 
     def show_entry(self, document: InspectedDocument, index: int, label: str) -> None:
         """Show what the columns know; needs no payload."""
@@ -144,6 +164,7 @@ class EntryHeader(QWidget):
         token = role_token(self._kind, self._flags)
         name = role_icon(self._kind, self._flags)
         self.sign.setPixmap(icon_pixmap(name, token, scaled(16), self.devicePixelRatioF()))
+        self._make_room()
 
 
 class EntryPane(QWidget):
@@ -191,7 +212,6 @@ class EntryPane(QWidget):
         for part in (self.header, self._line, self.notice, self.address):
             column.addWidget(part)
         column.addWidget(self._views, 1)
-        self.setMinimumWidth(320)
         self.clear()
 
     # what is shown -----------------------------------------------------------------------------

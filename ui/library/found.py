@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from explorer.formats import FoundSession
 from ui import theme
+from ui.widgets.dialogs import fit
 
 
 class FoundDialog(QDialog):
@@ -72,7 +73,7 @@ class FoundDialog(QDialog):
             else "No session was found in the usual places of pi (~/.pi) and oh-my-pi (~/.omp). "
             "Files elsewhere can be imported by name or dropped on the window."
         )
-        self.resize(theme.scaled(780), theme.scaled(460 if found else 140))
+        fit(self, 780, 460 if found else 140)
         self._count()
 
     def _items(self) -> list[QTreeWidgetItem]:

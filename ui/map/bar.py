@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QMargins, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -64,8 +64,6 @@ class MapBar(QWidget):
         self.setProperty("surface", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName("Map tools")
-        self._is_roomy = True
-        """Whether the filters are buttons side by side, not one list."""
         row = QHBoxLayout(self)
         row.setContentsMargins(S12, S4, S8, S4)
         row.setSpacing(S4)
@@ -75,7 +73,7 @@ class MapBar(QWidget):
         self.fold.toggled.connect(self.fold_all_toggled)
         self._rule(row)
         self._add_shown(row)
-        self._rule(row)
+        self._zoom_rule = self._rule(row)
         self._add_zoom(row)
 
     def _add_filters(self, row: QHBoxLayout) -> None:
@@ -84,7 +82,7 @@ class MapBar(QWidget):
         self.filter_list = Choice()
         policy = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         self.filter_list.setSizeAdjustPolicy(policy)
-        self.filter_list.setMinimumContentsLength(9)
+        self.filter_list.setMinimumContentsLength(6)
         self.filter_list.setAccessibleName("Entries to show")
         for choice in RowFilter:
             title, tip = FILTER_TITLES[choice], _FILTER_TIPS[choice]
@@ -136,13 +134,14 @@ class MapBar(QWidget):
         row.addWidget(button)
         return button
 
-    def _rule(self, row: QHBoxLayout) -> None:
+    def _rule(self, row: QHBoxLayout) -> QFrame:
         rule = QFrame()
         rule.setProperty("line", "v")
         rule.setFixedHeight(16)
         row.addSpacing(S4)
         row.addWidget(rule)
         row.addSpacing(S4)
+        return rule
 
     def show_filter(self, choice: RowFilter) -> None:
         """Mark the filter in force."""
@@ -156,6 +155,15 @@ class MapBar(QWidget):
         self.fold.blockSignals(False)
         self.fold.setEnabled(any_compaction)
 
+    def show_room(self, wide: bool, list_alone: bool) -> None:
+        """How map and list share the room when both are asked for."""
+        words = "Map and list side by side" if wide else "Map above list"
+        if list_alone:
+            words = "Map and list: there is room for the list alone"
+        button = self.shown.button(Shown.BOTH)
+        button.setToolTip(words)
+        button.setAccessibleName(words)
+
     def show_zoom(self, zoom: float, level: Level) -> None:
         """The factor where entries are shown, farther away what a row of the map is."""
         percent = zoom * 100
@@ -167,24 +175,36 @@ class MapBar(QWidget):
         widest = self.zoom.fontMetrics().horizontalAdvance(LEVEL_TITLES[Level.SPANS])
         self.zoom.setFixedWidth(widest + S16)
 
-    def _widths(self) -> tuple[int, int]:
-        """The least width of the form with buttons and of the one with a list."""
-        hint = super().minimumSizeHint().width()
+    def _widths(self) -> tuple[int, int, int]:
+        """The least width with filters as buttons, with them as a list, and without zoom."""
+        list_width = self.filter_list.minimumSizeHint().width()
+        zooms = [self.out_button, self.in_button, self.fit_button]
+        rest = [self.fold, *(self.shown.button(shown) for shown in Shown)]
+        layout = self.layout()
+        inner = layout.contentsMargins() if layout is not None else QMargins()
+        margins = self.contentsMargins() + inner
+        around = margins.left() + margins.right() + 2 * (1 + 3 * S4)
+        least = around + list_width + sum(button.sizeHint().width() + S4 for button in rest)
+        listed = least + sum(button.sizeHint().width() + S4 for button in zooms)
         buttons = sum(button.sizeHint().width() + S4 for button in self._segments)
-        more = buttons + self.zoom.width() - self.filter_list.minimumSizeHint().width()
-        return (hint, hint - more) if self._is_roomy else (hint + more, hint)
+        return listed + buttons - list_width + self.zoom.width() + S4, listed, least
 
     def minimumSizeHint(self) -> QSize:
-        """Room for the narrow form, with a list of filters and without the zoom in figures."""
-        return QSize(self._widths()[1], super().minimumSizeHint().height())
+        """Room for the narrowest form; the keys and the wheel zoom where the buttons are gone."""
+        return QSize(self._widths()[2], super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        roomy = self.width() >= self._widths()[0] + S8
-        if roomy == self._is_roomy:
-            return
-        self._is_roomy = roomy
+        self.make_room()
+
+    def make_room(self) -> None:
+        """Take the form that fits: filters as buttons or as a list, with or without zoom."""
+        with_buttons, with_zoom, _ = self._widths()
+        roomy = self.width() >= with_buttons + S8
+        zooms = self.width() >= with_zoom
         for button in self._segments:
             button.setVisible(roomy)
         self.zoom.setVisible(roomy)
         self.filter_list.setVisible(not roomy)
+        for part in (self.out_button, self.in_button, self.fit_button, self._zoom_rule):
+            part.setVisible(zooms)

@@ -9,7 +9,7 @@ from ui.map.canvas import Canvas
 from ui.map.geometry import Level
 from ui.map.inks import Inks
 from ui.map.model import MapModel
-from ui.map.painting_bands import paint_bands, paint_cut
+from ui.map.painting_bands import paint_bands, paint_cut, place_handle
 from ui.map.painting_branches import paint_branches
 from ui.map.painting_entries import paint_entries, paint_rows_below
 from ui.map.painting_spans import paint_landmarks, paint_samples, paint_stretches
@@ -20,6 +20,7 @@ from ui.map.rows import FILTER_TITLES
 def paint_map(canvas: Canvas) -> None:
     """Everything, in an order in which lines lie under nodes and the cut over all."""
     level = canvas.geometry.level
+    place_handle(canvas)
     if level is Level.ENTRIES:
         paint_rows_below(canvas)
         paint_bands(canvas)

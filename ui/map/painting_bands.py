@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 
 from explorer.session.tree import Path
 from ui.map.canvas import Canvas
@@ -99,23 +99,41 @@ def cut_text(model: MapModel, cut: int) -> str:
     return f"⇅ cut · before #{partition.path[cut]}"
 
 
-def paint_cut(canvas: Canvas) -> None:
-    """The one strong line on the screen, with the handle to drag it by."""
+def handle_text(model: MapModel, cut: int, geometry: Geometry, metrics: QFontMetricsF) -> str:
+    """``cut_text``, or its figure alone where that would leave the rows beside it no words."""
+    text = cut_text(model, cut)
+    room = geometry.text_right - geometry.text_left
+    if metrics.horizontalAdvance(text) > 0.5 * room:
+        sign, _, rest = text.partition(" cut · ")
+        return f"{sign} {rest.removeprefix('keeps ').removeprefix('before ')}"
+    return text
+
+
+def place_handle(canvas: Canvas) -> None:
+    """Find out where the handle will lie; the words of the rows beside it end before it."""
     partition, geometry = canvas.model.partition, canvas.geometry
     if partition is None or not 0 <= canvas.cut < len(partition.path):
         return
-    if canvas.dragging:
-        _valid_cuts(canvas)
     y = cut_y(geometry, canvas.model, canvas.cut) - 0.5
-    if not -30 <= y <= geometry.height + 30:
+    if -30 <= y <= geometry.height + 30:
+        text = handle_text(canvas.model, canvas.cut, geometry, canvas.inks.small_metrics)
+        canvas.handle = geometry.pill(y, canvas.inks.small_metrics.horizontalAdvance(text))
+
+
+def paint_cut(canvas: Canvas) -> None:
+    """The one strong line on the screen, with the handle to drag it by."""
+    geometry, pill = canvas.geometry, canvas.handle
+    if canvas.dragging and canvas.model.partition is not None and canvas.cut >= 0:
+        _valid_cuts(canvas)
+    if pill is None:
         return
     painter, inks = canvas.painter, canvas.inks
+    text = handle_text(canvas.model, canvas.cut, geometry, inks.small_metrics)
+    y = pill.center().y()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     pen = QPen(inks.theme.accent, 2 * inks.scale, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
     painter.setPen(pen)
     painter.drawLine(QLineF(geometry.px(8), y, geometry.width - geometry.px(8), y))
-    text = cut_text(canvas.model, canvas.cut)
-    pill = geometry.pill(y, inks.small_metrics.horizontalAdvance(text))
     painter.setPen(QPen(inks.theme.paper, 1.5) if canvas.dragging else Qt.PenStyle.NoPen)
     painter.setBrush(inks.theme.accent)
     painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2)

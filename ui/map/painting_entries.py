@@ -114,7 +114,9 @@ class _Card:
             QPointF(round(geometry.glyph_left + indent + geometry.px(1)),
                     round(self.middle - side / 2)), icon
         )  # fmt: skip
-        left, right = geometry.text_left + indent, geometry.text_right
+        half = inks.metrics.height() / 2
+        left = geometry.text_left + indent
+        right = canvas.clear_of_handle(geometry.text_right, self.middle - half, self.middle + half)
         label = canvas.model.labels.get(self.entry)
         if label:
             right -= self._label(label, right)
@@ -175,11 +177,14 @@ class _Card:
         if columns.model[self.entry]:
             parts.append(columns.models[columns.model[self.entry]])
         line = " · ".join(part for part in parts if part)
-        room = canvas.geometry.text_right - left
+        height = inks.small_metrics.height()
+        down = height + canvas.geometry.px(3)
+        low = baseline + down
+        right = canvas.clear_of_handle(canvas.geometry.text_right, low - height, low)
+        room = right - left
         shown = inks.small_metrics.elidedText(line, Qt.TextElideMode.ElideRight, room)
         canvas.painter.setFont(inks.small)
         canvas.painter.setPen(inks.theme.dim)
-        down = inks.small_metrics.height() + canvas.geometry.px(3)
         canvas.painter.drawText(QPointF(left, round(baseline + down)), shown)
 
 

@@ -131,6 +131,9 @@ def _words(canvas: Canvas, first: int, stop: int, rect: QRectF, faded: bool) -> 
         box = QRectF(right - geometry.px(130), rect.top(), geometry.px(130), line_height)
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
         right -= geometry.px(138)
+    right = canvas.clear_of_handle(
+        right, middle - metrics.height() / 2, middle + metrics.height() / 2
+    )
     painter.setFont(inks.small if is_low else inks.text)
     compaction = model.rows.categories[first] == Category.COMPACTION
     ink = inks.theme.comp if compaction else inks.theme.ink

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from explorer.session.tree import SessionTree
@@ -16,7 +16,13 @@ from ui.map.model import MapModel
 from ui.map.outline import OutlineView
 from ui.map.rows import RowFilter
 from ui.map.view import MapView
-from ui.theme import theme_signals
+from ui.theme import scaled, theme_signals
+
+WIDE = 640
+"""Width at a text scale of 100 % from which map and list can be read side by side."""
+
+TALL = 260
+"""Height at a text scale of 100 % from which they can be read one below the other."""
 
 
 class MapPane(QWidget):
@@ -174,13 +180,28 @@ class MapPane(QWidget):
         """The map, the list, or both."""
         self.shown = shown
         had_focus = self.view.hasFocus() or self.outline.hasFocus()
-        self._drawn.setVisible(shown is not Shown.LIST)
-        self.outline.setVisible(shown is not Shown.MAP)
         self.bar.shown.button(shown).setChecked(True)
-        main: QWidget = self.outline if shown is Shown.LIST else self.view
+        self._share_room()
+        main: QWidget = self.view if self._drawn.isVisibleTo(self) else self.outline
         self.setFocusProxy(main)
         if had_focus:
             main.setFocus()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_room()
+
+    def _share_room(self) -> None:
+        """Both side by side where both can be read, else one below the other, else the list."""
+        wide = self.width() >= scaled(WIDE)
+        both = self.shown is Shown.BOTH
+        is_low = both and not wide and self.height() < scaled(TALL)
+        self._drawn.setVisible(self.shown is not Shown.LIST and not is_low)
+        self.outline.setVisible(self.shown is not Shown.MAP)
+        way = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
+        if self._split.orientation() is not way:
+            self._split.setOrientation(way)
+        self.bar.show_room(wide, both and is_low)
 
     def restore(self, shown: str) -> None:
         """Show what ``shown`` was called when the window was closed; others leave it as it is."""
@@ -226,6 +247,8 @@ class MapPane(QWidget):
         self._view_changed()
 
     def _look_changed(self) -> None:
+        self.bar.make_room()
+        self._share_room()
         self.minimap.set_inks(self.view.inks)
         self._show_state()
 

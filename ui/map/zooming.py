@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 from ui.map.geometry import MOST_ZOOM, TOP, Geometry, Level
 from ui.map.inks import Inks
 from ui.map.model import MapModel
-from ui.map.painting_bands import cut_text, cut_y
+from ui.map.painting_bands import cut_y, handle_text
 
 _ZOOM_STEP = 1.25
 
@@ -89,10 +89,9 @@ class ZoomedArea(QAbstractScrollArea):
 
     def pill_rect(self) -> QRectF:
         """The handle of the cut in the viewport."""
-        text = cut_text(self.model, self.cut_now())
-        return self.geometry_now().pill(
-            self.cut_line(), self.inks.small_metrics.horizontalAdvance(text)
-        )
+        geometry, metrics = self.geometry_now(), self.inks.small_metrics
+        text = handle_text(self.model, self.cut_now(), geometry, metrics)
+        return geometry.pill(self.cut_line(), metrics.horizontalAdvance(text))
 
     # scrolling and zoom ----------------------------------------------------------------------
 

@@ -26,6 +26,8 @@ class Header(QWidget):
     profile_chosen = Signal(str)
     help_requested = Signal()
     palette_requested = Signal()
+    sessions_requested = Signal()
+    """Where the list of sessions is out of sight, it is asked for here."""
 
     def __init__(self, profiles: list[tuple[str, str]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +48,8 @@ class Header(QWidget):
         self.gauge = ContextGauge(self)
         self.commands = self._button("command", "Commands (Ctrl+Shift+P)", self.palette_requested)
         self.help = self._button("keyboard", "Keys (?)", self.help_requested)
+        self.sessions = self._button("session", "Sessions (F8)", self.sessions_requested)
+        self.sessions.hide()
         self._lay_out()
         theme.on_theme_changed(self._make_room)
 
@@ -62,6 +66,7 @@ class Header(QWidget):
         layout.setContentsMargins(theme.S16, theme.S8, theme.S12, theme.S8)
         layout.setSpacing(theme.S12)
         self.title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        layout.addWidget(self.sessions)
         layout.addWidget(self.title, 2)
         layout.addWidget(self.facts, 3)
         layout.addWidget(self.search, 3)
@@ -75,6 +80,10 @@ class Header(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._make_room()
+
+    def show_narrow(self, narrow: bool) -> None:
+        """A narrow window has no list of sessions beside the map, but a way to it."""
+        self.sessions.setVisible(narrow)
 
     def _make_room(self) -> None:
         """In a narrow window the name and the search come first."""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayo
 from ui import theme
 from ui.actions import ActionRegistry, shown_keys
 from ui.map.keyboard import KEY_HELP
+from ui.widgets.dialogs import fit
 
 
 def keys_html(registry: ActionRegistry) -> str:
@@ -44,4 +45,4 @@ class KeysPage(QDialog):
         layout = QVBoxLayout(self)
         layout.addWidget(text)
         layout.addWidget(buttons)
-        self.resize(theme.scaled(600), theme.scaled(640))
+        fit(self, 600, 640)

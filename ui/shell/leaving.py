@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from ui import theme
 from ui.widgets.choice import Choice
+from ui.widgets.dialogs import fit, grow
 
 NO_SUMMARY, SUMMARIZE, WITH_INSTRUCTIONS = range(3)
 
@@ -47,7 +48,7 @@ class LeavingDialog(QDialog):
         self._ask_page(question, facts, models, model)
         self._stream_page()
         self._store_page()
-        self.resize(theme.scaled(560), theme.scaled(330))
+        fit(self, 560, 330)
 
     # the question --------------------------------------------------------------------------------
 
@@ -79,7 +80,7 @@ class LeavingDialog(QDialog):
         self.instructions.setAccessibleName("Instructions for the branch summary")
         self.instructions.setPlaceholderText("What the summary should dwell on")
         self.instructions.setTabChangesFocus(True)
-        self.instructions.setMaximumHeight(90)
+        self.instructions.setMaximumHeight(theme.scaled(90))
         self.instructions.setToolTip("Ctrl+Enter summarizes")
         enter = QShortcut(QKeySequence("Ctrl+Return"), self.instructions)
         enter.setContext(Qt.ShortcutContext.WidgetShortcut)
@@ -105,7 +106,7 @@ class LeavingDialog(QDialog):
         self.models.setVisible(choice != NO_SUMMARY)
         self.go.setText("Go there" if choice == NO_SUMMARY else "Summarize")
         if choice == WITH_INSTRUCTIONS:
-            self.resize(self.width(), max(self.height(), theme.scaled(420)))
+            grow(self, 0, 420)
             self.instructions.setFocus()
 
     def _go(self) -> None:
@@ -116,7 +117,7 @@ class LeavingDialog(QDialog):
             return
         words = self.instructions.toPlainText().strip() if choice == WITH_INSTRUCTIONS else ""
         self.stream.clear()
-        self.resize(max(self.width(), theme.scaled(600)), max(self.height(), theme.scaled(460)))
+        grow(self, 600, 460)
         self.pages.setCurrentIndex(1)
         self.summary_chosen.emit(words, str(self.models.currentData()))
 

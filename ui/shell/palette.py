@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from ui import theme
 from ui.actions import ActionRegistry, Bound, shown_keys
+from ui.widgets.dialogs import fit
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -69,7 +70,7 @@ class CommandPalette(QDialog):
         self._box.installEventFilter(self)
         self._box.returnPressed.connect(self._run)
         self._list.itemClicked.connect(lambda _item: self._run())
-        self.resize(theme.scaled(520), theme.scaled(420))
+        fit(self, 520, 420)
         self._fill("")
 
     def _fill(self, words: str) -> None:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.theme import S4, S8, S12, S16, bind_icon, icon_pixmap, on_theme_changed, scaled, set_tone
+from ui.theme import S4, S8, S16, bind_icon, icon_pixmap, on_theme_changed, scaled, set_tone
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.plain_text import PlainTextView
 
@@ -85,19 +85,18 @@ class NoticeStrip(QFrame):
         texts.addWidget(self._rest)
         links = QHBoxLayout()
         links.setSpacing(S8)
+        links.addWidget(self._act)
         links.addWidget(self._show_details)
         links.addWidget(self._copy)
         links.addStretch(1)
         texts.addLayout(links)
         texts.addWidget(self._details)
         row = QHBoxLayout(self)
-        row.setContentsMargins(S16, S8, S12, S8)
         row.setSpacing(S8)
         row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(texts, 1)
-        row.addWidget(self._act, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
-        row.setContentsMargins(S16, S8, S4 + S4, S8)
+        row.setContentsMargins(S16, S8, S8, S8)
 
     def show_notice(self, notice: Notice) -> None:
         """Replace what is shown."""

@@ -13,6 +13,9 @@ from explorer.templates import load_templates
 from explorer.tokens.estimate import estimate_text
 from tests.ui.sessions import MemoryDocument
 
+OUTPUT_LIMITS = {"provider/large": 4_000}
+"""Tokens that a model can write at once."""
+
 
 class Previewed:
     """What the panel asks of a document, over entries in memory."""
@@ -41,10 +44,17 @@ class Previewed:
         prepared = prepare(self.tree, leaf, profile, settings, weights=self.weights, cut=cut)
         return partition(prepared)
 
-    def requests(self, shown: Partition, instructions: str = "") -> list[SummaryRequest]:
+    def requests(
+        self, shown: Partition, instructions: str = "", model: str | None = None
+    ) -> list[SummaryRequest]:
         assert isinstance(shown.preparation, Preparation)
         return build_requests(
-            shown.preparation, self.payloads.entries, None, instructions, self.templates
+            shown.preparation,
+            self.payloads.entries,
+            None,
+            instructions,
+            self.templates,
+            model_limit=OUTPUT_LIMITS.get(model or ""),
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
@@ -12,54 +11,17 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 from explorer.compaction.prepare import Preparation, Refusal
 from explorer.compaction.profile import PROFILES, SWITCHES, Settings
 from explorer.compaction.verdict import Verdict
+from tests.ui.compaction.conftest import set_keep
 from tests.ui.compaction.previews import Previewed, Written
-from tests.ui.sessions import MemoryDocument, Talk, call_block
-from tests.ui.waiting import Heard, button, settle, shown_texts, wait_for
+from tests.ui.sessions import Talk
+from tests.ui.waiting import Heard, button, settle, shown_texts
 from ui.compaction.ledger_model import Column
 from ui.compaction.panel import CompactionPanel
-from ui.compaction.ports import ModelChoice
-from ui.compaction.words import entry_links, price_text
-from ui.widgets.entry_table import ENTRY, STRONG, VERDICT
+from ui.compaction.words import entry_links
 from ui.widgets.figures import full, short
 from ui.widgets.notice import Notice
 
 Key = Qt.Key
-MODELS = [
-    ModelChoice("offline/extractive", "Extractive summary (offline)", 0.0, 0.0),
-    ModelChoice("provider/large", "Large", 3e-6, 15e-6),
-]
-
-
-def _talk(turns: int = 40) -> MemoryDocument:
-    talk = Talk()
-    talk.turns(turns)
-    return talk.document
-
-
-@pytest.fixture
-def document() -> Previewed:
-    return Previewed(_talk())
-
-
-@pytest.fixture
-def panel(app: QApplication, document: Previewed) -> CompactionPanel:
-    widget = CompactionPanel()
-    widget.set_models(MODELS, "offline/extractive")
-    widget.set_rules(PROFILES["explorer"], Settings(200_000, 16_384, 3_000))
-    widget.set_document(document)
-    widget.resize(460, 860)
-    widget.show()
-    settle()
-    return widget
-
-
-def _set(panel: CompactionPanel, value: int) -> None:
-    """Type a number for what is kept."""
-    box = panel.setup.keep.box
-    box.setFocus()
-    box.selectAll()
-    QTest.keyClicks(box, str(value))
-    QTest.keyClick(box, Key.Key_Return)
 
 
 def test_without_a_document_it_says_what_to_do(app: QApplication) -> None:
@@ -77,8 +39,10 @@ def test_every_figure_is_the_partitions_own(panel: CompactionPanel) -> None:
     shown = panel.partition
     assert shown is not None and isinstance(shown.preparation, Preparation)
     setup = panel.setup
-    assert f"{short(shown.tokens_before)} of 200k tokens" in setup.heading.text()
-    assert shown.preparation.tokens_source in setup.heading.text()
+    assert f"{short(shown.context_estimate)} of 200k tokens" in setup.heading.text()
+    assert shown.counted_by in setup.heading.text()
+    assert short(shown.context_estimate) in setup.outcome.text()
+    assert not setup.budget.provider.isVisible(), "nobody else has counted"
     for verdict in (Verdict.TO_SUMMARIZE, Verdict.KEPT):
         item = setup.legend.item(str(int(verdict)))
         assert full(shown.tokens[verdict]) in item.accessibleName()
@@ -105,7 +69,10 @@ def test_what_a_provider_counted_beyond_the_entries_is_not_freed(app: QApplicati
     assert shown is not None and shown.tokens_before == 150_010
     counted = sum(talk.document.tree.columns.estimate)
     assert shown.context_estimate == counted
-    assert f"{short(150_010)} of 200k" in panel.setup.heading.text()
+    assert f"{short(counted)} of 200k" in panel.setup.heading.text()
+    told = panel.setup.budget.provider.text()
+    assert panel.setup.budget.provider.isVisible()
+    assert short(150_010) in told and short(150_010 - counted) in told
     beyond = panel.setup.legend.item("beyond")
     assert full(150_010 - counted) in beyond.accessibleName()
     freed = counted - shown.tokens_after_estimate
@@ -118,7 +85,7 @@ def test_typing_and_keys_move_the_cut_at_once(panel: CompactionPanel) -> None:
     spy = Heard(panel.partition_changed)
     chosen = Heard(panel.settings_changed)
     before = panel.partition
-    _set(panel, 6_000)
+    set_keep(panel, 6_000)
     after = panel.partition
     assert before is not None and after is not None
     assert after.cut < before.cut
@@ -161,7 +128,7 @@ def test_links_are_made_of_escaped_text() -> None:
 
 def test_a_refusal_says_why_and_what_to_do(panel: CompactionPanel) -> None:
     """E4: nothing to summarize."""
-    _set(panel, 500_000)
+    set_keep(panel, 500_000)
     shown = panel.partition
     assert shown is not None and isinstance(shown.preparation, Refusal)
     words = panel.setup.why.accessibleName()
@@ -172,7 +139,7 @@ def test_a_refusal_says_why_and_what_to_do(panel: CompactionPanel) -> None:
     spy = Heard(panel.summarize_requested)
     panel.summarize()
     assert spy.count() == 0
-    _set(panel, 3_000)
+    set_keep(panel, 3_000)
     assert panel.setup.summarize.isEnabled()
 
 
@@ -187,7 +154,7 @@ def test_a_cut_from_the_map_is_kept_until_the_settings_change(panel: CompactionP
     panel.setup.why.linkActivated.emit("cut:auto")
     assert panel.partition.cut == automatic
     panel.set_cut(cut)
-    _set(panel, 2_500)
+    set_keep(panel, 2_500)
     assert panel.partition.cut != cut
 
 
@@ -199,71 +166,6 @@ def test_a_cut_that_is_not_valid_falls_back(panel: CompactionPanel) -> None:
     assert panel.partition is not None
     assert panel.partition.cut == shown.cut
     assert "automatic cut" not in panel.setup.why.text()
-
-
-def test_ledger_has_a_row_per_entry_with_texture_figures_and_reason(
-    panel: CompactionPanel,
-) -> None:
-    shown, ledger = panel.partition, panel.setup.ledger
-    assert shown is not None
-    assert ledger.rowCount() == len(shown.verdicts)
-    for row in (0, shown.cut - 1, shown.cut, ledger.rowCount() - 1):
-        index = ledger.index(row, 0)
-        assert index.data(ENTRY) == shown.path[row]
-        assert index.data(VERDICT) == shown.verdicts[row]
-        assert index.data(STRONG) == (row == shown.cut)
-        tip = index.data(Qt.ItemDataRole.ToolTipRole)
-        assert shown.reason(row) in tip
-        assert ledger.index(row, Column.TOKENS).data() == full(shown.weight(row))
-    running = [
-        int(ledger.index(row, Column.RUNNING).data().replace(",", ""))
-        for row in range(ledger.rowCount())
-    ]
-    assert running == sorted(running, reverse=True)
-
-
-def test_ledger_shows_the_cut_and_follows_it(panel: CompactionPanel) -> None:
-    def is_in_view(row: int) -> bool:
-        rect = panel.setup.table.visualRect(panel.setup.ledger.index(row, 0))
-        return bool(panel.setup.table.viewport().rect().contains(rect.center()))
-
-    settle(10)
-    assert panel.partition is not None and is_in_view(panel.partition.cut)
-    _set(panel, 9_000)
-    assert panel.partition is not None and is_in_view(panel.partition.cut)
-
-
-def test_ledger_is_filtered_by_the_legend(panel: CompactionPanel) -> None:
-    shown, ledger = panel.partition, panel.setup.ledger
-    assert shown is not None
-    kept = panel.setup.legend.item(str(int(Verdict.KEPT)))
-    QTest.mouseClick(kept, Qt.MouseButton.LeftButton)
-    assert ledger.rowCount() == shown.verdicts.count(Verdict.KEPT)
-    assert ledger.index(0, 0).data(ENTRY) == shown.path[shown.cut]
-    _set(panel, 6_000)
-    assert panel.partition is not None
-    assert ledger.rowCount() == panel.partition.verdicts.count(Verdict.KEPT)
-    QTest.mouseClick(kept, Qt.MouseButton.LeftButton)
-    assert ledger.rowCount() == len(shown.verdicts)
-
-
-def test_choosing_a_row_asks_for_its_entry(panel: CompactionPanel) -> None:
-    spy = Heard(panel.entry_requested)
-    table, ledger, shown = panel.setup.table, panel.setup.ledger, panel.partition
-    assert shown is not None
-    where = table.visualRect(ledger.index(shown.cut, 0)).center()
-    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=where)
-    assert spy.at(0)[0] == shown.path[shown.cut]
-    QTest.keyClick(table, Key.Key_Down)
-    QTest.keyClick(table, Key.Key_Return)
-    assert spy.at(1)[0] == shown.path[shown.cut + 1]
-
-
-def test_reasons_have_a_column_where_there_is_room(panel: CompactionPanel) -> None:
-    assert panel.setup.table.isColumnHidden(Column.WHY)
-    panel.resize(900, 860)
-    settle()
-    assert not panel.setup.table.isColumnHidden(Column.WHY)
 
 
 def test_another_profile_brings_its_own_sizes(panel: CompactionPanel) -> None:
@@ -298,101 +200,6 @@ def test_every_rule_is_told_in_words_and_can_be_changed(panel: CompactionPanel) 
     assert panel.setup.isVisible()
 
 
-def test_the_exact_requests_are_shown_with_their_sources(
-    panel: CompactionPanel, document: Previewed
-) -> None:
-    """A20, A22, and the provenance of every line."""
-    panel.setup.instructions.setFocus()
-    QTest.keyClicks(panel.setup.instructions, "Keep the rule about 409.")
-    wait_for(lambda: "tokens" in panel.setup.request.text(), "the size of the request")
-    QTest.mouseClick(panel.setup.request, Qt.MouseButton.LeftButton)
-    wait_for(lambda: panel.requests.tabs.count() > 0, "the requests")
-    assert panel.partition is not None
-    sent = document.requests(panel.partition, "Keep the rule about 409.")
-    assert panel.requests.tabs.count() == len(sent)
-    page = panel.requests.tabs.widget(0)
-    wait_for(lambda: not page.prompt.is_loading, "the prompt")
-    assert page.prompt.text() == sent[0].prompt
-    assert "Keep the rule about 409." in page.prompt.text()
-    assert page.system.text() == sent[0].system
-    assert page.prompt.isReadOnly()
-    span = sent[0].sources[2]
-    cursor = page.prompt.textCursor()
-    cursor.setPosition(span.start + 1)
-    page.prompt.setTextCursor(cursor)
-    assert page.source.text() == f"This comes from #{span.entry}."
-    spy = Heard(panel.entry_requested)
-    QTest.mouseClick(page.go, Qt.MouseButton.LeftButton)
-    assert spy.at(0)[0] == span.entry
-    cursor.setPosition(0)
-    page.prompt.setTextCursor(cursor)
-    assert "own words" in page.source.text()
-    assert not page.go.isVisible()
-    QTest.mouseClick(button(page, "Copy the prompt"), Qt.MouseButton.LeftButton)
-    assert QApplication.clipboard().text() == sent[0].prompt
-
-
-def test_the_source_is_right_behind_long_lines_and_beyond_the_basic_plane(
-    panel: CompactionPanel,
-) -> None:
-    talk = Talk()
-    talk.user("👩‍👩‍👧‍👦" * 300 + "x" * 2500)
-    talk.reply("y" * 3000)
-    wanted = talk.user("find me")
-    talk.turns(30)
-    panel.set_document(Previewed(talk.document))
-    panel.show_requests()
-    wait_for(lambda: panel.requests.tabs.count() > 0, "the requests")
-    page = panel.requests.tabs.widget(0)
-    wait_for(lambda: not page.prompt.is_loading, "the prompt")
-    found = page.prompt.document().find("find me")
-    page.prompt.setTextCursor(found)
-    assert page.source_at(page.caret_offset() - 1) == wanted
-
-
-def test_what_a_model_costs_is_said_where_it_is_known(panel: CompactionPanel) -> None:
-    assert panel.setup.price.text() == "0 $"
-    wait_for(lambda: "tokens" in panel.setup.request.text())
-    spy = Heard(panel.model_chosen)
-    panel.setup.model.setFocus()
-    QTest.keyClick(panel.setup.model, Key.Key_Down)
-    assert spy.at(0)[0] == "provider/large"
-    assert panel.setup.price.text().endswith("$")
-    assert panel.setup.price.text() != "0 $"
-    assert price_text(1000, 10, None, None) == ""
-
-
-def test_split_turn_is_drawn_and_asked_for_apart(app: QApplication) -> None:
-    """A19, A20: one long turn is split; its first part gets a request of its own."""
-    talk = Talk()
-    talk.turns(5)
-    talk.user("one long turn")
-    for number in range(40):
-        talk.reply(call_block(f"t{number}", "read", path=f"f{number}.py"))
-        talk.result(f"t{number}", "z" * 800)
-    panel = CompactionPanel()
-    panel.set_models(MODELS)
-    panel.set_rules(PROFILES["explorer"], Settings(200_000, 16_384, 2_000))
-    panel.set_document(Previewed(talk.document))
-    panel.resize(460, 860)
-    panel.show()
-    settle()
-    shown = panel.partition
-    assert shown is not None and shown.tokens[Verdict.TURN_PREFIX] > 0
-    assert "<b>inside turn 6</b>" in panel.setup.why.text()
-    assert "turn prefix" in panel.setup.legend.item("2").text()
-    panel.show_requests()
-    wait_for(lambda: panel.requests.tabs.count() == 2, "two requests")
-    panel.summarize()
-    panel.draft_started()
-    settle()
-    assert panel.draft.streaming.tabs.count() == 2
-    panel.draft_text("prefix words", "turn_prefix")
-    panel.draft_text("history words", "history")
-    panel.draft.streaming.end()
-    assert panel.draft.streaming.written() == "history words\n\nprefix words"
-
-
 def test_narrow_and_low_nothing_is_clipped(panel: CompactionPanel) -> None:
     for page in ("setup", "rules"):
         panel._pages.setCurrentWidget(getattr(panel, page))
@@ -404,18 +211,6 @@ def test_narrow_and_low_nothing_is_clipped(panel: CompactionPanel) -> None:
                 corner = child.mapTo(panel, QPoint(child.width(), child.height()))
                 assert corner.x() <= 320
                 assert corner.y() <= 420
-
-
-def test_ctrl_return_in_the_instructions_summarizes(panel: CompactionPanel) -> None:
-    spy = Heard(panel.summarize_requested)
-    box = panel.setup.instructions
-    box.setFocus()
-    QTest.keyClicks(box, "Mind the rule.")
-    QTest.keyClick(box, Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    assert spy.count() == 1
-    assert spy.at(0)[1:] == ["Mind the rule.", "offline/extractive"]
-    QTest.keyClick(box, Key.Key_Tab)
-    assert not box.hasFocus()
 
 
 def test_every_control_has_a_name(panel: CompactionPanel) -> None:

@@ -62,7 +62,7 @@ def test_header_tells_kind_number_time_tokens_model_and_label(pane: EntryPane) -
         assert part in words
     assert "good one" in words
     assert "id e0000000" in words
-    assert pane.header.title.shown_text() == "Assistant"
+    assert pane.header.title.text() == "Assistant"
     talk.document.count_by(2.0)
     pane.refresh_labels()
     assert "tokens (tokenizer)" in shown_texts(pane)

@@ -1,0 +1,86 @@
+"""The head of the panel: the context's entries as a bar, and whose figure they are."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from explorer.compaction.partition import Partition, Verdict
+from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.threshold import limit_of
+from ui.compaction.words import beyond_words, provider_words
+from ui.theme import S4, S12, S16, bind_font, set_tone, small_font
+from ui.widgets.budget_bar import BudgetBar
+from ui.widgets.figures import full, round_short, short
+from ui.widgets.labels import Caption
+from ui.widgets.swatch import Legend, Share, beyond_share
+
+SHARES = (
+    (Verdict.SUMMARIZED_EARLIER, "summarized earlier"),
+    (Verdict.TO_SUMMARIZE, "to summarize"),
+    (Verdict.TURN_PREFIX, "turn prefix"),
+    (Verdict.KEPT, "kept"),
+    (Verdict.PRUNED, "pruned"),
+    (Verdict.LOST, "lost"),
+    (Verdict.NOT_SENT, "not sent"),
+)
+OUTSIDE = (Verdict.SUMMARIZED_EARLIER, Verdict.NOT_SENT, Verdict.LOST)
+"""Verdicts of entries that take no room in the context."""
+
+
+def shares_of(shown: Partition) -> list[Share]:
+    """What the path's entries are divided into, with the tokens of each part."""
+    return [
+        Share(str(int(verdict)), title, shown.tokens[verdict], int(verdict))
+        for verdict, title in SHARES
+        if shown.tokens[verdict]
+    ]
+
+
+class BudgetPart(QWidget):
+    """One count of the entries, everywhere in the panel; the provider's own beside it."""
+
+    filter_changed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = Caption(parent=self)
+        self.heading.setWordWrap(True)
+        bind_font(self.heading, small_font)
+        set_tone(self.heading, "dim")
+        self.bar = BudgetBar(self)
+        self.legend = Legend(self)
+        self.legend.filter_changed.connect(self.filter_changed)
+        self.provider = Caption(parent=self)
+        self.provider.setWordWrap(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S12, S16, S12)
+        column.setSpacing(S4)
+        for part in (self.heading, self.bar, self.legend, self.provider):
+            column.addWidget(part)
+
+    def show_partition(
+        self, shown: Partition, profile: Profile, settings: Settings, at_leaf: bool
+    ) -> None:
+        """Show how full the window is, and what of it is what."""
+        where = "at the leaf" if at_leaf else f"at #{shown.preparation.leaf}"
+        window = settings.context_window
+        reserve = max(0, window - limit_of(profile, settings))
+        self.heading.setText(
+            f"Entries in the context {where}: {short(shown.context_estimate)} of "
+            f"{round_short(window)} tokens ({shown.counted_by}) · reserve {short(reserve)}"
+        )
+        self.heading.setToolTip(
+            f"{full(shown.context_estimate)} tokens. All figures of this tab are counted alike."
+        )
+        shares = shares_of(shown)
+        inside = [share for share in shares if share.verdict not in OUTSIDE]
+        if shown.tokens_beyond:
+            inside.insert(0, beyond_share(shown.tokens_beyond))
+            shares.insert(0, inside[0])
+        self.bar.set_budget(inside, window, reserve)
+        self.legend.set_shares(shares)
+        words = provider_words(shown)
+        self.provider.setText(words)
+        self.provider.setToolTip(beyond_words(shown))
+        self.provider.setVisible(bool(words))

@@ -1,0 +1,77 @@
+"""Who gets the room in a window that is too narrow for all: the sessions stand back.
+
+With large text in a small window, library, map and inspector side by side would leave none of
+them readable. There the library shows itself when it is asked for, in the inspector's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+from ui.theme import on_theme_changed, scaled
+
+NARROW = 680
+"""Width at a text scale of 100 % below which the three do not fit side by side."""
+
+
+class RoomKeeper(QObject):
+    """Watches the window's width and the keyboard; hides and shows the outer panes."""
+
+    changed = Signal()
+    """Whether the window is narrow, or what it shows, is another."""
+
+    def __init__(
+        self, window: QWidget, library: QWidget, inspector: QWidget, has_session: Callable[[], bool]
+    ) -> None:
+        super().__init__(window)
+        self._window, self._library, self._inspector = window, library, inspector
+        self._has_session = has_session
+        self._asked = False
+        self.is_narrow = False
+        window.installEventFilter(self)
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._focus_moved)
+        library.installEventFilter(self)
+        on_theme_changed(self.refresh)
+        self.refresh()
+
+    def show_library(self) -> None:
+        """Bring the sessions into sight, wherever they are."""
+        self._asked = True
+        self.refresh()
+
+    def hide_library(self) -> None:
+        """Give the room back, where it is scarce."""
+        if self._asked:
+            self._asked = False
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Look at the window's width, the size of the text and what is open."""
+        self.is_narrow = self._window.width() < scaled(NARROW)
+        sessions = not self.is_narrow or self._asked or not self._has_session()
+        self._library.setVisible(sessions)
+        self._inspector.setVisible(not (self.is_narrow and sessions))
+        self.changed.emit()
+
+    def _focus_moved(self, _old: QWidget | None, now: QWidget | None) -> None:
+        """Whoever goes on elsewhere is done with the sessions."""
+        if not (self._asked and self.is_narrow) or now is None or now is self._library:
+            return
+        if now.window() is self._window and not self._library.isAncestorOf(now):
+            self.hide_library()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._window and event.type() == QEvent.Type.Resize:
+            self.refresh()
+        if watched is self._library and event.type() == QEvent.Type.KeyPress:
+            is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+            if is_escape and self._asked and self.is_narrow:
+                self.hide_library()
+                return True
+        return super().eventFilter(watched, event)
