@@ -128,6 +128,8 @@ def _within(
             continue
         weighed = corrected and kind != Kind.COMPACTION
         tokens = view.weights[position] if weighed else estimate[path[position]]
+        if kind == Kind.CUSTOM_MESSAGE and profile.weights == "stored-without-notes":
+            tokens = 0
         if limit > 0 and total + tokens > limit:
             if kind in _SUMMARIES and total < limit * _NEAR_EDGE:
                 chosen.append(position)

@@ -180,7 +180,7 @@ def _weights(
         for position, value in enumerate(values):
             if value < 0:
                 values[position] = estimate[path[position]]
-    if profile.weights == "stored-messages":
+    if profile.weights != "sent":
         for position in marked(kinds, _NOT_WEIGHED_BY_PI):
             values[position] = 0
         return values

@@ -54,7 +54,7 @@ def kept_tokens(
 def _counted(tree: SessionTree, view: PathView, profile: Profile) -> int:
     """The estimate of all that the next compaction looks at."""
     total = view.weight(view.boundary, len(view))
-    if profile.weights == "stored-messages":
+    if profile.weights != "sent":
         # The walk leaves them out; the estimate of the whole does not.
         for position in marked(view.kinds[view.boundary :], _BRANCHES):
             total += tree.columns.estimate[view.path[view.boundary + position]]

@@ -21,14 +21,14 @@ def _directories() -> list[Path]:
     return [DATA, *([Path(named)] if named and Path(named).is_dir() else [])]
 
 
-def _vectors() -> list[Any]:
+def _vectors(producer: str) -> list[Any]:
     found = [
         pytest.param(path, id=f"{directory.name}-{path.name.removesuffix('.expected.json')}")
         for directory in _directories()
-        for path in vector_files(directory, "pi ")
+        for path in vector_files(directory, f"{producer} ")
     ]
     if all(param.values[0].parent == DATA for param in found):
-        reason = "EXPLORER_CONFORMANCE_DIR names no directory with reference vectors of pi"
+        reason = f"EXPLORER_CONFORMANCE_DIR names no directory with reference vectors of {producer}"
         found.append(pytest.param(None, id="more-vectors", marks=pytest.mark.skip(reason)))
     return found
 
@@ -38,8 +38,13 @@ def _load(path: Path) -> Vector:
     return load(path)
 
 
-@pytest.fixture(params=_vectors())
+@pytest.fixture(params=_vectors("pi"))
 def vector(request: pytest.FixtureRequest) -> Vector:
+    return _load(request.param)
+
+
+@pytest.fixture(params=_vectors("omp"))
+def omp_vector(request: pytest.FixtureRequest) -> Vector:
     return _load(request.param)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats import open_source
+from explorer.session.describe import prompt_tokens
 from explorer.session.tree import SessionTree
 
 DATA = Path(__file__).parent / "data"
@@ -34,6 +35,10 @@ class Vector:
     def index(self, name: object) -> int:
         """The entry that the vector names, -1 for none."""
         return -1 if name is None else self._at[str(name)]
+
+    def prompt_of(self, entry: int) -> int:
+        """The prompt tokens that the provider reported with a reply; -1 for none."""
+        return prompt_tokens(self.entries[entry]["message"].get("usage"))
 
     def names(self, entries: Any) -> list[str]:
         """Entries as the vector names them."""

@@ -52,6 +52,30 @@ POLICY_SWITCHES: dict[str, Switch] = {
         "An empty result, or an error that was repeated, costs tokens and tells nothing.",
         {True: "pruned too", False: "treated by their age alone"},
     ),
+    "pruning.current_reads": Switch(
+        "C5",
+        "Reads that are still the newest word",
+        "What a file holds is known from the last read of it, however long ago that was.",
+        {"kept": "kept, whatever their age", "pruned": "pruned for their age like any result"},
+    ),
+    "pruning.amount": Switch(
+        "C5",
+        "How much is pruned",
+        "What is pruned must be read again when it is needed after all.",
+        {
+            "needed": "the oldest, until enough is saved",
+            "everything": "all that is not protected",
+        },
+    ),
+    "pruning.scope": Switch(
+        "A13",
+        "Which tool results are looked at",
+        "A result that a compaction summarized is sent to no model, so pruning it saves nothing.",
+        {
+            "context": "those that the model is still sent",
+            "path": "all of the path, summarized ones too",
+        },
+    ),
     "prompt_budget.mode": Switch(
         "A50",
         "How a summary is asked for",

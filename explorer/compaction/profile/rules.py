@@ -51,7 +51,7 @@ class Profile:
     turn_judgement: Literal["before-pull", "after-pull"] = "before-pull"
     pull_back: Literal["metadata", "all-but-messages"] = "metadata"
     cut_guard: Literal["guarded", "by-kind"] = "guarded"
-    weights: Literal["sent", "stored-messages"] = "sent"
+    weights: Literal["sent", "stored-messages", "stored-without-notes"] = "sent"
     # what is asked and stored
     split: Literal["two-summaries", "one-summary"] = "two-summaries"
     prefix_only: Literal["carry", "drop"] = "carry"

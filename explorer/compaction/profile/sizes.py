@@ -102,6 +102,12 @@ SIZES: dict[str, Size] = {
         "Results of these tools are never pruned for their age.",
         "names",
     ),
+    "pruning.smallest_result": Size(
+        "C5",
+        "Smallest result to prune",
+        "The note that stands for a pruned result takes tokens too.",
+        "tokens",
+    ),
     "background.warm_low": Size(
         "A47",
         "Earliest start with a warm cache",

@@ -119,6 +119,7 @@ SWITCHES: dict[str, Switch] = {
         {
             "sent": "what is sent: custom messages, branch summaries, images; no excluded commands",
             "stored-messages": "stored messages only, excluded commands too, no user images",
+            "stored-without-notes": "the same, and notes count nothing anywhere",
         },
     ),
     "usage": Switch(

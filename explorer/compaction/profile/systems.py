@@ -7,11 +7,21 @@ from dataclasses import replace
 from explorer.compaction.policies import Background, PromptBudget, Pruning
 from explorer.compaction.profile.rules import Profile
 
+SMALLEST_RESULT = 200
+"""Tokens; a note takes about nine, so pruning less gains next to nothing."""
+
 PROFILES: dict[str, Profile] = {
     "explorer": Profile(
         "explorer",
         "Session Explorer (corrected)",
-        pruning=Pruning(superseded_first=True, useless=True),
+        pruning=Pruning(
+            superseded_first=True,
+            useless=True,
+            current_reads="kept",
+            amount="needed",
+            scope="context",
+            smallest_result=SMALLEST_RESULT,
+        ),
     ),
     "pi": Profile(
         "pi",
@@ -49,7 +59,7 @@ PROFILES: dict[str, Profile] = {
         turn_judgement="after-pull",
         pull_back="all-but-messages",
         cut_guard="by-kind",
-        weights="stored-messages",
+        weights="stored-without-notes",
         usage="last-reply",
         prefix_only="drop",
         tags_in_text="raw",
@@ -59,6 +69,7 @@ PROFILES: dict[str, Profile] = {
         failed_calls="counted",
         branch_details="left-out",
         branch_replies="all",
+        branch_files="within-budget",
         branch_summaries="off",
         branch_instructions="replace",
         short_summary=True,
@@ -106,6 +117,7 @@ VARIANTS: dict[str, Profile] = {
         name="omp-documented",
         title="oh-my-pi as its documents tell it",
         reserve_floor_percent=0,
+        branch_files="all-entries",
     ),
 }
 """Documented variants: what a system's document says where its code does something else."""
