@@ -17,7 +17,6 @@ from explorer.compaction.triggers import (
     Decision,
     Guards,
     LastReply,
-    Situation,
     Trigger,
     decide,
     manual_now,
@@ -26,17 +25,21 @@ from explorer.compaction.triggers import (
     shrinks,
 )
 from explorer.models.door import Cancelled, CancelToken
-from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
 from explorer.store.rows import StoreError
-from explorer.work.changes import AutomaticChanged, CompactionEnded, CompactionStarted
+from explorer.work.changes import (
+    AutomaticChanged,
+    Change,
+    CompactionEnded,
+    CompactionStarted,
+    LeafMoved,
+)
 from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.rules import AutomaticRules, Limits, limits
+from explorer.work.situation import refused_reply, situation
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
 
-_MESSAGES = selector(CONTEXT_KINDS)
-_REPLIES = selector({Kind.ASSISTANT})
 FAILED_WORDS = {
     "threshold": "Auto-compaction failed",
     "overflow": "Context overflow recovery failed",
@@ -72,8 +75,12 @@ class AutomaticCompaction:
         self._rules = rules
         self._asked: str | None = None
         self._cancel: CancelToken | None = None
+        self._last = -1
+        """The entry of the last compaction that happened by itself."""
         self.guards = Guards()
         self.running: Running | None = None
+        self.close = document.hub.subscribe(self._changed)
+        """Watch the session no longer."""
 
     # what there is -----------------------------------------------------------------------------
 
@@ -107,17 +114,28 @@ class AutomaticCompaction:
         self._asked = instructions
         self._told()
 
+    def forget_request(self) -> None:
+        """Do not compact after the turn after all."""
+        self._asked = None
+        self._told()
+
     def reset(self) -> None:
         """Close the breaker: compactions happen by themselves again."""
         self.guards = self.guards.reset()
         self._told()
 
-    def taken_back(self) -> None:
-        """A person undid what happened by itself: it does not happen again until ``reset``."""
-        self.guards = self.guards.rest(
-            "Automatic compaction rests, since its last one was taken back."
-        )
-        self._told()
+    def _changed(self, change: Change) -> None:
+        """A person who takes back what happened by itself does not want it to happen again at
+        once: it rests until ``reset``."""
+        if not isinstance(change, LeafMoved) or change.key != self._document.key:
+            return
+        tree = self._document.tree
+        if self._last >= 0 and change.new == tree.columns.parent[self._last]:
+            self._last = -1
+            self.guards = self.guards.rest(
+                "Automatic compaction rests, since its last one was taken back."
+            )
+            self._told()
 
     def cancel(self) -> None:
         """Give up the compaction that is under way; the session stays as it is."""
@@ -159,9 +177,7 @@ class AutomaticCompaction:
     async def before_message(self, model: str, cancel: CancelToken) -> None:
         """Make room before a message is sent, if the last turn left none: it may have failed, or
         been stopped, or the rules may have changed since."""
-        reply = self._stored_reply()
-        blocked = reply is not None and reply.outcome == "overflow"
-        decision = self._decide(model, reply if blocked else None)
+        decision = self._decide(model, refused_reply(self._document))
         if decision.trigger == "overflow":
             await self._leave(self._document.leaf, model, cancel, again=False)
         elif decision.trigger is not None:
@@ -210,47 +226,13 @@ class AutomaticCompaction:
     # deciding ----------------------------------------------------------------------------------
 
     def _decide(self, model: str, reply: LastReply | None, requested: bool = False) -> Decision:
-        document, rules = self._document, self._rules()
-        window, threshold = limits(rules, document.door.info(model).window)
-        now = Situation(
-            tokens=document.context_size(rules.profile).tokens,
-            counted=document.counted_size(rules.profile),
-            threshold=threshold,
-            window=window,
-            model=model,
-            reply=reply,
-            new_messages=self._new_messages(),
-            now_ms=document.writer.now_ms(),
-            requested=requested,
-        )
+        rules = self._rules()
+        now = situation(self._document, rules, model, reply, requested)
         before = self.guards
         self.guards = before.observed(now)
         if self.guards.resting != before.resting:
             self._told()
         return decide(now, self.guards, rules.profile, rules.enabled)
-
-    def _new_messages(self) -> int:
-        """Messages on the active path since its last compaction."""
-        context = self._document.context()
-        start = context.path.position(context.compaction) + 1 if context.compaction >= 0 else 0
-        kinds = self._document.tree.columns.kind
-        return len(context.path[start:].select(kinds, _MESSAGES))
-
-    def _stored_reply(self) -> LastReply | None:
-        """The last reply of the active path, if it is the leaf."""
-        document = self._document
-        columns, leaf = document.tree.columns, document.leaf
-        if leaf < 0 or columns.kind[leaf] != Kind.ASSISTANT:
-            return None
-        message = document.entry(leaf).get("message")
-        if not isinstance(message, dict):
-            return None
-        model = f"{message.get('provider', '')}/{message.get('model', '')}"
-        outcome: Literal["overflow", "failed", "answered"] = "answered"
-        if columns.flags[leaf] & (Flag.ERROR | Flag.ABORTED):
-            outcome = "overflow" if message.get("errorKind") == "overflow" else "failed"
-        # A leaf is newer than any compaction on its path.
-        return LastReply(model, outcome)
 
     # doing -------------------------------------------------------------------------------------
 
@@ -292,7 +274,7 @@ class AutomaticCompaction:
         try:
             entry = await self._draft_and_commit(trigger, rules, inner)
             ended = replace(ended, entry=entry, tokens_after=document.counted_size(rules.profile))
-            self._went_well(trigger, ended.tokens_after, self.limits(model))
+            self._went_well(trigger, entry, ended.tokens_after, self.limits(model))
         except Cancelled:
             ended = replace(ended, cancelled=True)
         except (DraftFailed, StoreError, ValueError, _Impossible) as error:
@@ -342,7 +324,8 @@ class AutomaticCompaction:
         """A draft that nobody is to take up later."""
         await self._document.drafts.mark(draft, "discarded", draft.summary)
 
-    def _went_well(self, trigger: Trigger, after: int, now: Limits) -> None:
+    def _went_well(self, trigger: Trigger, entry: int, after: int, now: Limits) -> None:
+        self._last = entry if trigger in FAILED_WORDS else -1
         if trigger == "manual":
             self.guards = self.guards.reset()
         elif after > now.threshold:

@@ -579,3 +579,17 @@ def test_every_move_of_the_leaf_is_told(desk: Desk, server: ChatServer) -> None:
             assert change.old == at
             at = change.new
     assert at == desk.document.leaf
+
+
+def test_c3_what_a_person_takes_back_does_not_happen_again_until_it_is_reset(
+    desk: Desk, server: ChatServer
+) -> None:
+    server.plan(Answer(text="Yes.", usage=FULL), model="test-model")
+    wait(desk.say("Is it done?"))
+    wait(desk.document.undo())
+    assert "taken back" in desk.automatic.resting
+    wait(desk.say("And now?"))
+    assert len(desk.ended) == 1
+    desk.automatic.reset()
+    wait(desk.say("And then?"))
+    assert len(desk.ended) == 2
