@@ -28,6 +28,7 @@ COMMANDS = {
     "preview": "compacting",
     "compact": "compacting",
     "branch": "compacting",
+    "settings": "settings",
 }
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -100,6 +101,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     _add_looking(commands)
     _add_compacting(commands)
+    _add_settings(commands)
     return parser
 
 
@@ -150,6 +152,26 @@ def _add_compacting(commands: Commands) -> None:
         command.add_argument(
             "--output", type=Path, metavar="FILE", help="write the resulting session to a file"
         )
+
+
+def _add_settings(commands: Commands) -> None:
+    settings = commands.add_parser("settings", help="show, explain and change the settings")
+    actions = settings.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, arguments, words in (
+        ("list", (), "every setting, its value, and where that comes from"),
+        ("get", ("key",), "print one value"),
+        ("set", ("key", "value"), "set a value for you, or for a project"),
+        ("reset", ("key",), "take a value out of your file, or out of a project's"),
+        ("explain", ("key",), "what a setting does, and why its value is what it is"),
+        ("path", (), "where the files are"),
+        ("schema", (), "print the JSON Schema of a settings file"),
+    ):
+        action = actions.add_parser(name, help=words)
+        for argument in arguments:
+            action.add_argument(argument, metavar=argument.upper())
+        if name != "schema":
+            action.add_argument("--project", type=Path, metavar="DIR", help="a project's folder")
+            action.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def _open_window(arguments: argparse.Namespace) -> int:

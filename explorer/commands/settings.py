@@ -1,0 +1,201 @@
+"""settings: what is set, where it comes from, and changing it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from explorer import paths
+from explorer.cli import CommandFailed, UsageError
+from explorer.commands.output import print_json, print_table
+from explorer.extensions.trust import TrustStore
+from explorer.settings.effective import profile_named
+from explorer.settings.keys import KEYS, Key, own_value
+from explorer.settings.kinds import parsed
+from explorer.settings.kinds import shown as written
+from explorer.settings.live import (
+    Explanation,
+    LiveSettings,
+    SettingsError,
+    project_file,
+    project_of,
+)
+from explorer.settings.schema import schema_text
+
+WHERE = {"global": "your settings", "project": "the project's settings", "profile": "the profile"}
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run a command on the settings. Raises UsageError or CommandFailed."""
+    if arguments.action == "schema":
+        print(schema_text(), end="")
+        return
+    settings = LiveSettings(paths.settings_path(), TrustStore())
+    project = _project(arguments)
+    try:
+        _ACTIONS[arguments.action](arguments, settings, project)
+    except SettingsError as error:
+        raise CommandFailed(str(error)) from error
+
+
+def _project(arguments: argparse.Namespace) -> Path | None:
+    """The project's folder: the one named, or where ``--here`` of reading commands stands."""
+    if arguments.project is None:
+        return None
+    folder = arguments.project.expanduser().absolute()
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder")
+    if arguments.action in ("set", "reset"):
+        return Path(folder.resolve())
+    return project_of(folder)
+
+
+def _key(arguments: argparse.Namespace) -> Key:
+    key = KEYS.get(arguments.key)
+    if key is None:
+        near = [name for name in KEYS if arguments.key.lower() in name.lower()]
+        hint = f"; there are: {', '.join(near)}" if near else "; `settings list` names them"
+        raise UsageError(f"there is no setting {arguments.key!r}{hint}")
+    return key
+
+
+def _told(key: Key, found: Explanation, settings: LiveSettings, project: Path | None) -> Any:
+    """The value that holds: the one set, or the profile's own."""
+    if found.source != "profile":
+        return found.value
+    return own_value(key, profile_named(settings.values(project)))
+
+
+def _row(key: Key, settings: LiveSettings, project: Path | None) -> dict[str, Any]:
+    found = settings.explain(key.name, project)
+    return {
+        "key": key.name,
+        "value": _told(key, found, settings, project),
+        "source": found.source,
+        "file": str(found.file) if found.file else None,
+        "line": found.line or None,
+    }
+
+
+def _list(arguments: argparse.Namespace, settings: LiveSettings, project: Path | None) -> None:
+    rows = [_row(key, settings, project) for key in KEYS.values()]
+    problems = settings.problems(project)
+    if arguments.json:
+        told = [{**row, "explanation": KEYS[row["key"]].sentence} for row in rows]
+        print_json({"settings": told, "problems": [_problem(one) for one in problems]})
+        return
+    print_table(
+        ("setting", "value", "from", "what it does"),
+        [
+            (row["key"], _shown(KEYS[row["key"]], row), row["source"], KEYS[row["key"]].sentence)
+            for row in rows
+        ],
+    )
+    for problem in problems:
+        print(problem)
+
+
+def _shown(key: Key, row: dict[str, Any]) -> str:
+    if row["value"] is None:
+        return f"({key.unset})"
+    return written(row["value"])
+
+
+def _problem(problem: Any) -> dict[str, Any]:
+    return {
+        "file": str(problem.file),
+        "line": problem.line,
+        "column": problem.column,
+        "key": problem.key,
+        "reason": problem.reason,
+    }
+
+
+def _get(arguments: argparse.Namespace, settings: LiveSettings, project: Path | None) -> None:
+    key = _key(arguments)
+    row = _row(key, settings, project)
+    if arguments.json:
+        print_json(row)
+    else:
+        print(_shown(key, row))
+
+
+def _set(arguments: argparse.Namespace, settings: LiveSettings, project: Path | None) -> None:
+    key = _key(arguments)
+    try:
+        value = parsed(key.kind, arguments.value)
+    except ValueError as error:
+        raise UsageError(f"{key.name}: {error}") from error
+    settings.set(key.name, value, project)
+    _tell_change(arguments, key, settings, project)
+
+
+def _reset(arguments: argparse.Namespace, settings: LiveSettings, project: Path | None) -> None:
+    key = _key(arguments)
+    settings.reset(key.name, project)
+    _tell_change(arguments, key, settings, project)
+
+
+def _tell_change(
+    arguments: argparse.Namespace, key: Key, settings: LiveSettings, project: Path | None
+) -> None:
+    row = _row(key, settings, project)
+    if arguments.json:
+        print_json(row)
+    else:
+        print(f"{key.name} is {_shown(key, row)}, from {WHERE[row['source']]}")
+
+
+def _explain(arguments: argparse.Namespace, settings: LiveSettings, project: Path | None) -> None:
+    key = _key(arguments)
+    row, found = _row(key, settings, project), settings.explain(key.name, project)
+    problems = [one for one in settings.problems(project) if one.key in ("", key.name)]
+    if arguments.json:
+        over = [
+            {"value": o.value, "source": o.source, "file": str(o.file), "line": o.line}
+            for o in found.overridden
+        ]
+        print_json(
+            {
+                **row,
+                "explanation": key.sentence,
+                "unset": key.unset,
+                "profiles": list(key.systems),
+                "expects": key.kind.schema(),
+                "overridden": over,
+                "problems": [_problem(one) for one in problems],
+            }
+        )
+        return
+    print(f"{key.name}: {key.sentence}")
+    where = f" ({found.file}, line {found.line})" if found.file else ""
+    print(f"value: {_shown(key, row)}, from {WHERE[found.source]}{where}")
+    for other in found.overridden:
+        print(f"overridden: {written(other.value)} in {other.file}, line {other.line}")
+    print(f"where it is not set: {key.unset}")
+    print(f"profiles: {', '.join(key.systems)}")
+    if key.trusted:
+        print("a project's file sets it only where the project is trusted")
+    for problem in problems:
+        print(problem)
+
+
+def _path(arguments: argparse.Namespace, settings: LiveSettings, project: Path | None) -> None:
+    shown = {"global": str(settings.path)}
+    if project is not None:
+        shown["project"] = str(project_file(project))
+    if arguments.json:
+        print_json(shown)
+    else:
+        print("\n".join(shown.values()))
+
+
+_ACTIONS = {
+    "list": _list,
+    "get": _get,
+    "set": _set,
+    "reset": _reset,
+    "explain": _explain,
+    "path": _path,
+}

@@ -1,0 +1,214 @@
+"""The settings: what each is called, what it may hold, and what it does, as a table.
+
+Names are spelled as the systems spell them that have the setting. Unset, a setting leaves a rule
+to the profile. Everything that shows, checks or publishes settings reads this table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.compaction.profile import PROFILES
+from explorer.settings.kinds import (
+    MOST,
+    Choice,
+    Kind,
+    Names,
+    OnOff,
+    Percent,
+    RatioOrTokens,
+    Text,
+    Whole,
+)
+
+ALL_SYSTEMS = tuple(PROFILES)
+ADDRESS = r"^(https?://[^\s@]+)?$(?!\n)"
+"""An address without a user name or password, or nothing."""
+MODEL = r"^[^\s/]+/\S+$(?!\n)"
+GROUPS = {
+    "Compaction": "When a context is compacted, and how much of it stays word for word",
+    "Summaries": "Who writes the summaries",
+    "Branch summaries": "Leaving a branch of a session",
+    "Pruning": "Old tool results that give way before anything is summarized",
+    "Copilot": "What only the Copilot profile has",
+    "Agent and models": "Who answers, and where",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One setting."""
+
+    name: str
+    group: str
+    title: str
+    """A few words for a person."""
+    sentence: str
+    """What it does, in one sentence."""
+    kind: Kind
+    systems: tuple[str, ...] = ALL_SYSTEMS
+    """Profiles in which it has an effect."""
+    unset: str = "the profile's own"
+    """What holds where it is not set."""
+    field: str = ""
+    """The field of a profile that it sets, where it is as simple as that."""
+    trusted: bool = False
+    """It decides where text goes or what code runs: a project's file sets it only where the
+    person trusts the project."""
+
+
+def _table() -> tuple[Key, ...]:
+    return (*_compaction(), *_summaries(), *_branches(), *_pruning(), *_copilot(), *_models())
+
+
+def _compaction() -> tuple[Key, ...]:
+    tokens = ("explorer", "pi", "omp", "pyagent")
+    profiles = {name: profile.title for name, profile in PROFILES.items()}
+    return (
+        Key("compaction.profile", "Compaction", "Profile",
+            "The system whose rules are followed where a session chose none of its own.",
+            Choice(profiles), unset="the one chosen last in the window"),
+        Key("compaction.enabled", "Compaction", "Compact by itself",
+            "Compacts by itself when the context is too full; by hand works all the same.",
+            OnOff(), field="enabled"),
+        Key("compaction.keepRecentTokens", "Compaction", "Keep recent",
+            "Tokens at the end of the path that stay word for word.",
+            Whole(1, MOST, "tokens"), tokens, field="keep_recent_tokens"),
+        Key("compaction.reserveTokens", "Compaction", "Reserve",
+            "Tokens of the window that are kept free for the reply and the summary.",
+            Whole(1, MOST, "tokens"), field="reserve_tokens"),
+        Key("compaction.contextWindow", "Compaction", "Window",
+            "Tokens that a model can take in at once; a smaller window of the model itself counts.",
+            Whole(1_000, MOST, "tokens"), field="context_window"),
+        Key("compaction.thresholdPercent", "Compaction", "Threshold in per cent",
+            "Share of the window above which the context is compacted, instead of by the reserve.",
+            Percent(1, 99), field="threshold_percent"),
+        Key("compaction.thresholdTokens", "Compaction", "Threshold in tokens",
+            "Tokens above which the context is compacted, before the share and the reserve.",
+            Whole(1, MOST, "tokens"), field="threshold_tokens"),
+        Key("compaction.autoContinue", "Compaction", "Go on after a compaction",
+            "Prompts the agent to go on after a compaction that happened by itself.",
+            OnOff(), field="auto_continue"),
+    )  # fmt: skip
+
+
+def _summaries() -> tuple[Key, ...]:
+    return (
+        Key("compaction.model", "Summaries", "Model for summaries",
+            "The model that writes summaries; of a list, the next is asked where one fails.",
+            Names("model", single=True, least=1, pattern=MODEL),
+            unset="the one chosen last in the window", trusted=True),
+        Key("compaction.servedModels", "Summaries", "Models that it serves",
+            "The agent's models whose sessions that model summarizes, * for any ending; others"
+            " summarize their own.",
+            Names("model"), unset="all models"),
+        Key("compaction.remoteEndpoint", "Summaries", "Service for summaries",
+            "Address of a service that summarizes in place of a model; it is sent the request.",
+            Text(ADDRESS, "an address that begins with http:// or https://, without a password"),
+            field="remote_endpoint", trusted=True),
+    )  # fmt: skip
+
+
+def _branches() -> tuple[Key, ...]:
+    return (
+        Key("branchSummary.enabled", "Branch summaries", "Ask for a summary",
+            "Asks for a summary of the branch that is left; off, the leaf only moves.", OnOff()),
+        Key("branchSummary.reserveTokens", "Branch summaries", "Reserve",
+            "Tokens of the window that a branch's summary leaves to its prompt and answer.",
+            Whole(1, MOST, "tokens"), field="branch_reserve_tokens"),
+    )  # fmt: skip
+
+
+def _pruning() -> tuple[Key, ...]:
+    return (
+        Key("pruning.enabled", "Pruning", "Prune old tool results",
+            "Old tool results give way to a note before a compaction is decided on.", OnOff()),
+        Key("pruning.protectTokens", "Pruning", "Protected tokens",
+            "The newest tool results up to this many tokens are never pruned.",
+            Whole(0, MOST, "tokens")),
+        Key("pruning.minimumSavings", "Pruning", "Least saving",
+            "Nothing is pruned where fewer tokens than these would be saved.",
+            Whole(0, MOST, "tokens")),
+        Key("pruning.protectedTools", "Pruning", "Protected tools",
+            "Results of these tools are never pruned for their age.", Names("tool")),
+        Key("pruning.supersededFirst", "Pruning", "Superseded reads first",
+            "A read of a file that was read or written again later is pruned first.", OnOff()),
+        Key("pruning.useless", "Pruning", "Useless results too",
+            "Results that say nothing any more are pruned too: empty, or failed and done again.",
+            OnOff()),
+    )  # fmt: skip
+
+
+def _copilot() -> tuple[Key, ...]:
+    modes = {
+        "auto": "the full request, and the simple one where that fails",
+        "simple": "the conversation as text, with short arguments and results",
+        "full": "the conversation as it is, with its tools",
+    }
+    only = ("copilot",)
+    return (
+        Key("chat.summarizeAgentConversationHistory.enabled", "Copilot", "Summarize the history",
+            "The master switch of Copilot: no compaction by itself, and none ahead of time.",
+            OnOff(), only),
+        Key("chat.advanced.summarizeAgentConversationHistoryThreshold", "Copilot",
+            "Lower the budget",
+            "The budget of a prompt: a share of the window up to 1, or tokens from 100 on.",
+            RatioOrTokens(), only, unset="the model's window"),
+        Key("chat.advanced.agentHistorySummarizationMode", "Copilot", "Kind of request",
+            "How the summary is asked for.", Choice(modes), only),
+    )  # fmt: skip
+
+
+def _models() -> tuple[Key, ...]:
+    return (
+        Key("agent.model", "Agent and models", "Model of the agent",
+            "The model that answers in the window, where a session chose none of its own.",
+            Text(MODEL, "the name of a model, such as provider/model"),
+            unset="the one chosen last in the window", trusted=True),
+        Key("models.apiBase", "Agent and models", "Address of the models",
+            "Address of a server of your own that speaks for the models; keys stay in the"
+            " environment.",
+            Text(ADDRESS, "an address that begins with http:// or https://, without a password"),
+            unset="the provider's own", trusted=True),
+    )  # fmt: skip
+
+
+KEYS: dict[str, Key] = {key.name: key for key in _table()}
+"""Every setting by its name, in the order in which they are shown."""
+NAMES = frozenset(KEYS)
+
+
+def own_value(key: Key, profile: Any) -> Any:
+    """What the profile itself has for a setting; None where that is not a single value."""
+    if key.field:
+        value = getattr(profile, key.field)
+        return None if value in (-1, "") else value
+    if key.name == "branchSummary.enabled":
+        return profile.branch_summaries != "off"
+    return _own_policy_value(key.name, profile)
+
+
+_PRUNING = {
+    "pruning.protectTokens": "protect_tokens",
+    "pruning.minimumSavings": "minimum_savings",
+    "pruning.protectedTools": "protected_tools",
+    "pruning.supersededFirst": "superseded_first",
+    "pruning.useless": "useless",
+}
+
+
+def _own_policy_value(name: str, profile: Any) -> Any:
+    if name == "pruning.enabled":
+        return profile.pruning is not None
+    if name in _PRUNING and profile.pruning is not None:
+        value = getattr(profile.pruning, _PRUNING[name])
+        return list(value) if isinstance(value, tuple) else value
+    if profile.prompt_budget is not None:
+        if name == "chat.summarizeAgentConversationHistory.enabled":
+            return profile.enabled
+        if name == "chat.advanced.agentHistorySummarizationMode":
+            return profile.prompt_budget.mode
+        if name == "chat.advanced.summarizeAgentConversationHistoryThreshold":
+            return profile.prompt_budget.threshold
+    return None

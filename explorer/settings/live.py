@@ -1,0 +1,268 @@
+"""The settings as they stand at this moment: of the person, of a project, and where from.
+
+Files are looked at again before every answer that a decision rests on (``refresh``), and a watch
+tells who shows them of changes made elsewhere. What a session chose for itself comes first, then
+its project's file, then the person's own, then the profile (A12, A54).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from explorer.settings.files import (
+    FileState,
+    Level,
+    Problem,
+    SettingsError,
+    load,
+    remove_value,
+    set_value,
+)
+from explorer.settings.keys import KEYS
+
+PROJECT_FILE = Path(".session-explorer") / "settings.json"
+WATCH_S = 0.5
+"""How often a watch looks at the files."""
+
+Source = Literal["session", "project", "global", "profile"]
+
+
+class Trust(Protocol):
+    """Who knows which projects a person trusts."""
+
+    def is_trusted(self, folder: Path) -> bool: ...
+
+
+class NoTrust:
+    """Nobody is trusted."""
+
+    def is_trusted(self, folder: Path) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """A value and the file that sets it."""
+
+    value: Any
+    source: Source
+    file: Path | None = None
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Where a setting's value comes from."""
+
+    key: str
+    value: Any
+    """None where the profile's own holds."""
+    source: Source
+    file: Path | None
+    line: int
+    overridden: tuple[Set, ...]
+    """Set as well, and without effect, the next in line first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChanged:
+    """Settings are not what they were. ``keys`` that changed, at the person's level or in any of
+    the projects looked at; none when only the problems did."""
+
+    keys: frozenset[str]
+
+
+Listener = Callable[[SettingsChanged], None]
+
+
+class LiveSettings:
+    """Reads the files and answers from them. All methods may be called from any thread; listeners
+    are told on the thread that noticed."""
+
+    def __init__(self, path: Path, trust: Trust | None = None) -> None:
+        self.path = path
+        self.trust: Trust = trust or NoTrust()
+        self._lock = threading.RLock()
+        self._global = load(path, "global", FileState())
+        self._projects: dict[Path, tuple[bool, FileState]] = {}
+        self._listeners: list[Listener] = []
+
+    # answers -----------------------------------------------------------------------------------
+
+    def get(self, key: str, project: Path | None = None) -> Any:
+        """The value that is set, the project's before the person's; None where none is.
+
+        Raises KeyError for a name that is no setting.
+        """
+        KEYS[key]
+        return self.values(project).get(key)
+
+    def values(self, project: Path | None = None) -> Mapping[str, Any]:
+        """Everything that is set for a project, by name."""
+        with self._lock:
+            return {**self._global.values, **self._of(project).values}
+
+    def explain(
+        self, key: str, project: Path | None = None, chosen: Mapping[str, Any] | None = None
+    ) -> Explanation:
+        """Where a value comes from, and what it stands before. ``chosen``: what a session chose
+        for itself, by name. Raises KeyError for a name that is no setting."""
+        KEYS[key]
+        found: list[Set] = []
+        if chosen and key in chosen:
+            found.append(Set(chosen[key], "session"))
+        with self._lock:
+            places: list[tuple[Source, Path | None, FileState]] = [
+                ("project", project_file(project) if project else None, self._of(project)),
+                ("global", self.path, self._global),
+            ]
+            found += [
+                Set(state.values[key], source, file, state.lines[key])
+                for source, file, state in places
+                if key in state.values
+            ]
+        first = found[0] if found else Set(None, "profile")
+        return Explanation(key, first.value, first.source, first.file, first.line, tuple(found[1:]))
+
+    def problems(self, project: Path | None = None) -> list[Problem]:
+        """What is wrong in the person's file, then in the project's."""
+        with self._lock:
+            return [*self._global.problems, *self._of(project).problems]
+
+    def _of(self, project: Path | None) -> FileState:
+        """What a project sets; its file is read when it is first asked for."""
+        if project is None:
+            return FileState()
+        if project not in self._projects:
+            self._projects[project] = self._read_project(project, FileState())
+        return self._projects[project][1]
+
+    def _read_project(self, project: Path, before: FileState) -> tuple[bool, FileState]:
+        trusted = self.trust.is_trusted(project)
+        return trusted, load(project_file(project), "project", before, trusted)
+
+    # changes -----------------------------------------------------------------------------------
+
+    def set(self, key: str, value: Any, project: Path | None = None) -> None:
+        """Set a value for the person, or for a project; holds at once. Raises SettingsError."""
+        guarded = key in KEYS and KEYS[key].trusted
+        if project is not None and guarded and not self.trust.is_trusted(project):
+            raise SettingsError(
+                f"{key}: only a trusted project sets this, as it decides where text goes."
+                " Nothing was written."
+            )
+        path = project_file(project) if project else self.path
+        set_value(path, key, value, private=project is None)
+        self.refresh()
+
+    def reset(self, key: str, project: Path | None = None) -> None:
+        """Take a value out of the person's file, or a project's. Raises SettingsError."""
+        remove_value(project_file(project) if project else self.path, key)
+        self.refresh()
+
+    def refresh(self) -> bool:
+        """Read what changed since it was read last, and tell who listens; whether it did."""
+        with self._lock:
+            before = self._state()
+            if self._global.is_stale(self.path):
+                self._global = load(self.path, "global", self._global)
+            for project, (trusted, state) in list(self._projects.items()):
+                stale = state.is_stale(project_file(project))
+                if stale or self.trust.is_trusted(project) != trusted:
+                    self._projects[project] = self._read_project(project, state)
+            after = self._state()
+            listeners = list(self._listeners)
+        if before == after:
+            return False
+        changed = frozenset(
+            key
+            for (was, _), (now, _) in zip(before, after, strict=True)
+            for key in was.keys() | now.keys()
+            if was.get(key) != now.get(key) or (key in was) != (key in now)
+        )
+        for listener in listeners:
+            listener(SettingsChanged(changed))
+        return True
+
+    def _state(self) -> list[tuple[Mapping[str, Any], tuple[Problem, ...]]]:
+        states = [self._global, *(state for _, state in self._projects.values())]
+        return [(state.values, state.problems) for state in states]
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Be told of changes; the returned function ends that."""
+        with self._lock:
+            self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            with self._lock:
+                if listener in self._listeners:
+                    self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def watch(
+        self, call: Callable[[Callable[[], object]], object], every_s: float = WATCH_S
+    ) -> Callable[[], None]:
+        """Notice what editors and other programs write, in a thread that only looks at the files;
+        ``refresh`` is handed to ``call`` when one of them changed. Returns what ends it."""
+        stopped = threading.Event()
+
+        def look() -> None:
+            while not stopped.wait(every_s):
+                if self._is_stale():
+                    call(self.refresh)
+
+        thread = threading.Thread(target=look, name="settings-watch", daemon=True)
+        thread.start()
+
+        def stop() -> None:
+            stopped.set()
+            thread.join()
+
+        return stop
+
+    def _is_stale(self) -> bool:
+        with self._lock:
+            mine, projects = self._global, list(self._projects.items())
+        return mine.is_stale(self.path) or any(
+            state.is_stale(project_file(project)) or self.trust.is_trusted(project) != trusted
+            for project, (trusted, state) in projects
+        )
+
+
+def project_file(project: Path) -> Path:
+    """Where a project keeps its settings."""
+    return project / PROJECT_FILE
+
+
+def project_of(folder: str | Path) -> Path | None:
+    """The project of a working folder: the nearest folder upwards that has settings, else the
+    folder itself; None where there is no such folder here."""
+    start = Path(folder)
+    try:
+        if not folder or not start.is_absolute() or not start.is_dir():
+            return None
+        real = start.resolve()
+        return next((up for up in (real, *real.parents) if project_file(up).is_file()), real)
+    except (OSError, ValueError):
+        return None
+
+
+__all__ = [
+    "Explanation",
+    "Level",
+    "LiveSettings",
+    "NoTrust",
+    "Problem",
+    "Set",
+    "SettingsChanged",
+    "SettingsError",
+    "Source",
+    "Trust",
+    "project_file",
+    "project_of",
+]
