@@ -11,6 +11,7 @@ from explorer.compaction.profile import Profile
 from explorer.session.columns import SessionColumns
 from explorer.session.context import Context
 from explorer.session.kinds import Flag, Kind, selector
+from explorer.session.pruned import last_prune_change
 from explorer.session.tree import Path, SessionTree
 
 _FAILED = int(Flag.ERROR | Flag.ABORTED)
@@ -44,8 +45,9 @@ def context_size(
     ``measured``: a token column by entry index to use where no provider counted.
     """
     columns, messages = tree.columns, context.messages
-    if profile.usage == "last-reply":
-        entry = last_report(tree, context.path, 0)
+    entry = last_report(tree, context.path, 0) if profile.usage == "last-reply" else -1
+    # What was pruned since, or is no longer, was told otherwise then: it is counted anew.
+    if profile.usage == "last-reply" and not _pruned_since(tree, context, entry):
         told = columns.usage[entry] if entry >= 0 else 0
         at = bisect_left(messages, entry, 1 if context.compaction >= 0 else 0)
         known = at if at < len(messages) and messages[at] == entry else -1
@@ -79,6 +81,10 @@ def counted_size(
     return _counted(tree, context, 0, profile, measured) if context.messages else 0
 
 
+def _pruned_since(tree: SessionTree, context: Context, entry: int) -> bool:
+    return bool(tree.columns.prunes) and last_prune_change(tree, context.path) > entry
+
+
 def _last_usage(tree: SessionTree, context: Context, profile: Profile) -> int:
     """The index into the messages of the last reply whose usage counts, or -1."""
     messages = context.messages
@@ -86,6 +92,8 @@ def _last_usage(tree: SessionTree, context: Context, profile: Profile) -> int:
     if profile.usage == "since-compaction":
         # What the compaction kept is older than it: that usage tells of a context that is gone.
         first = bisect_right(messages, context.compaction, first)
+    if tree.columns.prunes:
+        first = max(first, bisect_right(messages, last_prune_change(tree, context.path), first))
     if first >= len(messages):
         return -1
     # A report of nothing is what a session writes that was told nothing (E7).
@@ -139,6 +147,9 @@ def _counted(
     # Of a stretch everything is in the context, but for older compactions.
     for entry in part.select(columns.kind, _COMPACTIONS):
         total -= _tokens(columns, measured, entry)
+    for entry, result in context.pruned.items():
+        if entry in part:
+            total += result.note_tokens - _tokens(columns, measured, entry)
     if profile.weights == "sent":
         for entry in part.select(columns.kind, _UNSENT):
             if columns.flags[entry] & Flag.EXCLUDED or columns.kind[entry] == Kind.OTHER_ROLE:

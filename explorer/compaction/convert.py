@@ -5,13 +5,16 @@ Commands, notes and summaries become user messages; what is never sent becomes N
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from explorer.compaction.wording import Templates
 from explorer.session.kinds import Kind
+from explorer.session.pruned import Pruned
 
 Message = dict[str, Any]
+Reader = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]
+"""Gives the JSON of entries by index, in the order asked for."""
 
 LLM_ROLES: dict[Kind, str] = {
     Kind.USER: "user",
@@ -34,6 +37,27 @@ LLM_ROLES: dict[Kind, str] = {
 def user_text(text: str) -> Message:
     """A user message of one text block."""
     return {"role": "user", "content": [{"type": "text", "text": text}]}
+
+
+def with_note(entry: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """The entry of a pruned tool result as it is told: the note in place of its content (A13)."""
+    message = entry.get("message")
+    said = dict(message) if isinstance(message, dict) else {}
+    return {**entry, "message": said | {"content": [{"type": "text", "text": text}]}}
+
+
+def with_notes(read: Reader, pruned: Pruned) -> Reader:
+    """A reader of entries that gives pruned tool results as they are told."""
+    if not pruned:
+        return read
+
+    def told(indices: Sequence[int]) -> list[Mapping[str, Any]]:
+        return [
+            with_note(entry, pruned[index].text) if index in pruned else entry
+            for index, entry in zip(indices, read(indices), strict=True)
+        ]
+
+    return told
 
 
 def entry_to_llm(entry: Mapping[str, Any], templates: Templates) -> Message | None:

@@ -48,8 +48,16 @@ class Partition:
         ``tokens_before`` may be a provider's figure, which no count of entries can be compared
         with: what a compaction frees is this less what is left.
         """
-        told = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT, Verdict.LOST)
+        told = (
+            Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT, Verdict.LOST, Verdict.PRUNED,
+        )  # fmt: skip
         return sum(self.tokens[verdict] for verdict in told)
+
+    @property
+    def tokens_told(self) -> int:
+        """What a summary takes the place of (E16): all that is told to the summarizer, the summary
+        that it updates and the notes of pruned results among it."""
+        return self.context_estimate - self.tokens_kept - self.tokens[Verdict.LOST]
 
     @property
     def tokens_beyond(self) -> int:
@@ -94,10 +102,13 @@ def partition(preparation: Preparation | Refusal) -> Partition:
         tokens[verdict] += view.weight(start, stop) - unsent
         tokens[Verdict.NOT_SENT] += unsent
     _judge_compactions(view, preparation, verdicts, tokens)
+    guess = 0
+    if isinstance(preparation, Preparation):
+        guess = _summary_guess(view, preparation, tokens)
+    kept = _judge_pruned(view, verdicts, tokens)
     cut, after = -1, preparation.tokens_before
     if isinstance(preparation, Preparation):
-        cut = preparation.cut
-        after = tokens[Verdict.KEPT] + _summary_guess(view, preparation, tokens)
+        cut, after = preparation.cut, kept + guess
     return Partition(
         path=view.path,
         verdicts=bytes(verdicts),
@@ -106,7 +117,7 @@ def partition(preparation: Preparation | Refusal) -> Partition:
         boundary=view.boundary,
         valid_cuts=preparation.cuts.between(view.boundary, len(view)),
         tokens_before=preparation.tokens_before,
-        tokens_kept=tokens[Verdict.KEPT],
+        tokens_kept=kept,
         tokens_after_estimate=after,
         preparation=preparation,
     )
@@ -171,6 +182,20 @@ def _judge_compactions(
             verdict = Verdict.LOST if dropped and prefix_only else Verdict.TO_SUMMARIZE
         verdicts[position] = verdict
         tokens[verdict] += view.summary_weight
+
+
+def _judge_pruned(view: PathView, verdicts: bytearray, tokens: list[int]) -> int:
+    """Results that a note stands for, where they are still told; returns the tokens that are
+    kept, the notes among them."""
+    kept = tokens[Verdict.KEPT]
+    for entry in view.pruned:
+        position = view.path.position(entry)
+        verdict = verdicts[position]
+        if verdict in (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT):
+            verdicts[position] = Verdict.PRUNED
+            tokens[verdict] -= view.weights[position]
+            tokens[Verdict.PRUNED] += view.weights[position]
+    return kept
 
 
 def _summary_guess(view: PathView, preparation: Preparation, tokens: list[int]) -> int:

@@ -17,6 +17,7 @@ from explorer.session.kinds import (
     Kind,
     selector,
 )
+from explorer.session.pruned import Pruned, pruned_on
 from explorer.session.tree import Path, SessionTree
 
 USER_IMAGE_TOKENS = 1200
@@ -69,6 +70,8 @@ class PathView:
     """Position where the next compaction's work starts."""
     is_measured: bool
     """Whether a tokenizer counted, not the estimate."""
+    pruned: Pruned
+    """The tool results, by entry, that a note stands for; they weigh what the note does (A13)."""
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -115,6 +118,9 @@ def view_of(
         boundary = kept
     sent = _sent(tree, path, kinds)
     weights = _weights(tree, path, kinds, profile, measured)
+    pruned = pruned_on(tree, path)
+    for entry, result in pruned.items():
+        weights[path.position(entry)] = result.note_tokens
     summary = _summary_weight(tree, path, compaction, measured)
     return PathView(
         path=path,
@@ -127,6 +133,7 @@ def view_of(
         kept_from=kept,
         boundary=boundary,
         is_measured=measured is not None,
+        pruned=pruned,
     )
 
 

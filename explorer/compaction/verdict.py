@@ -42,7 +42,7 @@ def verdict_reason(
             "starts after that one."
         )
     if verdict is Verdict.PRUNED:
-        return "Its content is replaced by a short note."
+        return _pruned(view, preparation, position)
     if verdict is Verdict.KEPT or isinstance(preparation, Refusal):
         return _kept(view, preparation, position, weight)
     if verdict is Verdict.TURN_PREFIX:
@@ -72,6 +72,17 @@ def _compaction(
     if not preparation.history and preparation.turn_prefix:
         return "The summary in force: carried over word for word into the new one."
     return "The summary in force: it goes to the summarizer and is updated."
+
+
+def _pruned(view: PathView, preparation: Preparation | Refusal, position: int) -> str:
+    result = view.pruned[view.path[position]]
+    told = "the model is sent the note"
+    if isinstance(preparation, Preparation) and position < preparation.cut:
+        told = "the summarizer is told the note"
+    return (
+        f"Pruned by #{result.by}: a note stands for its {tokens_text(result.tokens)} tokens and "
+        f"saves {tokens_text(result.saved)}; {told} alone."
+    )
 
 
 def _not_sent(view: PathView, position: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from explorer.agent.loop import AgentTurn, TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace
-from explorer.compaction.convert import entry_to_llm
+from explorer.compaction.convert import entry_to_llm, with_notes
 from explorer.models.door import (
     CancelToken,
     ChatMessage,
@@ -91,7 +91,8 @@ def chat_messages(document: Document) -> list[ChatMessage]:
     """
     context = document.context()
     found: list[ChatMessage] = []
-    for entry in document.payloads.entries(context.messages):
+    entries = with_notes(document.payloads.entries, context.pruned)
+    for entry in entries(context.messages):
         message = entry_to_llm(entry, document.templates)
         if message is not None and message.get("stopReason") not in ("error", "aborted"):
             found.append(_chat_message(message))

@@ -99,7 +99,7 @@ SIZES: dict[str, Size] = {
     "pruning.protected_tools": Size(
         "A13",
         "Protected tools",
-        "Results of these tools are never pruned for their age.",
+        "Results of these tools are never pruned.",
         "names",
     ),
     "pruning.smallest_result": Size(
