@@ -40,7 +40,13 @@ class Compacting(OpenedSession):
         """
         leaf = self.leaf if at is None else at
         prepared = prepare(
-            self.tree, leaf, profile, settings, weights=self.weights_for(profile), cut=cut
+            self.tree,
+            leaf,
+            profile,
+            settings,
+            weights=self.weights_for(profile),
+            cut=cut,
+            prompt_of=self.prompt_of,
         )
         return partition(prepared)
 

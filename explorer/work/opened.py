@@ -14,6 +14,7 @@ from explorer.compaction.summary import details
 from explorer.compaction.wording import Templates
 from explorer.models.door import ModelDoor
 from explorer.session.context import Context, context_at
+from explorer.session.describe import prompt_tokens
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
 from explorer.tokens.counters import Counter, EstimateCounter
@@ -57,6 +58,8 @@ class OpenedSession:
         self.counter: Counter = EstimateCounter()
         """Who counted ``weights``; the estimate before."""
         self.hub = hub
+        self._prompts: dict[int, int] = {}
+        """Prompt tokens by reply, as far as they were asked for."""
 
     # what there is -----------------------------------------------------------------------------
 
@@ -110,6 +113,14 @@ class OpenedSession:
         while len(self.weights) < len(self.tree):
             self.weights.append(-1)  # not counted yet: the estimate stands in
         return self.weights
+
+    def prompt_of(self, reply: int) -> int:
+        """Tokens of the prompt that the provider reported with a reply; -1 for none (B18)."""
+        if reply not in self._prompts:
+            message = self.payloads.entry(reply).get("message")
+            usage = message.get("usage") if isinstance(message, Mapping) else None
+            self._prompts[reply] = prompt_tokens(usage)
+        return self._prompts[reply]
 
     async def take_stored_counts(self, counter: Counter) -> bool:
         """Use the counts in the database if they are whole; returns whether they are."""

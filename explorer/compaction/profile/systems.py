@@ -15,6 +15,8 @@ PROFILES: dict[str, Profile] = {
         "explorer",
         "Session Explorer (corrected)",
         pruning=Pruning(
+            # What a read protects is told by whether it is current, not by the tool's name.
+            protected_tools=("skill",),
             superseded_first=True,
             useless=True,
             current_reads="kept",
