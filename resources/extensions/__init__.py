@@ -1,0 +1,1 @@
+"""Example extensions, to be installed into one's own folder and changed there."""
