@@ -6,6 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QHBoxLayout,
     QLabel,
@@ -17,9 +18,11 @@ from PySide6.QtWidgets import (
 
 from explorer.agent.loop import ToolEnded, ToolStarted, TurnEvent
 from explorer.models.door import TextDelta
+from explorer.models.retry import Retry
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
 from explorer.work.document import Document
 from ui import theme
+from ui.agent.automatic_strip import AutomaticStrip
 from ui.agent.composer import Composer
 from ui.agent.conversation import SHOWN_AT_ONCE, Conversation, Said, lines_of
 from ui.theme import role_name
@@ -60,6 +63,11 @@ class AgentPane(QWidget):
         self.stop.hide()
         self.state = QLabel(self)
         theme.set_tone(self.state, "dim")
+        self.automatic = AutomaticStrip(self)
+        self.automatic_switch = QCheckBox("Automatic compaction", self)
+        self.automatic_switch.setToolTip(
+            "Compact this session by itself when its context is too full (by hand works always)"
+        )
         self._lay_out()
         self._connect()
         self.show_document(None)
@@ -70,6 +78,7 @@ class AgentPane(QWidget):
         row.addWidget(self.models)
         row.addWidget(self.workspace)
         row.addWidget(self.state, 1)
+        row.addWidget(self.automatic_switch)
         row.addWidget(self.stop)
         row.addWidget(self.send)
         below = QVBoxLayout()
@@ -81,6 +90,7 @@ class AgentPane(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.S4)
         layout.addWidget(self.conversation, 1)
+        layout.addWidget(self.automatic)
         layout.addLayout(below)
 
     def _connect(self) -> None:
@@ -181,3 +191,5 @@ class AgentPane(QWidget):
             self.state.setText(f"running {event.call.name}…")
         elif isinstance(event, ToolEnded):
             self.state.setText("")
+        elif isinstance(event, Retry):
+            self.conversation.add(Said("Waiting", event.told, -1, Kind.ASSISTANT, int(Flag.ERROR)))

@@ -31,6 +31,7 @@ NEEDS_SESSION = (
     "export",
     "rename",
     "compact",
+    "compact_now",
     "focus_map",
     "focus_agent",
     *(f"tab_{name}" for name in TABS),

@@ -93,8 +93,11 @@ def cut_actions(session: WindowSession) -> list[Entry]:
 
 
 def agent_actions(session: WindowSession) -> list[Entry]:
-    """Send, stop and the folder of the agent."""
+    """Stop, compact, and the folder of the agent."""
     return [
+        (ActionSpec("compact_now", "&Compact now",
+                    "Compact at the leaf without a review (/compact in the message box)", AGENT,
+                    ("Ctrl+Alt+K",)), session.agent.compact_now),
         (ActionSpec("workspace", "Choose &folder…", "The folder that the agent may look into",
                     AGENT), session.window.agent.workspace_requested.emit),
         (ActionSpec("stop", "&Stop the answer", "Stop the agent; what has arrived is kept", AGENT),

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
+from explorer.agent.loop import TurnEvent
 from explorer.agent.workspace import Workspace
-from explorer.models.door import CancelToken
+from explorer.compaction.triggers import manual_now
+from explorer.models.door import Cancelled, CancelToken
+from explorer.models.retry import Retry
 from explorer.session.describe import text_of
 from explorer.session.kinds import Kind, selector
 from explorer.store.rows import StoreError
+from explorer.work.automatic import AutomaticCompaction, NotNow
 from explorer.work.document import Document
 from explorer.work.talk import start_turn
+from ui.control.automatic import AutomaticControl
 from ui.control.desk import Desk
 
+COMPACT = "/compact"
+"""Typed instead of a message: compact here, with the rest of the line as instructions (A9)."""
 _USER = selector(frozenset({Kind.USER}))
 MOST_HISTORY = 50
 
@@ -28,6 +37,9 @@ class AgentControl(QObject):
         self._desk = desk
         self._cancel: CancelToken | None = None
         self._shown: Document | None = None
+        self._then: Callable[[], None] = lambda: None
+        """What is to follow once the session stands still."""
+        self.automatic = AutomaticControl(desk, self.stop)
         pane = desk.window.agent
         pane.send_requested.connect(self.send)
         pane.stop_requested.connect(self.stop)
@@ -45,6 +57,7 @@ class AgentControl(QObject):
         pane, preferences = self._desk.window.agent, self._desk.preferences
         pane.set_models(self._desk.models("agent"), preferences.agent_model)
         self._show_workspace()
+        self.automatic.ready()
 
     def _show_workspace(self) -> None:
         folder = self._desk.preferences.workspace
@@ -93,11 +106,79 @@ class AgentControl(QObject):
             self._desk.window.agent.composer.set_history([text for text in texts if text])
 
     def send(self, text: str, model: str) -> None:
-        if self._cancel is None and self._desk.document is not None:
-            self._cancel = CancelToken()
-            self._desk.agent_running = True
+        """Send what was typed, or compact where that is asked for."""
+        if self._cancel is not None or self._desk.document is None:
+            return
+        command, _, instructions = text.partition(" ")
+        if command == COMPACT:
+            self._desk.window.agent.composer.taken(text)
+            self.compact_now(instructions.strip())
+        else:
+            self._start("The agent's turn", lambda cancel: self._send(text, model, cancel))
+
+    def _start(self, what: str, work: Callable[[CancelToken], Coroutine[Any, Any, None]]) -> None:
+        """Work on the session, which nothing else does meanwhile."""
+        self._cancel = cancel = CancelToken()
+        self._desk.agent_running = True
+        self._desk.state_changed.emit()
+        self._desk.tasks.start(what, self._working(work, cancel))
+
+    async def _working(
+        self, work: Callable[[CancelToken], Coroutine[Any, Any, None]], cancel: CancelToken
+    ) -> None:
+        document, pane = self._desk.document, self._desk.window.agent
+        try:
+            await work(cancel)
+        finally:
+            then, self._then = self._then, lambda: None
+            self._cancel = None
+            self._desk.agent_running = False
             self._desk.state_changed.emit()
-            self._desk.tasks.start("The agent's turn", self._send(text, model, self._cancel))
+            self.automatic.goes_on()
+            pane.set_running(False)
+            if self._desk.document is document:
+                pane.refresh()
+                then()
+
+    def compact_now(self, instructions: str = "") -> None:
+        """Compact at the leaf without a review. While the agent answers, the profile says whether
+        that stops it or is refused; then it can follow the turn (A9)."""
+        desk = self._desk
+        if desk.document is None:
+            return
+        todo = manual_now(desk.profile, self.running)
+        if todo == "refuse":
+            automatic = self.automatic.of(desk.document)
+            desk.notice(
+                "warning", "The agent is still answering; nothing was compacted.",
+                todo="It can be compacted as soon as the turn is over.",
+                action="After this turn",
+                on_action=lambda: self._after_turn(automatic, instructions),
+            )  # fmt: skip
+        elif todo == "abort":
+            self._then = lambda: self.compact_now(instructions)
+            self.stop()
+        else:
+            self._start("Compacting", lambda cancel: self._compact(instructions, cancel))
+
+    def _after_turn(self, automatic: AutomaticCompaction, instructions: str) -> None:
+        self._desk.window.notices.dismiss()
+        if self.running:
+            automatic.request_compaction(instructions)
+        else:
+            self.compact_now(instructions)
+
+    async def _compact(self, instructions: str, cancel: CancelToken) -> None:
+        document, pane = self._desk.document, self._desk.window.agent
+        assert document is not None
+        pane.set_running(True)
+        try:
+            await self.automatic.of(document).compact_now(instructions, pane.model, cancel)
+        except NotNow as error:
+            self._desk.say(str(error))
+        except (Cancelled, ValueError):
+            # What came of it was told as the change that ended it.
+            return
 
     def stop(self) -> None:
         """Stop the running turn, if there is one."""
@@ -113,24 +194,30 @@ class AgentControl(QObject):
         assert document is not None
         workspace = self._workspace()
         pane.composer.taken(text)
+        self.automatic.show()
         pane.set_running(True, f"{model} is answering…")
+
+        def on_event(event: TurnEvent) -> None:
+            if isinstance(event, Retry):
+                self.automatic.waiting(event)
+            else:
+                self.automatic.goes_on()
+            pane.turn_event(event)
+
         try:
-            result = await start_turn(document, model, workspace, text, cancel, pane.turn_event)
+            result = await start_turn(
+                document, model, workspace, text, cancel, on_event, self.automatic.of(document)
+            )
         except StoreError as error:
             self._desk.notice("error", str(error), "What was stored before stays.")
             pane.composer.setPlainText(text)
-        else:
-            if result.error:
-                self._desk.notice(
-                    "error", result.error, "What had arrived is kept and marked.",
-                    "Send again, or choose another model.",
-                )  # fmt: skip
-            elif result.end == "stopped":
-                self._desk.say("Stopped; what had arrived is kept.")
-        finally:
-            self._cancel = None
-            self._desk.agent_running = False
-            self._desk.state_changed.emit()
-            pane.set_running(False)
-            if self._desk.document is document:
-                pane.refresh()
+            return
+        if result.end == "cut_short":
+            self._desk.notice("warning", result.error, "What had arrived is kept.")
+        elif result.error:
+            self._desk.notice(
+                "error", result.error, "What had arrived is kept and marked.",
+                "Send again, or choose another model.",
+            )  # fmt: skip
+        elif result.end == "stopped":
+            self._desk.say("Stopped; what had arrived is kept.")

@@ -1,0 +1,118 @@
+"""The line above the message box: what compaction and waiting are doing by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from explorer.models.retry import Retry
+from ui import theme
+from ui.widgets.labels import ElidedLabel
+
+_TICK_MS = 250
+
+
+@dataclass(frozen=True, slots=True)
+class StripState:
+    """What the line says, and what its buttons are called; an empty name is no button."""
+
+    words: str
+    icon: str = "compaction"
+    tint: str = "comp"
+    first: str = ""
+    second: str = ""
+
+
+class AutomaticStrip(QFrame):
+    """One line with at most two buttons; hidden while there is nothing to say."""
+
+    first_pressed = Signal()
+    second_pressed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("strip", True)
+        self.state: StripState | None = None
+        self._wait: Retry | None = None
+        self._left_ms = 0.0
+        self._sign = QLabel(self)
+        self._words = ElidedLabel("", self)
+        self._first = QPushButton(self)
+        self._second = QPushButton(self)
+        self._first.clicked.connect(self.first_pressed)
+        self._second.clicked.connect(self.second_pressed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(theme.S16, theme.S4, theme.S16, theme.S4)
+        row.setSpacing(theme.S8)
+        row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self._words, 1)
+        row.addWidget(self._first)
+        row.addWidget(self._second)
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK_MS)
+        self._timer.timeout.connect(self._tick)
+        theme.on_theme_changed(self._restyle)
+        self.hide()
+
+    @property
+    def words(self) -> str:
+        """What it says now, or nothing."""
+        return self.state.words if self.state is not None else ""
+
+    def say(self, state: StripState | None) -> None:
+        """Show a state, or hide the line."""
+        self._timer.stop()
+        self._wait = None
+        self._show(state)
+
+    def count_down(self, wait: Retry) -> None:
+        """Say why a call is made again, and count the seconds until then."""
+        self._wait, self._left_ms = wait, wait.wait_s * 1000
+        self._timer.start()
+        self._show_wait()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Counting the seconds until a call is made again."""
+        return self._wait is not None
+
+    def _tick(self) -> None:
+        self._left_ms -= _TICK_MS
+        self._show_wait()
+        if self._left_ms <= 0:
+            self._timer.stop()
+
+    def _show_wait(self) -> None:
+        wait = self._wait
+        if wait is None:
+            return
+        seconds = max(0, -int(-self._left_ms // 1000))
+        when = f"Trying again in {seconds} s" if seconds else "Trying again now"
+        reason = wait.error.message.rstrip(".")
+        words = f"{reason}. {when} ({wait.failed + 1} of {wait.of})."
+        self._show(StripState(words, "history", "dim", first="Stop waiting"))
+
+    def _show(self, state: StripState | None) -> None:
+        self.state = state
+        if state is not None:
+            self._words.setText(state.words)
+            self._name(self._first, state.first)
+            self._name(self._second, state.second)
+            self.setAccessibleName(state.words)
+            self._restyle()
+        self.setVisible(state is not None)
+
+    @staticmethod
+    def _name(button: QPushButton, words: str) -> None:
+        button.setText(words)
+        button.setVisible(bool(words))
+
+    def _restyle(self) -> None:
+        if self.state is not None:
+            size = theme.scaled(16)
+            pixmap = theme.icon_pixmap(
+                self.state.icon, self.state.tint, size, self.devicePixelRatioF()
+            )
+            self._sign.setPixmap(pixmap)

@@ -1,0 +1,188 @@
+"""Compactions that happen by themselves, or at once on a word, as the window shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+from explorer.models.retry import Retry
+from explorer.store.rows import StoreError
+from explorer.work.automatic import AutomaticCompaction
+from explorer.work.changes import AutomaticChanged, Change, CompactionEnded, CompactionStarted
+from explorer.work.document import Document, NothingToUndo
+from explorer.work.rules import AutomaticRules
+from ui.agent.automatic_strip import StripState
+from ui.control.desk import Desk
+from ui.widgets.figures import round_short, short
+
+CHOICE = "automatic"
+"""Under which a session keeps whether it is compacted by itself."""
+_TRIGGERS = {
+    "threshold": "threshold",
+    "overflow": "overflow",
+    "manual": "by hand",
+    "requested": "asked for during the turn",
+}
+
+
+class AutomaticControl(QObject):
+    """One automatic compaction per opened session, and the line that tells of it."""
+
+    def __init__(self, desk: Desk, stop: Callable[[], None]) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._stop = stop
+        """Ends what the agent is doing."""
+        self._kept: dict[int, AutomaticCompaction] = {}
+        self._chosen: dict[int, bool] = {}
+        self._first: Callable[[], object] = lambda: None
+        self._second: Callable[[], object] = lambda: None
+        strip, switch = desk.window.agent.automatic, desk.window.agent.automatic_switch
+        strip.first_pressed.connect(lambda: self._first())
+        strip.second_pressed.connect(lambda: self._second())
+        switch.clicked.connect(self._switched)
+        desk.fillers.append(self._document_changed)
+        desk.settings_changed.connect(self._show_switch)
+
+    def ready(self) -> None:
+        """The workbench is there."""
+        assert self._desk.bench is not None
+        self._desk.bench.subscribe(self._changed)
+        self._document_changed()
+
+    # one per session ---------------------------------------------------------------------------
+
+    def of(self, document: Document) -> AutomaticCompaction:
+        """What compacts a session by itself; the same for as long as the session is open."""
+        if document.key not in self._kept:
+            self._kept[document.key] = AutomaticCompaction(document, lambda: self.rules(document))
+        return self._kept[document.key]
+
+    def rules(self, document: Document) -> AutomaticRules:
+        """The rules as they stand now: those that the window shows."""
+        desk = self._desk
+        profile = desk.profile
+        return AutomaticRules(
+            profile,
+            desk.settings,
+            desk.preferences.summary_model,
+            enabled=self.is_on(document),
+            auto_continue=profile.auto_continue,
+        )
+
+    def is_on(self, document: Document) -> bool:
+        """Whether a session is compacted by itself: its own choice, else the profile's."""
+        if document.key not in self._chosen:
+            kept = document.choices().get(CHOICE)
+            if isinstance(kept, bool):
+                self._chosen[document.key] = kept
+        return self._chosen.get(document.key, self._desk.profile.enabled)
+
+    def _switched(self, on: bool) -> None:
+        document = self._desk.document
+        if document is not None:
+            self._chosen[document.key] = on
+            document.choose(CHOICE, on)
+            self.show()
+
+    # what is shown -----------------------------------------------------------------------------
+
+    def _document_changed(self) -> None:
+        self._show_switch()
+        self.show()
+
+    def _show_switch(self) -> None:
+        document, switch = self._desk.document, self._desk.window.agent.automatic_switch
+        switch.setEnabled(document is not None)
+        switch.setChecked(document is not None and self.is_on(document))
+
+    def _changed(self, change: Change) -> None:
+        document = self._desk.document
+        if document is None or not isinstance(
+            change, CompactionStarted | CompactionEnded | AutomaticChanged
+        ):
+            return
+        if change.key != document.key:
+            return
+        if isinstance(change, CompactionEnded):
+            self._ended(document, change)
+        else:
+            self.show()
+
+    def waiting(self, retry: Retry) -> None:
+        """A call is made again after a while."""
+        self._first = self._stop
+        self._desk.window.agent.automatic.count_down(retry)
+
+    def goes_on(self) -> None:
+        """Something arrived, or the turn is over: nothing is waited for any more."""
+        if self._desk.window.agent.automatic.is_waiting:
+            self.show()
+
+    def show(self) -> None:
+        """What is under way, waits or rests."""
+        document, strip = self._desk.document, self._desk.window.agent.automatic
+        if document is None:
+            strip.say(None)
+            return
+        automatic = self.of(document)
+        if automatic.running is not None:
+            now = automatic.running
+            figures = f"{short(now.tokens)} of {round_short(now.window)}"
+            self._first = automatic.cancel
+            words = f"Compacting… ({_TRIGGERS[now.trigger]}, {figures})"
+            strip.say(StripState(words, first="Cancel"))
+        elif automatic.is_requested:
+            self._first = automatic.forget_request
+            strip.say(StripState("A compaction follows this turn.", first="Do not"))
+        elif automatic.resting and self.is_on(document):
+            self._first = automatic.reset
+            strip.say(StripState(automatic.resting, "warning", "lost", first="Reset"))
+        else:
+            strip.say(None)
+
+    def _ended(self, document: Document, ended: CompactionEnded) -> None:
+        self.show()
+        if ended.problem:
+            self._desk.notice(
+                "error", ended.problem, "Nothing was changed.",
+                "The rules and the summarizer's model are on the tab Compaction.",
+            )  # fmt: skip
+        elif ended.cancelled:
+            self._desk.say("The compaction was cancelled; nothing was changed.")
+        elif self._desk.window.agent.automatic.state is None:
+            self._tell_of(document, ended)
+
+    def _tell_of(self, document: Document, ended: CompactionEnded) -> None:
+        figures = f"{short(ended.tokens_before)} → {short(ended.tokens_after)} tokens"
+        words = f"Compacted ({_TRIGGERS[ended.trigger]}): {figures}."
+        self._first = lambda: self._show_entry(ended.entry)
+        self._second = lambda: self._desk.tasks.start(
+            "Undoing the compaction", self._undo(document, ended.entry)
+        )
+        state = StripState(words, first="Show", second="Undo")
+        self._desk.window.agent.automatic.say(state)
+
+    def _show_entry(self, entry: int) -> None:
+        self._desk.window.map.select(entry)
+        self._desk.window.map.setFocus()
+
+    async def _undo(self, document: Document, entry: int) -> None:
+        desk = self._desk
+        if desk.agent_running:
+            desk.say("The agent is still answering; stop it first.")
+            return
+        if document.context().compaction != entry:
+            desk.say("The session has moved on: that compaction is not the latest any more.")
+            return
+        try:
+            undone = await document.undo_compaction()
+        except NothingToUndo as error:
+            desk.say(str(error))
+        except StoreError as error:
+            desk.notice("error", str(error), "Nothing was changed.")
+        else:
+            desk.window.map.select(undone.leaf)
+            desk.say("The compaction was taken back; its entry stays in the session.")
+            self.show()
