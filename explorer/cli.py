@@ -28,6 +28,7 @@ COMMANDS = {
     "preview": "compacting",
     "compact": "compacting",
     "branch": "compacting",
+    "extensions": "extending",
     "settings": "settings",
 }
 
@@ -102,6 +103,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_looking(commands)
     _add_compacting(commands)
     _add_settings(commands)
+    _add_extending(commands)
     return parser
 
 
@@ -172,6 +174,23 @@ def _add_settings(commands: Commands) -> None:
         if name != "schema":
             action.add_argument("--project", type=Path, metavar="DIR", help="a project's folder")
             action.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def _add_extending(commands: Commands) -> None:
+    extensions = commands.add_parser("extensions", help="list, install and trust extensions")
+    what = extensions.add_subparsers(dest="what", metavar="WHAT", required=True)
+    listing = what.add_parser("list", help="what is loaded, and what failed and why")
+    listing.add_argument(
+        "--project", type=Path, metavar="FOLDER", help="look there for a project (default: here)"
+    )
+    install = what.add_parser("install-example", help="copy an example into your folder")
+    install.add_argument("name", metavar="NAME")
+    trust = what.add_parser("trust", help="load what a project's folder brings")
+    untrust = what.add_parser("untrust", help="load it no longer")
+    for command in (trust, untrust):
+        command.add_argument("folder", type=Path, metavar="FOLDER")
+    for command in (listing, install, trust, untrust):
+        command.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def _open_window(arguments: argparse.Namespace) -> int:
