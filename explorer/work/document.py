@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from explorer.work.branching import Branching
-from explorer.work.compacting import Compacting, NothingToUndo, Undone
+from explorer.work.compacting import Compacting
+from explorer.work.pruning import NothingToUndo, Prunings, Undone
 
 __all__ = ["Document", "NothingToUndo", "Undone"]
 
 
-class Document(Compacting, Branching):
+class Document(Prunings, Compacting, Branching):
     """A session in the window or in a command. All methods belong to one event loop's thread."""
 
     async def set_label(self, target: int, label: str) -> int:

@@ -115,7 +115,7 @@ def test_undo_moves_the_leaf_to_the_parent_and_loses_nothing(document: Document)
     before = state(document)
     index = wait(document.commit(draft(document)))
     undone = wait(document.undo())
-    assert (undone.compaction, undone.leaf) == (index, before[1])
+    assert (undone.kind, undone.entry, undone.leaf) == ("compaction", index, before[1])
     assert state(document)[1:] == before[1:]
     assert document.entry(index)["type"] == "compaction"
     wait(document.navigate(document.plan(index)))
