@@ -96,7 +96,7 @@ def test_results_are_reported_and_nothing_more_is_called() -> None:
     )
     events: list[Event] = []
     answer(ModelRequest("offline/demo", messages, tools=TOOLS), events.append, lambda: False)
-    assert "src holds 2 entries" in text_of(events)
+    assert "src holds 2 files and folders" in text_of(events)
     assert "a.py\nb.py" in text_of(events)
     assert events[-1] == Finished("stop")
     assert not calls_in(events)

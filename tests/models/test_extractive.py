@@ -111,6 +111,8 @@ def test_the_sections_of_our_own_prompts_are_all_there_once(repository: Path, pr
     words = re.sub(r"<!--.*?-->", "", path.read_text("utf-8"), flags=re.DOTALL)
     summary = run(summary_request(TALK, limit=500, template=words))
     wanted = re.findall(r"^#+ .+$", words, re.MULTILINE)
+    # A place for what fits nowhere else is no section that must be there.
+    wanted = [line for line in wanted if line != "## Additional Notes"]
     assert re.findall(r"^#+ .+$", summary, re.MULTILINE) == wanted
 
 
@@ -379,3 +381,21 @@ def test_lists_of_exact_things_are_read_back() -> None:
 )
 def test_sentences_end_where_they_end(text: str, count: int) -> None:
     assert len(sentences_of(text)) == count
+
+
+def test_tables_nested_bullets_and_torn_code_come_out_as_words() -> None:
+    """A summary is read by people: no bars of a table, no bullet in a bullet, no half command."""
+    talk = (
+        "[User]: Rules:\n- - A 409 is never sent again.\n\n[Assistant]: Counted:\n\n"
+        "| attempts | stored | later |\n|---|---|---|\n| 4 | 261 | 151 |\n| **5** | **397** | 15 |"
+        "\n\n[User]: Now run the tests.\n\n"
+        "[Assistant tool calls]: bash(command=\"cat > scratch/replay.py <<'EOF'\\nimport re\\n"
+        'EOF"); bash(command="pytest -q tests/test_retry.py")\n\n'
+        '[Tool result]: Error: [(200, "stored"), (409, "conflict"),\n1 failed, 3 passed in 0.2s'
+    )
+    summary = run(summary_request(talk, limit=2_000))
+    assert "- A 409 is never sent again" in summary
+    assert "- - " not in summary and "|" not in summary
+    assert "attempts 5, stored 397, later 15" in summary
+    assert "EOF" not in summary and "pytest -q tests/test_retry.py" in summary
+    assert '(409, "conflict"),' not in summary

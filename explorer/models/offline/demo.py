@@ -216,17 +216,21 @@ def _report_one(call: ToolCall | None, text: str) -> str:
 
 
 def _title(name: str, arguments: Mapping[str, Any], count: int) -> str:
-    lines = f"{count} line{'' if count == 1 else 's'}"
+    lines = f"{count:,} line{'' if count == 1 else 's'}"
     match name:
         case "ls":
-            where = arguments.get("path") or "."
-            return f"{where} holds {count} entries:" if count else f"{where} is empty."
+            path = str(arguments.get("path") or ".")
+            where = "The folder" if path in (".", "./") else path
+            things = "1 file or folder" if count == 1 else f"{count:,} files and folders"
+            return f"{where} holds {things}:" if count else f"{where} is empty."
         case "grep":
             what = arguments.get("pattern", "")
-            return f"{lines} match {what}:" if count else f"Nothing matches {what}."
+            verb = "matches" if count == 1 else "match"
+            return f"{lines} {verb} {what}:" if count else f"Nothing matches {what}."
         case "find":
             what = arguments.get("pattern", "")
-            return f"{count} paths match {what}:" if count else f"No path matches {what}."
+            paths = "1 path matches" if count == 1 else f"{count:,} paths match"
+            return f"{paths} {what}:" if count else f"No path matches {what}."
         case "read":
             path = arguments.get("path", "")
             return f"{path}, {lines}:" if count else f"{path} is empty."

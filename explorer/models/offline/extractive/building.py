@@ -10,7 +10,7 @@ from explorer.models.offline.extractive import cues
 from explorer.models.offline.extractive.atoms import Atom, atoms_of
 from explorer.models.offline.extractive.blocks import Block, calls_of
 from explorer.models.offline.extractive.previous import atoms_of_item, summary_items
-from explorer.models.offline.extractive.sentences import Piece, pieces_of
+from explorer.models.offline.extractive.sentences import Piece, is_torn, pieces_of
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
 from explorer.models.offline.extractive.words import lower_words, terms_of, word_set
 
@@ -27,6 +27,10 @@ _CODE_LINE = re.compile(
     r"[{(,;}\[:\\]$|^(?:def|class|import|from|return|if|for|while|const|let|var|function|export|"
     r"public|private|static|async|await|use|package|fn|pub|type|interface|#include|//|/\*|\*|#|<)\b|^[/#*<]"
 )
+_STATEMENT = re.compile(r"^(?:raise|return|def|class|with|if|for|while|import|from|assert)\s")
+"""What a line of Python begins with."""
+_HERE = re.compile(r"\s*<<-?\s*(['\"]?)\w+\1.*$")
+"""A command's text that follows on further lines: what is written there is no command."""
 _SHAPE = re.compile(r"[A-Za-z]+|\d+")
 _RESULT_LINES = 4
 _ERROR_LINES = 3
@@ -133,13 +137,15 @@ class Builder:
         text = piece.text
         if len(text) < 8 or piece.title or cues.SMALL_TALK.match(text):
             return
+        if _STATEMENT.match(text) and is_torn(text):
+            return
         if text.endswith("?"):
             if atoms_of(text):
                 self.add(text, Kind.FACT, speaker, age)
             return
         words = lower_words(text)
         if piece.code:
-            if cues.is_error_line(text):
+            if cues.is_error_line(text) and not _is_code(text):
                 self.add(text, Kind.ERROR, speaker, age)
             return
         kind = assistant_kind(piece, words, age)
@@ -151,7 +157,9 @@ class Builder:
             command = call.arguments.get("command") or call.arguments.get("cmd")
             path = call.arguments.get("path") or call.arguments.get("file_path")
             if isinstance(command, str) and command.strip():
-                line = command.strip().split("\n")[0][:240]
+                line = _HERE.sub("", command.strip().split("\n")[0][:240])
+                if is_torn(line) or line.endswith(" -"):
+                    continue
                 atom = Atom("command", line, 0, len(line))
                 statement = self.add(line, Kind.COMMAND, Speaker.CALL, age, (atom,))
                 statement.firm = not _DULL_COMMAND.match(line)
@@ -162,8 +170,8 @@ class Builder:
     def _result(self, text: str, age: float) -> None:
         """The failures of an output, and its few lines that look like no other line."""
         lines = [line.strip() for line in text.split("\n")]
-        lines = [line for line in lines if 6 <= len(line) <= 400]
-        errors = [line for line in lines if cues.is_error_line(line)]
+        lines = [line for line in lines if 6 <= len(line) <= 400 and line[0] != "|"]
+        errors = [line for line in lines if cues.is_error_line(line) and not _is_code(line)]
         for line in dict.fromkeys(errors[:_ERROR_LINES] + errors[-1:]):
             self.add(line, Kind.ERROR, Speaker.RESULT, age)
         failing = set(errors)
@@ -174,12 +182,19 @@ class Builder:
         ]
         rare.sort(key=lambda entry: (entry[0], not _ASSIGNED.match(entry[2]), entry[1]))
         for _, _, line in sorted(rare[:_RESULT_LINES], key=lambda entry: entry[1]):
-            if _CODE_LINE.search(line):
+            if _CODE_LINE.search(line) or is_torn(line):
                 continue
             atoms = atoms_of(line)
             if atoms:
                 statement = self.add(line, Kind.OUTPUT, Speaker.RESULT, age, atoms)
                 statement.firm = _ASSIGNED.match(line) is not None or len(lines) <= 3
+
+
+def _is_code(line: str) -> bool:
+    """Whether a line that speaks of a failure is torn out of a program or a listing of one."""
+    if cues.names_failure(line):
+        return False
+    return is_torn(line) or _CODE_LINE.search(line) is not None
 
 
 def _goal_kind(item: str) -> Kind:

@@ -21,7 +21,9 @@ _HEADING = re.compile(
 _FILE_TAGS = re.compile(
     r"(?:<|&lt;)(read-files|modified-files)(?:>|&gt;)\n?(.*?)(?:<|&lt;)/\1(?:>|&gt;)", re.DOTALL
 )
-_EMPTY = re.compile(r"^\W*\(?(?:none|n/?a|nothing|empty|not applicable|tbd)\)?\W*$", re.IGNORECASE)
+_EMPTY = re.compile(
+    r"^\W*\(?(?:none(?: yet)?|n/?a|nothing(?: yet)?|empty|not applicable|tbd)\)?\W*$", re.IGNORECASE
+)
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX~>-]\]\s+)?")
 _STATE = re.compile(r"^(Done|In progress|Blocked):\s+", re.IGNORECASE)
 

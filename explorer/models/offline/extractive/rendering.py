@@ -78,6 +78,8 @@ def render(template: Template, choices: list[Choice], marks: bool = True) -> str
     parts: list[str] = []
     for heading in template.headings:
         lines = _section_lines(heading.section, homes.get(heading.line, []))
+        if not lines and heading.section is Section.NOTES:
+            continue  # a place for what fits nowhere else says nothing when it is empty
         if marks and not lines and heading.section is not Section.TITLE:
             lines = [NONE]
         parts.append("\n".join([heading.line, *lines]))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,3}[.)])\s+")
+_NESTED = re.compile(r"^(?:[-*+•–]\s+)+")
+_ROW = re.compile(r"^\|.*\|$")
 _BOX = re.compile(r"^\[([ xX~>-])\]\s+")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+")
 _TABLE_RULE = re.compile(r"^[\s|:+=_-]*$")
@@ -39,7 +41,12 @@ def pieces_of(text: str) -> list[Piece]:
     """The pieces of a prose message, in order; code blocks line by line."""
     pieces: list[Piece] = []
     paragraph: list[str] = []
+    table: list[str] = []
     fenced = False
+
+    def flush_table() -> None:
+        pieces.extend(Piece(row, item=True) for row in rows_of(table))
+        table.clear()
 
     def flush() -> None:
         if paragraph:
@@ -49,6 +56,7 @@ def pieces_of(text: str) -> list[Piece]:
     for line in text.split("\n"):
         if _FENCE.match(line):
             flush()
+            flush_table()
             fenced = not fenced
             continue
         if fenced:
@@ -56,6 +64,11 @@ def pieces_of(text: str) -> list[Piece]:
                 pieces.append(Piece(line.strip(), code=True))
             continue
         stripped = line.strip()
+        if _ROW.match(stripped):
+            flush()
+            table.append(stripped)
+            continue
+        flush_table()
         if not stripped.lstrip("> ") or _TABLE_RULE.match(stripped):
             flush()
             continue
@@ -68,13 +81,50 @@ def pieces_of(text: str) -> list[Piece]:
             flush()
         paragraph.append(stripped.lstrip("> "))
     flush()
+    flush_table()
     return pieces
+
+
+def rows_of(table: list[str]) -> list[str]:
+    """The rows of a table as words, without the bars; figures with the heads of their columns."""
+    rows = [[_BULLET.sub("", cell.strip()) for cell in row.strip("|").split("|")] for row in table]
+    heads: list[str] = []
+    if len(table) > 2 and _TABLE_RULE.match(table[1]):
+        heads, rows = rows[0], rows[2:]
+    return [words for row in rows if (words := _row_words(heads, row))]
+
+
+def _row_words(heads: list[str], cells: list[str]) -> str:
+    plain = [cell.strip("*_ ") for cell in cells]
+    bare = all(len(cell.split()) < 4 for cell in plain[1:])
+    if bare and len(heads) == len(cells):
+        named = [f"{head} {cell}" for head, cell in zip(heads, plain, strict=True) if head and cell]
+        return ", ".join(named) if len(named) > 1 else ""
+    words = [cell.rstrip(".") for cell in cells if any(letter.isalnum() for letter in cell)]
+    return "; ".join(words)
+
+
+def is_torn(line: str) -> bool:
+    """Whether a line of code or output is the half of something: a bracket or a quotation that
+    it opens ends elsewhere, or the other way round."""
+    if line.endswith(("\\", "(", "[", "{")) or line.count('"""') % 2:
+        return True
+    open_now = {"(": 0, "[": 0, "{": 0}
+    for letter in line:
+        if letter in open_now:
+            open_now[letter] += 1
+        elif letter in ")]}":
+            partner = {")": "(", "]": "[", "}": "{"}[letter]
+            open_now[partner] -= 1
+            if open_now[partner] < 0:
+                return True
+    return any(open_now.values()) or line.count('"') % 2 == 1
 
 
 def _item(line: str, bullet: re.Match[str] | None) -> list[Piece]:
     if bullet is None:
         return [Piece(_HEADING.sub("", line).strip(), item=True, title=True)]
-    content = line[bullet.end() :].strip()
+    content = _NESTED.sub("", line[bullet.end() :].strip())
     box = _BOX.match(content)
     if box:
         content = content[box.end() :]

@@ -6,6 +6,7 @@ import re
 
 from explorer.models.offline.extractive.atoms import Atom, atoms_of
 from explorer.models.offline.extractive.claims import clause_spans
+from explorer.models.offline.extractive.sentences import is_torn
 from explorer.models.offline.extractive.statement import Kind, Statement
 from explorer.models.offline.extractive.words import word_set
 
@@ -59,7 +60,8 @@ def wordings(statement: Statement) -> list[str]:
         options.append(_without_asides(lead, statement.atoms))
     result = [options[0]]
     for option in options[1:]:
-        if option and len(option) <= len(result[-1]) - 4:
+        torn = is_torn(option) and not is_torn(full)
+        if option and not torn and len(option) <= len(result[-1]) - 4:
             result.append(option)
     return result
 
