@@ -59,7 +59,7 @@ def _limited(lines: list[str], most: int, noun: str) -> str:
 
 
 def _read(workspace: Workspace, arguments: Arguments, cancel: CancelToken) -> str:
-    path = workspace.resolve(_string(arguments, "path"))
+    path = workspace.readable(_string(arguments, "path"))
     if path.is_dir():
         raise WorkspaceError(f"{workspace.shown(path)} is a folder; use ls")
     data = path.read_bytes()

@@ -23,6 +23,7 @@ from explorer.session.text import well_formed
 from explorer.templates import load_prompt
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.document import Document
+from explorer.work.transcript import transcripts_of
 
 
 class DocumentPort:
@@ -57,6 +58,10 @@ async def start_turn(
     ``automatic`` makes room in the context before, during and after the turn; without it nothing
     is compacted by itself. ``retry``: how often a call that fails for the moment is made again.
     """
+
+    if workspace is not None:
+        # What a summary points to can be read, wherever the database is (A51).
+        workspace = workspace.with_reading(transcripts_of(document).is_own)
 
     def turn() -> AgentTurn:
         port = DocumentPort(document)

@@ -21,6 +21,7 @@ from explorer.session.tree import SessionTree
 
 if TYPE_CHECKING:  # see explorer.work.appending
     from explorer.session.payloads import Payloads
+    from explorer.work.document import Document
 
 FOLDER = "transcripts"
 READ_TOOL = "read"
@@ -89,6 +90,11 @@ class Transcripts:
             and name.endswith(".txt")
             and path.is_file()
         )
+
+
+def transcripts_of(document: Document) -> Transcripts:
+    """The transcripts of an opened session."""
+    return Transcripts(document.store.path, document.header.session_id)
 
 
 def with_breadcrumb(summary: str, transcript: Transcript, words: str) -> str:
