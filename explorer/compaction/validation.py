@@ -121,7 +121,7 @@ def too_large(taken: int, replaced: int) -> AnswerProblem:
     """The problem of a summary that takes as many tokens as it replaces, or more (E16)."""
     return AnswerProblem(
         "too-large",
-        f"The summary takes {taken} tokens and replaces {replaced}: nothing is gained.",
+        f"The summary takes {taken:,} tokens and replaces {replaced:,}: nothing is gained.",
     )
 
 
