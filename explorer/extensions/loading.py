@@ -30,8 +30,8 @@ class Extension:
     hooks: Hooks | None = None
     active: bool = False
     """Whether its handlers are asked; false once it is unloaded."""
-    calls: dict[int, Call] = field(default_factory=dict)
-    """The latest call of each handler, by its place."""
+    left_behind: dict[int, Call] = field(default_factory=dict)
+    """The latest call of a handler that nobody waited for to its end, by the handler's place."""
     module: ModuleType | None = None
 
     @property

@@ -282,8 +282,8 @@ class HookRunner:
         if not who.active or who.hooks is None:
             return asked(empty, replace(nothing, detail="it was unloaded meanwhile"))
         place = who.handlers.index(registered)
-        earlier = who.calls.get(place)
-        if earlier is not None and earlier.running:
+        left = who.left_behind.get(place)
+        if left is not None and left.running:
             busy = "an earlier call has not come back yet, so it was not asked"
             return asked(empty, replace(nothing, did="error", detail=busy))
         signal = Signal()
@@ -295,8 +295,12 @@ class HookRunner:
             who.name,
             lambda value: read_answer(registered.event, event.given, value),
         )
-        who.calls[place] = call
-        outcome = await call.wait(self._limit_s(), cancel)
+        outcome = Outcome(cancelled=True)
+        try:
+            outcome = await call.wait(self._limit_s(), cancel)
+        finally:
+            if outcome.timed_out or outcome.cancelled:
+                who.left_behind[place] = call
         if outcome.cancelled:
             raise Cancelled
         record = replace(nothing, elapsed_ms=outcome.elapsed_ms)

@@ -55,6 +55,14 @@ def doing(deed: str, number: int) -> Any:
     return handle
 
 
+def no_threads() -> None:
+    """Wait until no handler is at work any more."""
+    end = time.monotonic() + 20
+    while any(t.name.startswith("extension-") for t in threading.enumerate()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def made(name: str, *handlers: Any, event: str = BEFORE, **more: Any) -> Extension:
     hooks = Hooks(name, Path("/nowhere"))
     for one in handlers:
@@ -164,7 +172,7 @@ def test_a_hanging_handler_is_left_behind_and_its_late_answer_ignored(tmp_path: 
 
     async def story() -> BeforeCompact:
         found = await hooks.before_compact(view, "", CancelToken())
-        call = hooks._extensions[1].calls[0]
+        call = hooks._extensions[1].left_behind[0]
         call._thread.join(10)
         await asyncio.sleep(0)
         return found
@@ -187,7 +195,7 @@ def test_an_async_handler_is_cancelled_at_its_limit(tmp_path: Path) -> None:
     write(tmp_path, "slow", handler(BEFORE, body, "async def"))
     hooks = runner(tmp_path, limit_s=0.05)
     assert before_compact(hooks).records[0].did == "timed out"
-    hooks._extensions[0].calls[0]._thread.join(10)
+    hooks._extensions[0].left_behind[0]._thread.join(10)
     assert hooks._extensions[0].log == ["cancelled"]
 
 
@@ -202,7 +210,7 @@ def test_a_handler_that_still_hangs_is_not_asked_again(tmp_path: Path) -> None:
     slow = hooks._extensions[0]
     assert slow.hooks is not None
     slow.hooks.settings["go"] = True  # type: ignore[index]
-    slow.calls[0]._thread.join(10)
+    slow.left_behind[0]._thread.join(10)
     assert before_compact(hooks).records[0].did == "nothing"
 
 
@@ -219,7 +227,7 @@ def test_the_signal_is_cancelled_with_the_compaction(tmp_path: Path) -> None:
         cancel.cancel()
         with pytest.raises(Cancelled):
             await asked
-        hooks._extensions[0].calls[0]._thread.join(10)
+        hooks._extensions[0].left_behind[0]._thread.join(10)
 
     wait(story())
     assert hooks._extensions[0].log == ["began", "told True"]
@@ -283,7 +291,7 @@ def test_threads_and_tasks_that_a_handler_leaves_do_no_harm(tmp_path: Path) -> N
     record = before_compact(hooks).records[0]
     # The program lives on, whichever of the two was first.
     assert record.did in ("result", "error")
-    hooks._extensions[0].calls[0]._thread.join(10)
+    no_threads()
 
 
 def test_print_goes_to_the_log_and_not_to_standard_output(
@@ -337,10 +345,7 @@ def test_compacting_survives_every_hostile_answer(tmp_path: Path) -> None:
 def test_no_thread_is_left_by_handlers_that_answer() -> None:
     hooks = HookRunner([made("x", *(doing("nothing", at) for at in range(5)))])
     before_compact(hooks)
-    end = time.monotonic() + 5
-    while any(t.name.startswith("extension-") for t in threading.enumerate()):
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    no_threads()
 
 
 @given(st.lists(st.tuples(st.text(max_size=8), st.integers(-1, 3)), max_size=8))
