@@ -28,6 +28,7 @@ COMMANDS = {
     "preview": "compacting",
     "compact": "compacting",
     "branch": "compacting",
+    "prune": "pruning",
     "extensions": "extending",
     "settings": "settings",
 }
@@ -102,6 +103,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     _add_looking(commands)
     _add_compacting(commands)
+    _add_pruning(commands)
     _add_settings(commands)
     _add_extending(commands)
     return parser
@@ -154,6 +156,22 @@ def _add_compacting(commands: Commands) -> None:
         command.add_argument(
             "--output", type=Path, metavar="FILE", help="write the resulting session to a file"
         )
+
+
+def _add_pruning(commands: Commands) -> None:
+    prune = commands.add_parser("prune", help="put notes in the place of old tool results")
+    _session(prune)
+    prune.add_argument("--profile", default="explorer", metavar="NAME", help="rules to follow")
+    prune.add_argument(
+        "--protect", type=int, metavar="N", help="tokens of the newest results that stay"
+    )
+    prune.add_argument("--minimum", type=int, metavar="N", help="save at least so many, or nothing")
+    prune.add_argument("--needed", type=int, metavar="N", help="stop when so many are saved")
+    prune.add_argument("--dry-run", action="store_true", help="print what would go, keep nothing")
+    prune.add_argument(
+        "--output", type=Path, metavar="FILE", help="write the resulting session to a file"
+    )
+    _common(prune)
 
 
 def _add_settings(commands: Commands) -> None:

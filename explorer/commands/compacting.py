@@ -9,13 +9,12 @@ from typing import Any
 
 from explorer.cli import CommandFailed, UsageError
 from explorer.commands.output import print_json, print_table, printable_lines
+from explorer.commands.results import check_output, export_result, why_not_stored
 from explorer.commands.targets import Target, entry_named, target
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.summary import footer
-from explorer.formats import ExportError
-from explorer.formats.export import AsFormat
 from explorer.models.door import Cancelled, CancelToken
 from explorer.session.kinds import Kind
 from explorer.work.drafting import Draft, DraftFailed, Order
@@ -165,7 +164,7 @@ async def _compact(
     arguments: argparse.Namespace, chosen: Target, profile: Profile, settings: Settings
 ) -> None:
     document = chosen.document
-    _check_output(arguments)
+    check_output(arguments)
     shown = document.preview(chosen.at, profile, settings)
     if not isinstance(shown.preparation, Preparation):
         raise CommandFailed(f"{shown.preparation.reason} Nothing was changed.")
@@ -183,7 +182,7 @@ async def _branch(
     arguments: argparse.Namespace, chosen: Target, profile: Profile, settings: Settings
 ) -> None:
     document = chosen.document
-    _check_output(arguments)
+    check_output(arguments)
     plan = document.plan(entry_named(document, arguments.to), chosen.at)
     if plan.is_noop:
         raise CommandFailed("That is where the session is already; nothing was changed.")
@@ -205,7 +204,7 @@ async def _tell_move(arguments: argparse.Namespace, chosen: Target, leaf: int) -
     """Print where the leaf went without a summary, or would go."""
     done = not arguments.dry_run
     if done and arguments.output:
-        await _export_result(arguments, chosen, "the leaf was moved")
+        await export_result(arguments, chosen, "the leaf was moved")
     stored = done and (chosen.stored or bool(arguments.output))
     where = chosen.document.tree.columns.ids[leaf] if leaf >= 0 else None
     if arguments.json:
@@ -215,33 +214,7 @@ async def _tell_move(arguments: argparse.Namespace, chosen: Target, leaf: int) -
     if stored:
         print(f"leaf is now {place}")
     else:
-        print(f"leaf would be {place}; {_why_not_stored(arguments)}")
-
-
-def _why_not_stored(arguments: argparse.Namespace) -> str:
-    if arguments.dry_run:
-        return "dry run: nothing was stored"
-    return "the file was not changed; name --output FILE to keep the result"
-
-
-def _check_output(arguments: argparse.Namespace) -> None:
-    """Raise CommandFailed before any work when the output file has no folder to be in."""
-    output = arguments.output
-    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
-        reason = "is a folder" if output.is_dir() else "there is no such folder"
-        raise CommandFailed(f"{output}: {reason}. Nothing was changed.")
-
-
-async def _export_result(arguments: argparse.Namespace, chosen: Target, done: str) -> None:
-    """Write the session where --output says; ``done`` is what had been stored before that."""
-    # Files of version 1 hold one chain without ids: no place for what was added.
-    form: AsFormat = "pi-v3" if chosen.document.header.version == 1 else "original"
-    try:
-        await chosen.bench.export(chosen.document.key, arguments.output, form)
-    except (OSError, ExportError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
-        kept = f" In the database {done} all the same." if chosen.stored else ""
-        raise CommandFailed(f"{arguments.output}: {reason}.{kept}") from error
+        print(f"leaf would be {place}; {why_not_stored(arguments)}")
 
 
 async def _finish(
@@ -249,7 +222,7 @@ async def _finish(
 ) -> None:
     """Print a draft and what was done with it, and write the output file if one was named."""
     if arguments.output and index is not None:
-        await _export_result(arguments, chosen, "the summary was stored")
+        await export_result(arguments, chosen, "the summary was stored")
     kept = chosen.stored or bool(arguments.output)
     columns = chosen.document.tree.columns
     if arguments.json:
@@ -273,4 +246,4 @@ async def _finish(
     if index is not None and kept:
         print(f"stored as entry {columns.ids[index]}")
     else:
-        print(_why_not_stored(arguments))
+        print(why_not_stored(arguments))

@@ -63,15 +63,17 @@ class Prunings(OpenedSession):
         weights: Sequence[int] | None = self.weights_for(profile)
         return plan_pruning(self.tree, leaf, rules, weights=weights, needed=needed, protect=protect)
 
-    async def prune(self, plan: PruningPlan, reason: str = "") -> int:
+    async def prune(self, plan: PruningPlan, reason: str = "", *, elsewhere: bool = False) -> int:
         """Append the prune entry of a plan; returns its index, which is the leaf then.
 
-        ``reason``: words of whoever pruned, before those of the plan. Raises ValueError when the
-        plan does nothing or the session has moved on since, StoreError when the database refuses.
+        ``reason``: words of whoever pruned, before those of the plan. ``elsewhere``: the plan may
+        be for another place than the leaf, and the session goes on from there. Raises ValueError
+        when the plan does nothing or the session has moved on since, StoreError when the database
+        refuses.
         """
         if not plan.results:
             raise ValueError(plan.reason)
-        if plan.leaf != self.leaf:
+        if plan.leaf != self.leaf and not elsewhere:
             raise ValueError("The session has moved on since this was planned; plan it anew.")
         data = plan.data(self.tree.columns.ids)
         data["reason"] = " ".join(filter(None, (reason, plan.reason)))
