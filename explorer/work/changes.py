@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from explorer.extensions.records import HookRecord
+
 
 @dataclass(frozen=True, slots=True)
 class SessionsChanged:
@@ -88,6 +90,26 @@ class AutomaticChanged:
     key: int
 
 
+@dataclass(frozen=True, slots=True)
+class BackgroundChanged:
+    """The summary of session ``key`` that is made ahead: where it stands, how full the last
+    prompt was (a share of its budget), and what happened, in a sentence."""
+
+    key: int
+    state: str
+    ratio: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionsActed:
+    """Extensions were asked about an event of session ``key``; what each handler did, in order."""
+
+    key: int
+    event: str
+    records: tuple[HookRecord, ...]
+
+
 Change = (
     SessionsChanged
     | EntriesAppended
@@ -98,6 +120,8 @@ Change = (
     | CompactionStarted
     | CompactionEnded
     | AutomaticChanged
+    | ExtensionsActed
+    | BackgroundChanged
 )
 Listener = Callable[[Change], None]
 
