@@ -132,7 +132,7 @@ class Dropper:
         of whose calls only that one was left."""
         going, seen = [node], {id(node)}
         for gone in going:
-            for part in gone.walk():
+            for part in (*gone.walk(), *_emptied(gone, seen)):
                 if not part.alive:
                     continue
                 partners = list(self._together.get(part.element.keep, ()))
@@ -228,6 +228,17 @@ def _lowest_inside(node: Node) -> int:
     while rows and not rows[-1].alive:
         rows.pop()
     return rows[-1].priority if rows else HIGHEST
+
+
+def _emptied(node: Node, gone: set[int]) -> Iterator[Node]:
+    """What is above a node and holds nothing but what goes."""
+    above = node.parent
+    while above is not None and above.parent is not None and not above.calls:
+        if any(child.alive and id(child) not in gone for child in above.children):
+            return
+        yield above
+        gone.add(id(above))
+        above = above.parent
 
 
 def _inside(node: Node, seen: set[int]) -> bool:
