@@ -22,6 +22,7 @@ from ui.control.navigating import NavigationControl
 from ui.control.refreshing import RefreshControl
 from ui.control.searching import SearchControl
 from ui.control.sessions import SessionsControl
+from ui.control.settings import SettingsControl
 from ui.control.talking import AgentControl
 from ui.main_window import MainWindow
 
@@ -56,6 +57,7 @@ class WindowSession(QObject):
         # The map shows a session before the panel tells it how that one would be divided.
         self.refresh = RefreshControl(self.desk, self.sessions, self.navigation)
         self.compaction = CompactionControl(self.desk)
+        self.settings = SettingsControl(self.desk)
         self.actions = WindowActions(self)
         window.on_close = self._close_asked
         window.welcome.pressed.connect(self.open_sample)
@@ -83,6 +85,7 @@ class WindowSession(QObject):
             self.refresh.ready()
             self.agent.ready()
             self.compaction.ready()
+            self.settings.ready()
             self.window.welcome.button.setFocus()
             await self._open_first(arguments)
             self.window.is_ready = True
@@ -92,6 +95,7 @@ class WindowSession(QObject):
             await self._done.wait()
         finally:
             stop_watching()
+            self.settings.stop()
             self.window.map.shutdown()
             self.desk.show(None)
             await self.desk.tasks.close()

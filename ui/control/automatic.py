@@ -62,11 +62,13 @@ class AutomaticControl(QObject):
     def rules(self, document: Document) -> AutomaticRules:
         """The rules as they stand now: those that the window shows."""
         desk = self._desk
+        # What was written to a file a moment ago counts already (A12).
+        desk.live.refresh()
         profile = desk.profile
         return AutomaticRules(
             profile,
             desk.settings,
-            desk.preferences.summary_model,
+            desk.summary_models()[0],
             enabled=self.is_on(document),
             auto_continue=profile.auto_continue,
         )

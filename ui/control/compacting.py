@@ -11,7 +11,7 @@ from explorer.work.document import Document, NothingToUndo
 from explorer.work.drafting import Draft, DraftFailed, Order
 from ui.compaction.ports import ModelChoice
 from ui.compaction.words import is_possible
-from ui.control.desk import Desk
+from ui.control.desk import SUMMARY_MODEL, Desk
 from ui.main_window import TABS
 
 MOST_WAITING = 5
@@ -26,6 +26,7 @@ class CompactionControl(QObject):
         self._desk = desk
         self._cancel: CancelToken | None = None
         self._shown: Document | None = None
+        self._offered: tuple[list[ModelChoice], str] = ([], "")
         panel, window = desk.window.compaction, desk.window
         panel.partition_changed.connect(self._partition_changed)
         panel.settings_changed.connect(desk.set_settings)
@@ -42,6 +43,7 @@ class CompactionControl(QObject):
         desk.document_changed.connect(self.stop)
         desk.fillers.append(self._document_changed)
         desk.settings_changed.connect(lambda: panel.set_rules(desk.profile, desk.settings))
+        desk.models_changed.connect(self.show_models)
 
     @property
     def running(self) -> bool:
@@ -57,13 +59,21 @@ class CompactionControl(QObject):
         """The workbench is there: offer its models and show what is open."""
         panel, desk = self._desk.window.compaction, self._desk
         panel.set_rules(desk.profile, desk.settings)
+        self.show_models()
+
+    def show_models(self) -> None:
+        """Offer the models, with the one that is to be asked."""
+        panel, desk = self._desk.window.compaction, self._desk
         if desk.bench is not None:
             choices = [
                 ModelChoice(model.id, model.label, model.input_price, model.output_price)
-                for model in desk.bench.door.models()
+                for model in desk.model_infos()
                 if model.id != "offline/demo"
             ]
-            panel.set_models(choices, desk.preferences.summary_model)
+            chosen = desk.summary_models()[0]
+            if (choices, chosen) != self._offered:
+                self._offered = choices, chosen
+                panel.set_models(choices, chosen)
 
     def keep_edits(self) -> None:
         """Texts of drafts that were not committed are kept as they are edited by now."""
@@ -83,6 +93,7 @@ class CompactionControl(QObject):
         if document is self._shown:
             return
         self._shown = document
+        self.show_models()
         instructions = document.choices().get("instructions") if document is not None else ""
         panel.setup.instructions.setPlainText(instructions if isinstance(instructions, str) else "")
         if document is not None and (waiting := document.waiting_drafts()):
@@ -101,7 +112,8 @@ class CompactionControl(QObject):
         self._desk.window.inspector.setCurrentIndex(TABS.index("compaction"))
 
     def _model_chosen(self, model: str) -> None:
-        self._desk.preferences.summary_model = model
+        self._desk.choose_model(SUMMARY_MODEL, model)
+        self._offered = self._offered[0], model
 
     # the draft -------------------------------------------------------------------------------
 

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from explorer.compaction.profile import (
-    PROFILES,
-    Profile,
-    Settings,
-    profile_values,
-    read_profile,
-)
+from explorer import paths
+from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
+from explorer.extensions.trust import TrustStore
 from explorer.preferences import Preferences
+from explorer.settings.choices import (
+    Chosen,
+    chosen_from,
+    rules_of,
+    with_profile,
+    with_rules,
+    with_sizes,
+)
+from explorer.settings.effective import summary_models
+from explorer.settings.live import LiveSettings, project_of
 from ui.shell.tasks import TaskOwner
 from ui.widgets.notice import Notice
 
 if TYPE_CHECKING:  # the workbench is there after the first paint, its types before
+    from explorer.models.door import ModelInfo
     from explorer.work.document import Document
     from explorer.workbench import Workbench
     from ui.main_window import MainWindow
+
+SUMMARY_MODEL, AGENT_MODEL = "summary_model", "agent_model"
+"""Names under which a session keeps the models chosen in it."""
 
 REST_MS = 400
 """How long a size must not change before it is kept with the session."""
@@ -38,6 +48,8 @@ class Desk(QObject):
     document_changed = Signal()
     """Another document: for what names it, and for the map."""
     settings_changed = Signal()
+    models_changed = Signal()
+    """Other models may be the ones to ask."""
     state_changed = Signal()
     """Something changed that decides what can be done now."""
 
@@ -51,60 +63,115 @@ class Desk(QObject):
         self.fillers: list[Callable[[], None]] = []
         """Fill the panes that take their time with another document, once the map is painted."""
         self.agent_running = False
-        self.profile: Profile = PROFILES.get(preferences.profile) or PROFILES["explorer"]
+        self.live = LiveSettings(paths.settings_path(), TrustStore())
+        """The settings of the person and of projects."""
+        self.project: Path | None = None
+        """The folder that the session shown worked in, or the one above it that has settings."""
+        self.chosen = Chosen()
+        """What the session shown chose for itself."""
+        self._models: dict[str, str] = {}
+        self.profile: Profile = PROFILES["explorer"]
         self.settings = Settings.of(self.profile)
+        self._rule(tells=False)
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MS)
         self._rest.timeout.connect(self._keep)
 
+    # the rules ------------------------------------------------------------------------------------
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The settings that are set for the session shown, as they stand now."""
+        return self.live.values(self.project)
+
     def set_profile(self, name: str) -> None:
         """Follow the rules of another system, with its own sizes."""
-        if name in PROFILES and PROFILES[name] != self.profile:
+        if name in BASES and self._choose(with_profile(self.chosen, name)):
             self.preferences.profile = name
-            self.profile = PROFILES[name]
-            self.settings = Settings.of(self.profile)
-            self._keep()
-            self.settings_changed.emit()
 
     def set_rules(self, profile: Profile) -> None:
         """Follow a profile of which a rule was changed; it lasts until another is chosen."""
-        if profile != self.profile:
-            self.profile = profile
-            self._keep()
-            self.settings_changed.emit()
+        self._choose(with_rules(self.chosen, profile, self.values, self.preferences.profile))
 
     def set_settings(self, settings: Settings) -> None:
-        if settings != self.settings:
-            self.settings = settings
-            # A slider passes through a hundred sizes; the one where it rests is kept.
+        chosen = with_sizes(self.chosen, settings, self.values, self.preferences.profile)
+        # A slider passes through a hundred sizes; the one where it rests is kept.
+        self._choose(chosen, rests=False)
+
+    def forget_choices(self) -> None:
+        """Follow the settings alone again, and the profile that they name."""
+        self._choose(Chosen())
+
+    def _choose(self, chosen: Chosen, rests: bool = True) -> bool:
+        """Take a session's own choices; whether they are others than before."""
+        if chosen == self.chosen:
+            return False
+        self.chosen = chosen
+        if rests:
+            self._keep()
+        else:
             self._rest.start()
+        self._rule()
+        return True
+
+    def _rule(self, tells: bool = True) -> tuple[str, ...]:
+        """Work out the rules anew, and tell the views of them when they changed; what of the
+        session's own choices cannot be used."""
+        before = self.profile, self.settings
+        rules = rules_of(self.chosen, self.values, self.preferences.profile)
+        self.profile, self.settings = rules.profile, rules.settings
+        if tells and before != (self.profile, self.settings):
             self.settings_changed.emit()
+        return rules.mistakes
+
+    def settings_file_changed(self) -> None:
+        """The person's settings, or a project's, are not what they were."""
+        self._rule()
+        self.models_changed.emit()
+
+    def summary_models(self) -> tuple[str, ...]:
+        """The models to ask for a summary, in order: the session's own choice, else what the
+        settings say, else the one chosen last (A43, A54)."""
+        if own := self._models.get(SUMMARY_MODEL):
+            return (own,)
+        return summary_models(self.values, self.preferences.summary_model, self.agent_model())
+
+    def agent_model(self) -> str:
+        """The model that answers: the session's own choice, the settings', the one chosen last."""
+        own = self._models.get(AGENT_MODEL)
+        return own or str(self.values.get("agent.model") or self.preferences.agent_model)
+
+    def choose_model(self, choice: str, model: str) -> None:
+        """Keep a model that a person chose, with the session, and for sessions without one."""
+        if choice == SUMMARY_MODEL:
+            self.preferences.summary_model = model
+        else:
+            self.preferences.agent_model = model
+        self._models[choice] = model
+        if self.document is not None:
+            self.document.choose(choice, model)
 
     def _keep(self) -> None:
         """A session is opened again with the rules and sizes that were last chosen in it."""
         self._rest.stop()
         if self.document is not None:
-            rules = {"profile": profile_values(self.profile), "settings": asdict(self.settings)}
-            self.document.choose("compaction", rules)
+            kept = self.chosen.to_json() if self.chosen != Chosen() else None
+            self.document.choose("rules", kept)
 
     def _take_kept(self, document: Document) -> None:
-        """The rules kept with a session; one without takes those that were last chosen."""
-        self.profile = PROFILES.get(self.preferences.profile) or PROFILES["explorer"]
-        self.settings = Settings.of(self.profile)
-        kept = document.choices().get("compaction")
-        if isinstance(kept, dict):
-            try:
-                named = kept["profile"]
-                base = PROFILES.get(named.get("name")) or PROFILES["explorer"]
-                read, settings = read_profile(named, base), Settings(**kept["settings"])
-            except (AttributeError, KeyError, TypeError):
-                # Another version of the program kept rules that this one does not know.
-                self.say("The rules kept with this session are not known here.")
-            else:
-                self.profile, self.settings = read.profile, settings
-                for mistake in read.mistakes:
-                    self.say(f"A rule kept with this session cannot be used: {mistake}.")
+        """The rules kept with a session; one without follows the settings."""
+        self.project = project_of(document.header.cwd)
+        self.chosen = Chosen()
+        choices = document.choices()
+        names = (SUMMARY_MODEL, AGENT_MODEL)
+        self._models = {n: str(choices[n]) for n in names if isinstance(choices.get(n), str)}
+        try:
+            self.chosen = chosen_from(choices.get("rules", choices.get("compaction")))
+        except ValueError as error:
+            self.say(str(error))
+        for mistake in self._rule(tells=False):
+            self.say(f"A rule kept with this session cannot be used: {mistake}.")
 
     def show(self, document: Document | None) -> None:
         """Make a document the one that the window shows; its ``fillers`` are to follow."""
@@ -125,7 +192,19 @@ class Desk(QObject):
         if self.bench is None:
             return []
         other = "offline/demo" if purpose == "summary" else "offline/extractive"
-        return [(m.id, m.label) for m in self.bench.door.models() if m.id != other]
+        return [(m.id, m.label) for m in self.model_infos() if m.id != other]
+
+    def model_infos(self) -> list[ModelInfo]:
+        """What is known of the models that can be asked: the listed ones, and those that the
+        settings name besides, as a server of one's own has them."""
+        if self.bench is None:
+            return []
+        door = self.bench.door
+        listed = door.models()
+        named = (*self.values.get("compaction.model", ()), self.values.get("agent.model"))
+        known = {model.id for model in listed}
+        missing = dict.fromkeys(name for name in named if name and name not in known)
+        return [*listed, *(door.info(name) for name in missing)]
 
     # what the person is told ----------------------------------------------------------------------
 

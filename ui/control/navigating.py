@@ -39,7 +39,7 @@ class NavigationControl(QObject):
         plan = document.plan(target)
         if plan.is_noop:
             self._desk.say("This entry is the leaf already.")
-        elif not plan.leaves_branch:
+        elif not plan.leaves_branch or self._desk.profile.branch_summaries == "off":
             await self._finish(plan, None, None)
         else:
             self._ask(plan)
@@ -62,7 +62,7 @@ class NavigationControl(QObject):
             question,
             facts,
             self._desk.models("summary"),
-            self._desk.preferences.summary_model,
+            self._desk.summary_models()[0],
             self._desk.window,
         )
         self.dialog = dialog

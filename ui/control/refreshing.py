@@ -48,6 +48,7 @@ class RefreshControl(QObject):
         window.entry.entry_requested.connect(self._follow_link)
         desk.document_changed.connect(self._document_changed)
         desk.settings_changed.connect(self._settings_changed)
+        desk.models_changed.connect(self._status)
         window.header.profile_chosen.connect(desk.set_profile)
 
     def ready(self) -> None:
@@ -207,7 +208,7 @@ class RefreshControl(QObject):
         )
         window.saved.setText("● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
-        window.model.setText(f"summaries by {self._desk.preferences.summary_model}")
+        window.model.setText(f"summaries by {self._desk.summary_models()[0]}")
         window.entries.setText(f"{len(tree):,} entries")
 
     # the menu of an entry -------------------------------------------------------------------------

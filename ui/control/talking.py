@@ -21,7 +21,7 @@ from explorer.work.automatic import AutomaticCompaction, NotNow
 from explorer.work.document import Document
 from explorer.work.talk import start_turn
 from ui.control.automatic import AutomaticControl
-from ui.control.desk import Desk
+from ui.control.desk import AGENT_MODEL, Desk
 
 COMPACT = "/compact"
 """Typed instead of a message: compact here, with the rest of the line as instructions (A9)."""
@@ -37,6 +37,7 @@ class AgentControl(QObject):
         self._desk = desk
         self._cancel: CancelToken | None = None
         self._shown: Document | None = None
+        self._offered: tuple[list[tuple[str, str]], str] = ([], "")
         self._then: Callable[[], None] = lambda: None
         """What is to follow once the session stands still."""
         self.automatic = AutomaticControl(desk, self.stop)
@@ -54,17 +55,25 @@ class AgentControl(QObject):
 
     def ready(self) -> None:
         """The workbench is there: offer its models."""
-        pane, preferences = self._desk.window.agent, self._desk.preferences
-        pane.set_models(self._desk.models("agent"), preferences.agent_model)
+        self._desk.models_changed.connect(self._show_models)
+        self._show_models()
         self._show_workspace()
         self.automatic.ready()
+
+    def _show_models(self) -> None:
+        """Offer the models, with the one that is to answer."""
+        offered, chosen = self._desk.models("agent"), self._desk.agent_model()
+        if (offered, chosen) != self._offered:
+            self._offered = offered, chosen
+            self._desk.window.agent.set_models(offered, chosen)
 
     def _show_workspace(self) -> None:
         folder = self._desk.preferences.workspace
         self._desk.window.agent.set_workspace(folder or "")
 
     def _model_chosen(self, model: str) -> None:
-        self._desk.preferences.agent_model = model
+        self._desk.choose_model(AGENT_MODEL, model)
+        self._offered = self._desk.models("agent"), model
 
     def _choose_workspace(self) -> None:
         dialog = QFileDialog(self._desk.window, "Folder that the agent may look into")
@@ -88,6 +97,7 @@ class AgentControl(QObject):
         if self._shown is not document:
             self.keep_unsent()
             self._shown = document
+            self._show_models()
             unsent = document.choices().get("unsent") if document is not None else ""
             composer = self._desk.window.agent.composer
             composer.setPlainText(unsent if isinstance(unsent, str) else "")

@@ -1,0 +1,138 @@
+"""What a session chose for itself, over the settings of the person and the project.
+
+Only what differs is kept, value by value: everything else goes on following the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, NamedTuple
+
+from explorer.compaction.profile import (
+    BASES,
+    Profile,
+    Settings,
+    profile_values,
+    read_profile,
+)
+from explorer.settings.effective import Values, effective, profile_named
+from explorer.settings.keys import KEYS, own_value
+
+_SIZES = tuple(item.name for item in fields(Settings))
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A session's own choices. ``rules`` are a profile's plain values, ``sizes`` tokens."""
+
+    profile: str = ""
+    """Name of the profile; empty where the session follows the settings."""
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept with the session."""
+        return {"profile": self.profile, "rules": dict(self.rules), "sizes": dict(self.sizes)}
+
+    def by_key(self, rules: Rules) -> dict[str, Any]:
+        """The choices that a setting stands for, by its name. ``rules``: what came of them."""
+        found: dict[str, Any] = {"compaction.profile": self.profile} if self.profile else {}
+        for key in KEYS.values():
+            if key.field in self.sizes:
+                found[key.name] = self.sizes[key.field]
+            elif key.field in self.rules:
+                found[key.name] = self.rules[key.field]
+            elif key.name.partition(".")[0] == "pruning" and "pruning" in self.rules:
+                found[key.name] = own_value(key, rules.profile)
+        if "branch_summaries" in self.rules:
+            found["branchSummary.enabled"] = self.rules["branch_summaries"] != "off"
+        return found
+
+
+class Rules(NamedTuple):
+    """What a session follows, and what of its own choices could not be used, in sentences."""
+
+    profile: Profile
+    settings: Settings
+    mistakes: tuple[str, ...] = ()
+
+
+def rules_of(chosen: Chosen, values: Values, otherwise: str = "explorer") -> Rules:
+    """The rules of a session: its own choices, over the settings that are set, over the profile.
+
+    ``otherwise``: the profile where neither names one.
+    """
+    base = BASES.get(chosen.profile) or profile_named(values, otherwise)
+    read = read_profile(chosen.rules, effective(base, values))
+    sizes = {name: size for name, size in chosen.sizes.items() if name in _SIZES}
+    settings = replace(Settings.of(read.profile), **sizes)
+    return Rules(read.profile, settings, tuple(str(mistake) for mistake in read.mistakes))
+
+
+def with_profile(chosen: Chosen, name: str) -> Chosen:
+    """Another system's rules and sizes: what was chosen under the one before is left behind."""
+    return Chosen(profile=name)
+
+
+def with_rules(chosen: Chosen, profile: Profile, values: Values, otherwise: str) -> Chosen:
+    """The choices after a person changed rules of the profile that was shown.
+
+    What is as it would be without a choice is none; the profile's own rules, restored, are none
+    either.
+    """
+    if profile == BASES.get(profile.name):
+        return replace(chosen, rules={})
+    now = profile_values(rules_of(chosen, values, otherwise).profile)
+    without = profile_values(rules_of(replace(chosen, rules={}), values, otherwise).profile)
+    rules = dict(chosen.rules)
+    for name, value in profile_values(profile).items():
+        if value != now.get(name):
+            rules[name] = value
+            if value == without.get(name):
+                del rules[name]
+    return replace(chosen, rules=rules)
+
+
+def with_sizes(chosen: Chosen, settings: Settings, values: Values, otherwise: str) -> Chosen:
+    """The choices after a person moved a size; one put back where it comes from is none."""
+    now = asdict(rules_of(chosen, values, otherwise).settings)
+    without = asdict(rules_of(replace(chosen, sizes={}), values, otherwise).settings)
+    sizes = dict(chosen.sizes)
+    for name, size in asdict(settings).items():
+        if size != now[name]:
+            sizes[name] = size
+            if size == without[name]:
+                del sizes[name]
+    return replace(chosen, sizes=sizes)
+
+
+def chosen_from(kept: Any) -> Chosen:
+    """What was kept with a session; nothing where it is none of ours. Raises ValueError when it
+    is of a kind that is not known here."""
+    if not isinstance(kept, dict):
+        return Chosen()
+    profile, rules, sizes = (kept.get(name) for name in ("profile", "rules", "sizes"))
+    if isinstance(profile, dict):
+        return _from_whole(profile, kept.get("settings"))
+    if not (isinstance(profile, str) and isinstance(rules, dict) and isinstance(sizes, dict)):
+        raise ValueError("The rules kept with this session are not known here.")
+    return Chosen(profile, rules, _whole_numbers(sizes))
+
+
+def _from_whole(profile: Mapping[str, Any], settings: Any) -> Chosen:
+    """Version 0.1.0 kept all rules and all sizes: those that are not the profile's own."""
+    name = str(profile.get("name", ""))
+    base = BASES.get(name) or BASES["explorer"]
+    own = profile_values(base)
+    rules = {key: value for key, value in profile.items() if key in own and value != own[key]}
+    kept = settings if isinstance(settings, dict) else {}
+    sizes = _whole_numbers(kept)
+    own_sizes = asdict(Settings.of(base))
+    changed = {key: size for key, size in sizes.items() if size != own_sizes.get(key)}
+    rules.pop("name", None), rules.pop("title", None)
+    return Chosen(base.name, rules, changed)
+
+
+def _whole_numbers(sizes: Mapping[str, Any]) -> dict[str, int]:
+    return {key: size for key, size in sizes.items() if type(size) is int and size >= 0}
