@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import compress
 
+from explorer.compaction.conversation import EntryReader, read_conversation
 from explorer.compaction.file_ops import FileOperations
 from explorer.compaction.path_view import CONTEXT_MASK, PathView, view_of
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import (
-    EntryReader,
     SummaryRequest,
     material_of,
     output_cap,
-    read_conversation,
     request_of,
 )
 from explorer.compaction.summary import footer, strip_files

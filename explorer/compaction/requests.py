@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
-from explorer.compaction.convert import entry_to_llm
-from explorer.compaction.folding import newest_within
+from explorer.compaction.conversation import EntryReader, read_conversation
+from explorer.compaction.convert import with_notes
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.serialize import Serialized, Span, escape_tags, serialize
+from explorer.compaction.serialize import Serialized, Span, escape_tags
+from explorer.compaction.short_summary import recent_messages
 from explorer.compaction.summary import strip_files
 from explorer.compaction.validation import FREE, Form, form_of
 from explorer.compaction.wording import Templates
 from explorer.session.text import well_formed
 
 Purpose = Literal["history", "turn_prefix", "short", "branch"]
-EntryReader = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]
-"""Gives the JSON of entries by index, in the order asked for."""
-
 BRANCH_OUTPUT_TOKENS = 2048
 SHORT_OUTPUT_TOKENS = 512
 
@@ -94,6 +92,7 @@ def build_requests(
     They are independent and can run at the same time. Nothing is asked about nothing (E4), so the
     list may be empty in the corrected profile. ``previous_summary``: of the compaction in force.
     """
+    entries = with_notes(entries, preparation.cuts.view.pruned)
     profile, settings = preparation.profile, preparation.settings
     added = additions or Additions()
     one = profile.split == "one-summary"
@@ -122,7 +121,7 @@ def build_requests(
         form = form_of(profile, "turn_prefix")
         requests.append(request_of(material, "turn_prefix", templates.system, cap, form))
     if profile.short_summary and requests:
-        recent = _recent(preparation, entries, templates) or history
+        recent = recent_messages(preparation, entries, templates) or history
         material = material_of(templates, templates.short, "", recent, profile)
         cap = output_cap("short", settings, model_limit)
         requests.append(request_of(material, "short", templates.system, cap))
@@ -151,31 +150,6 @@ def _history(
         previous,
         preparation.previous_compaction,
         added.context,
-    )
-
-
-def _recent(
-    preparation: Preparation, entries: EntryReader, templates: Templates
-) -> Serialized | None:
-    """The messages that the compaction keeps, the newest of them that count as recent (A25)."""
-    view = preparation.cuts.view
-    kept = view.entries(preparation.cut, len(view), view.sent)
-    read = read_conversation(kept, entries, templates, preparation.profile)
-    if not read.text:
-        return None
-    return newest_within(read, max(1, preparation.settings.keep_recent_tokens))
-
-
-def read_conversation(
-    wanted: Sequence[int], entries: EntryReader, templates: Templates, profile: Profile
-) -> Serialized:
-    """Entries, read and serialized; what is never sent says nothing."""
-    if not wanted:
-        return Serialized("", [])
-    messages = (entry_to_llm(entry, templates) for entry in entries(wanted))
-    return serialize(
-        ((index, sent) for index, sent in zip(wanted, messages, strict=True) if sent is not None),
-        profile,
     )
 
 

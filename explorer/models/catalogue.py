@@ -17,6 +17,8 @@ from typing import Any
 TABLE_FILE = "model_prices_and_context_window_backup.json"
 EXTRACTIVE = "offline/extractive"
 DEMO = "offline/demo"
+REMOTE = "remote/endpoint"
+"""A service of one's own that summarizes (A29)."""
 
 # Which environment variable says that a provider can be called.
 PROVIDER_KEYS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -53,6 +55,9 @@ OFFLINE_MODELS = (
     ModelInfo(DEMO, "Demonstration agent (offline)", 200_000, 8_000, True, 0.0, 0.0),
 )
 
+REMOTE_MODEL = ModelInfo(REMOTE, "Remote endpoint", None, None)
+"""Its window and its limit are its own."""
+
 
 def price_table_path() -> Path | None:
     """Where the wheel of litellm keeps its table; None where litellm is not installed."""
@@ -75,6 +80,8 @@ class Catalogue:
         declared = self._declared.get(model_id)
         if declared is not None:
             return declared
+        if model_id == REMOTE:
+            return REMOTE_MODEL
         row = self._row(model_id)
         if row is None:
             return ModelInfo(model_id, model_id, None, None)

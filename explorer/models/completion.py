@@ -41,6 +41,8 @@ class Completion:
     usage: Usage | None
     stop_reason: StopReason
     elapsed_ms: float
+    short_summary: str = ""
+    """Sentences for display, where an endpoint gave them along (A29)."""
 
 
 async def complete(
@@ -62,6 +64,7 @@ async def complete(
     calls: list[ToolCall] = []
     usage: Usage | None = None
     stop: StopReason | None = None
+    short = ""
     events = door.stream(request, cancel)
     async with aclosing(events) as open_events:  # type: ignore[type-var]
         async for event in open_events:
@@ -76,8 +79,8 @@ async def complete(
                     calls.append(call)
                 case UsageReport(counted):
                     usage = counted
-                case Finished(reason):
-                    stop = reason
+                case Finished(reason, sentences):
+                    stop, short = reason, sentences
     if stop is None:
         raise ModelError("network", "The answer ended without saying that it was complete.")
     return Completion(
@@ -87,4 +90,5 @@ async def complete(
         usage,
         stop,
         (clock() - started) * 1000,
+        short,
     )

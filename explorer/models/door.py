@@ -10,11 +10,11 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from explorer.models.cancel import CancelToken
-from explorer.models.catalogue import DEMO, EXTRACTIVE, Catalogue, ModelInfo
+from explorer.models.catalogue import DEMO, EXTRACTIVE, REMOTE, REMOTE_MODEL, Catalogue, ModelInfo
 from explorer.models.completion import Completion, Streams, complete
 from explorer.models.events import (
     Cancelled,
@@ -35,6 +35,7 @@ from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.pipe import EventPipe
 from explorer.models.provider import ProviderSettings, ProviderThread
+from explorer.models.remote import RemoteSettings, call_endpoint, check_address
 from explorer.models.request import (
     ChatMessage,
     ContentPart,
@@ -50,6 +51,7 @@ from explorer.models.request import (
 __all__ = [
     "DEMO",
     "EXTRACTIVE",
+    "REMOTE",
     "CancelToken",
     "Cancelled",
     "ChatMessage",
@@ -99,6 +101,8 @@ class ModelDoorConfig:
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 600.0
     idle_timeout_s: float = 300.0
+    remote: RemoteSettings = field(default_factory=RemoteSettings)
+    """The endpoint that ``remote/endpoint`` stands for (A29)."""
 
 
 class ModelDoor:
@@ -106,6 +110,7 @@ class ModelDoor:
 
     def __init__(self, config: ModelDoorConfig | None = None) -> None:
         self._config = config or ModelDoorConfig()
+        self._remote = self._config.remote
         self._catalogue = Catalogue(self._config.models)
         self._provider = ProviderThread()
         self._workers = ThreadPoolExecutor(max_workers=2, thread_name_prefix="offline-model")
@@ -114,8 +119,18 @@ class ModelDoor:
 
     def models(self) -> list[ModelInfo]:
         """The offline models, the declared ones, and those a key in the environment opens;
-        provider by provider, the newest first."""
-        return listed(self._catalogue.known())
+        provider by provider, the newest first. The remote endpoint, where one was named."""
+        remote = [REMOTE_MODEL] if self._remote.address else []
+        return listed([*self._catalogue.known(), *remote])
+
+    def use_endpoint(self, address: str) -> None:
+        """Let ``remote/endpoint`` stand for another address from now on; empty for none.
+
+        Raises ModelError (unavailable) with the reason for an address that cannot be used.
+        """
+        if address.strip():
+            check_address(address, self._remote.allow_plain)
+        self._remote = replace(self._remote, address=address.strip())
 
     def info(self, model_id: str) -> ModelInfo:
         """Window, output limit (tokens) and prices; None for each figure not known."""
@@ -178,6 +193,9 @@ class ModelDoor:
             pipe.end(Cancelled() if isinstance(error, asyncio.CancelledError) else error)
             pipe.close()
 
+        if request.model == REMOTE:
+            work = call_endpoint(request, self._remote, pipe.put)
+            return self._provider.work(work, on_end).cancel
         settings = ProviderSettings(
             self._config.api_base,
             self._config.headers,

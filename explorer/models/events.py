@@ -70,6 +70,8 @@ class Finished:
     """The model said that its answer is over, and why. Always the last event."""
 
     stop_reason: StopReason
+    short_summary: str = ""
+    """Sentences for display, from an endpoint that gives them along with a summary (A29)."""
 
 
 Event = TextDelta | ThinkingDelta | ToolCallReady | UsageReport | Finished

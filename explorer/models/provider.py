@@ -137,6 +137,12 @@ class ProviderThread:
         """Make the call; `emit` and `on_end` run on this thread. Errors are ModelErrors."""
         return self._start(self._call(request, settings, output_limit, emit), on_end)
 
+    def work(
+        self, coroutine: Coroutine[Any, Any, None], on_end: Callable[[BaseException | None], None]
+    ) -> Call:
+        """Run other work that talks to a server on this thread; see ``start``."""
+        return self._start(coroutine, on_end)
+
     def close(self) -> None:
         """Cancel what runs, then end the loop and the thread. Waits at most five seconds."""
         with self._lock:

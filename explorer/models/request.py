@@ -88,6 +88,8 @@ class ModelRequest:
     thinking: str | None = None
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: str | None = None
+    endpoint: str | None = None
+    """The address that ``remote/endpoint`` stands for in this request; None: the door's own."""
 
     def to_json(self) -> dict[str, Any]:
         """The request as a JSON object (dictionaries, lists and plain values)."""
@@ -102,6 +104,7 @@ class ModelRequest:
                 for t in self.tools
             ],
             "tool_choice": self.tool_choice,
+            **({"endpoint": self.endpoint} if self.endpoint else {}),
         }
 
     @classmethod
@@ -125,6 +128,7 @@ class ModelRequest:
                     for t in data.get("tools") or ()
                 ),
                 tool_choice=data.get("tool_choice"),
+                endpoint=data.get("endpoint"),
             )
         except KeyError as missing:
             raise ValueError(f"a recorded model request lacks the field {missing}") from missing

@@ -7,8 +7,10 @@ throttles is not one that overflows (E12); see ``explorer.models.classify``.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from random import Random
 from typing import NamedTuple, TypeVar
 
 from explorer.models.cancel import CancelToken
@@ -37,6 +39,17 @@ class RetryPolicy:
     """No wait of our own is longer. A provider that asks for more is not waited for."""
     jitter: float = 0.25
     """The part of a wait that chance may add, so that many callers do not come back as one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """A policy with the clock and the chance that it needs; tests bring their own."""
+
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
+    sleep: Sleep = asyncio.sleep
+    random: Jitter = field(default_factory=lambda: Random().random)
+    clock: Callable[[], float] = time.monotonic
+    """Seconds, from any start."""
 
 
 class Retry(NamedTuple):

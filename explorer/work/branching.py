@@ -30,14 +30,22 @@ class Branching(OpenedSession):
         return prepare_branch(self.tree, plan.old_leaf, plan.new_leaf, profile, settings)
 
     def branch_requests(
-        self, prepared: BranchPreparation, instructions: str, model: str | None = None
+        self,
+        prepared: BranchPreparation,
+        instructions: str,
+        model: str | None = None,
+        replace: bool | None = None,
     ) -> list[SummaryRequest]:
-        """The exact request of a branch summary; empty when there is nothing to tell (B16)."""
+        """The exact request of a branch summary; empty when there is nothing to tell (B16).
+
+        ``replace``: the instructions take the prompt's place (A36); None: as the profile has it.
+        """
         request = branch_request(
             prepared,
             self.payloads.entries,
             instructions,
             self.templates,
+            replace=replace,
             model_limit=self._output_limit(model),
         )
         return [] if request is None else [request]
@@ -50,7 +58,11 @@ class Branching(OpenedSession):
         Raises DraftFailed, Cancelled, or ValueError when there is nothing to tell.
         """
         requests = await asyncio.to_thread(
-            self.branch_requests, prepared, order.instructions, order.model
+            self.branch_requests,
+            prepared,
+            order.instructions,
+            order.model,
+            order.replace_instructions,
         )
         if not requests:
             raise ValueError("There is nothing on this branch that a summary could tell.")

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 from explorer.compaction.partition import Partition, Verdict, partition
 from explorer.compaction.prepare import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.requests import SummaryRequest, build_requests
-from explorer.session.kinds import Kind
+from explorer.compaction.requests import Additions, SummaryRequest, build_requests
 from explorer.work.appending import whole
 from explorer.work.drafting import Draft, Order
 from explorer.work.opened import OpenedSession
-from explorer.work.summaries import CompactionPlan, draft_of
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """What an undo took back."""
-
-    compaction: int
-    leaf: int
-
-
-class NothingToUndo(Exception):
-    """There is no compaction on the active path."""
+from explorer.work.recording import draft_of
+from explorer.work.summaries import CompactionPlan
 
 
 class Compacting(OpenedSession):
@@ -58,11 +45,16 @@ class Compacting(OpenedSession):
         return summary if isinstance(summary, str) and summary else None
 
     def requests(
-        self, shown: Partition, instructions: str = "", model: str | None = None
+        self,
+        shown: Partition,
+        instructions: str = "",
+        model: str | None = None,
+        additions: Additions | None = None,
     ) -> list[SummaryRequest]:
         """The exact requests that a compaction would send; empty when it is refused.
 
-        ``model``: its output limit caps what an answer may take (E19).
+        ``model``: its output limit caps what an answer may take (E19). ``additions``: what
+        extensions bring (A39).
         """
         prepared = shown.preparation
         if not isinstance(prepared, Preparation):
@@ -73,6 +65,7 @@ class Compacting(OpenedSession):
             self.previous_summary(prepared),
             instructions,
             self.templates,
+            additions=additions,
             model_limit=self._output_limit(model),
         )
 
@@ -84,16 +77,27 @@ class Compacting(OpenedSession):
         prepared = shown.preparation
         if not isinstance(prepared, Preparation):
             raise ValueError(prepared.reason)
-        plan = CompactionPlan(
+        # A long history takes its time to read.
+        requests = await asyncio.to_thread(
+            self.requests, shown, order.instructions, order.model, order.additions
+        )
+        return await self.drafts.compaction(self.compaction_plan(shown), requests, order)
+
+    def compaction_plan(self, shown: Partition) -> CompactionPlan:
+        """What a draft of a compaction starts from. Raises ValueError when it is refused."""
+        prepared = shown.preparation
+        if not isinstance(prepared, Preparation):
+            raise ValueError(prepared.reason)
+        return CompactionPlan(
             prepared,
             self.tree.columns.ids[prepared.first_kept],
             self.previous_summary(prepared),
-            _replaced(shown),
+            {
+                "history": shown.tokens[Verdict.TO_SUMMARIZE],
+                "turn_prefix": shown.tokens[Verdict.TURN_PREFIX],
+            },
             prepared.leaf == self.leaf,
         )
-        # A long history takes its time to read.
-        requests = await asyncio.to_thread(self.requests, shown, order.instructions, order.model)
-        return await self.drafts.compaction(plan, requests, order)
 
     def waiting_drafts(self) -> list[tuple[Draft, str]]:
         """Finished compaction drafts at the leaf that were neither committed nor discarded.
@@ -120,26 +124,6 @@ class Compacting(OpenedSession):
         fields = {
             "first_kept_entry_id": draft.first_kept_id,
             "tokens_before": draft.tokens_before,
+            "short_summary": draft.short_summary or None,
         }
         return await whole(self._store_draft("compaction", draft.leaf, draft, summary, fields))
-
-    async def undo(self) -> Undone:
-        """Take back the latest compaction of the active path: its parent becomes the leaf.
-
-        Raises NothingToUndo. The entries stay in the log and can be gone to again.
-        """
-        path = self.tree.path(self.leaf)
-        kinds = self.tree.columns.kind
-        for position in range(len(path) - 1, -1, -1):
-            entry = path[position]
-            if kinds[entry] == Kind.COMPACTION:
-                parent = self.tree.columns.parent[entry]
-                await self.writer.move_leaf(parent)
-                return Undone(entry, parent)
-        raise NothingToUndo("There is no compaction on the active path.")
-
-
-def _replaced(shown: Partition) -> int:
-    """Tokens that a summary takes the place of (E16): what it tells, the summary that it updates
-    among it."""
-    return shown.tokens[Verdict.TO_SUMMARIZE] + shown.tokens[Verdict.TURN_PREFIX]

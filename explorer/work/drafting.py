@@ -1,4 +1,4 @@
-"""Making a draft: the exact requests go to a model, concurrently, and come back as one summary.
+"""What a summary is made of: the order for it, every call, and the draft that comes out.
 
 A draft changes nothing in the session. It is recorded while it is made, so that a failed, cut-off
 or cancelled answer can be looked at too.
@@ -6,28 +6,26 @@ or cancelled answer can be looked at too.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from explorer.compaction.requests import SummaryRequest
-from explorer.models.door import (
-    Cancelled,
-    CancelToken,
-    ChatMessage,
-    Completion,
-    ModelDoor,
-    ModelError,
-    ModelRequest,
-    Usage,
-    complete,
-)
+from explorer.compaction.requests import Additions
+from explorer.compaction.serialize import Span
+from explorer.models.door import CancelToken, ModelRequest, Usage
+from explorer.models.retry import Patience
 
 DraftKind = Literal["compaction", "branch"]
 DraftStatus = Literal["streaming", "done", "failed", "cancelled", "committed", "discarded"]
 OnText = Callable[[str, str], None]
 """Called with a request's purpose and the next piece of its answer."""
+Why = Literal["first", "retry", "next-model", "reminder", "window", "halved"]
+"""Why a call was made: the first one; after a failure that may pass; because another model failed;
+to have an unusable answer put right; for one window of a long conversation; for a smaller one."""
+
+
+def say_nothing(_words: str) -> None:
+    """For orders that nobody waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +36,55 @@ class Order:
     model: str
     on_text: OnText
     cancel: CancelToken
+    fallbacks: tuple[str, ...] = ()
+    """Models that are asked in turn when the one before failed for good (A43)."""
+    on_progress: Callable[[str], None] = say_nothing
+    """Told in a sentence what is waited for: another try, the next model, the next window."""
+    on_restart: Callable[[str], None] = say_nothing
+    """A purpose whose pieces so far are void: it is asked again, or its next window is."""
+    patience: Patience = field(default_factory=Patience)
+    """How often and how far apart failures that may pass are tried again."""
+    additions: Additions = field(default_factory=Additions)
+    """What extensions bring to the requests (A39)."""
+    replace_instructions: bool | None = None
+    """Branches: the instructions take the prompt's place (A36); None leaves it to the profile."""
+    endpoint: str = ""
+    """The address that ``remote/endpoint`` stands for (A29)."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else is recorded with the draft: ``trigger``, ``extensions``; JSON values."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The candidates in order, each once."""
+        return tuple(dict.fromkeys((self.model, *self.fallbacks)))
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One call to a summarizer: what was sent, what came back, and what was made of it."""
+
+    purpose: str
+    why: Why
+    request: ModelRequest
+    sources: tuple[Span, ...] = ()
+    """Which entry each stretch of the first user message came from; offsets in characters."""
+    window: int = 0
+    """Which window of a long conversation it asks about, from 1; 0 when it asks about all."""
+    text: str = ""
+    """The answer as it came, as far as it came."""
+    stop_reason: str = ""
+    usage: Usage | None = None
+    elapsed_ms: float = 0.0
+    waited_s: float = 0.0
+    """How long was waited before the call."""
+    problem: str = ""
+    """Why the answer was not taken, as a sentence; empty when it was."""
+    kind: str = ""
+    """The kind of ``problem``: an ``ErrorKind``, a ``ProblemCode``, or ``cancelled``."""
+
+    @property
+    def model(self) -> str:
+        return self.request.model
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +97,8 @@ class DraftPart:
     stop_reason: str
     usage: Usage | None
     elapsed_ms: float
+    short_summary: str = ""
+    """What a remote endpoint gave for display along with the summary (A29)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +114,7 @@ class Draft:
     summary: str
     """What would be stored: the merged answers with the file operations."""
     model: str
+    """Which model wrote it: the one whose answer was taken, until then the one that is asked."""
     instructions: str
     first_kept_id: str = ""
     tokens_before: int = 0
@@ -80,6 +130,12 @@ class Draft:
     """Profile and sizes that it was prepared with, as recorded."""
     from_id: str = ""
     """Branch summaries: the entry at which the branch was left (A35)."""
+    short_summary: str = ""
+    """Two or three sentences for display (A25); empty for none."""
+    attempts: tuple[Attempt, ...] = ()
+    """Every call that was made for it, request by request."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else is recorded: ``trigger``, ``extensions``; JSON values."""
 
     @property
     def elapsed_ms(self) -> float:
@@ -88,15 +144,9 @@ class Draft:
 
     @property
     def output_tokens(self) -> int:
-        return sum(part.usage.output for part in self.parts if part.usage)
-
-
-def model_request(request: SummaryRequest, model: str) -> ModelRequest:
-    """The call that a summary request becomes; the same for every provider."""
-    messages = (ChatMessage("system", request.system), ChatMessage("user", request.prompt))
-    return ModelRequest(
-        model, messages, max_output_tokens=request.max_output_tokens, temperature=0.0
-    )
+        """Tokens that were written for it, in calls whose answer was not taken too."""
+        calls = self.attempts or self.parts
+        return sum(call.usage.output for call in calls if call.usage)
 
 
 class DraftFailed(Exception):
@@ -105,39 +155,3 @@ class DraftFailed(Exception):
     def __init__(self, message: str, parts: tuple[DraftPart, ...] = ()) -> None:
         super().__init__(message)
         self.parts = parts
-
-
-async def run_requests(
-    door: ModelDoor, requests: Sequence[SummaryRequest], order: Order
-) -> tuple[DraftPart, ...]:
-    """Send all requests together (A20) and return their answers in the same order.
-
-    The first failure stops the others. Raises DraftFailed, or Cancelled.
-    """
-    inner = CancelToken()
-    order.cancel.add_callback(inner.cancel)
-
-    async def one(request: SummaryRequest) -> DraftPart:
-        call = model_request(request, order.model)
-        try:
-            answer: Completion = await complete(
-                door, call, inner, on_text=lambda piece: order.on_text(request.purpose, piece)
-            )
-        except (ModelError, Cancelled):
-            inner.cancel()
-            raise
-        return DraftPart(
-            request.purpose, call, answer.text, answer.stop_reason, answer.usage, answer.elapsed_ms
-        )
-
-    results = await asyncio.gather(*(one(request) for request in requests), return_exceptions=True)
-    if order.cancel.cancelled:
-        raise Cancelled
-    parts = tuple(result for result in results if isinstance(result, DraftPart))
-    errors = [result for result in results if isinstance(result, BaseException)]
-    for error in errors:
-        if isinstance(error, ModelError):
-            raise DraftFailed(error.told, parts) from error
-    for error in errors:
-        raise error
-    return parts

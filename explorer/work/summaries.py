@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from explorer.compaction.branches import BranchPreparation, finish_branch
@@ -16,19 +16,13 @@ from explorer.compaction.validation import check_answer
 from explorer.compaction.wording import Templates
 from explorer.models.door import Cancelled, ModelDoor
 from explorer.session.text import well_formed
+from explorer.work.answering import Answering
 from explorer.work.changes import ChangeHub, DraftChanged
-from explorer.work.drafting import (
-    Draft,
-    DraftFailed,
-    DraftPart,
-    DraftStatus,
-    Order,
-    model_request,
-    run_requests,
-)
+from explorer.work.drafting import Draft, DraftFailed, DraftStatus, Order
+from explorer.work.recording import fields_of, planned_calls
 
 if TYPE_CHECKING:  # see explorer.work.appending
-    from explorer.store import DraftRow, Store
+    from explorer.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +32,23 @@ class CompactionPlan:
     prepared: Preparation
     first_kept_id: str
     previous_summary: str | None
-    replaced_tokens: int
-    """What the summary takes the place of (E16)."""
-    at_leaf: bool
+    replaced: Mapping[str, int] = field(default_factory=dict)
+    """Tokens that the summary takes the place of (E16), by the purpose of the request that tells
+    them; the summary that is updated counts with the history."""
+    at_leaf: bool = True
+
+    @property
+    def replaced_tokens(self) -> int:
+        return sum(self.replaced.values())
+
+    def limits(self, requests: Sequence[SummaryRequest]) -> dict[str, int]:
+        """Tokens that each answer must stay below: what it tells; of two, each may take half of
+        what the other tells too, since only their sum decides."""
+        asked = [each.purpose for each in requests if each.purpose in self.replaced]
+        if len(asked) == 1:
+            return {asked[0]: self.replaced_tokens}
+        whole = self.replaced_tokens
+        return {name: (self.replaced[name] + whole) // 2 for name in asked}
 
 
 class DraftMaker:
@@ -59,15 +67,9 @@ class DraftMaker:
         self, plan: CompactionPlan, requests: Sequence[SummaryRequest], order: Order
     ) -> Draft:
         """Make the draft of a compaction. Raises DraftFailed or Cancelled."""
+        draft = self._new(plan, order)
         prepared = plan.prepared
-        draft = Draft(
-            0, "compaction", "streaming", prepared.leaf, (), "", order.model, order.instructions,
-            first_kept_id=plan.first_kept_id, tokens_before=prepared.tokens_before,
-            read_files=prepared.read_files, modified_files=prepared.modified_files,
-            failed_files=prepared.failed_files,
-            at_leaf=plan.at_leaf, settings=_settings(prepared.profile, prepared.settings),
-        )  # fmt: skip
-        draft = await self._run(draft, requests, prepared.profile, order)
+        draft = await self._run(draft, requests, prepared.profile, order, plan.limits(requests))
         texts = {part.purpose: part.text for part in draft.parts}
         history, prefix = texts.get("history", ""), texts.get("turn_prefix", "")
         summary = well_formed(finish(prepared, history, prefix, plan.previous_summary))
@@ -80,6 +82,29 @@ class DraftMaker:
             raise DraftFailed(problems[0].message, draft.parts)
         return await self._close(replace(draft, status="done"))
 
+    async def provided(
+        self, plan: CompactionPlan, summary: str, order: Order, short_summary: str = ""
+    ) -> Draft:
+        """The draft of a summary that an extension made (A38): recorded like any other, without
+        requests. Raises DraftFailed when it is empty."""
+        draft = await self._record(self._new(plan, order), (), order)
+        draft = replace(draft, summary=well_formed(summary), short_summary=short_summary)
+        if not summary.strip():
+            problem = "The extension's summary is empty."
+            await self._fail(draft, problem)
+            raise DraftFailed(problem)
+        return await self._close(replace(draft, status="done"))
+
+    def _new(self, plan: CompactionPlan, order: Order) -> Draft:
+        prepared = plan.prepared
+        return Draft(
+            0, "compaction", "streaming", prepared.leaf, (), "", order.model, order.instructions,
+            first_kept_id=plan.first_kept_id, tokens_before=prepared.tokens_before,
+            read_files=prepared.read_files, modified_files=prepared.modified_files,
+            failed_files=prepared.failed_files, at_leaf=plan.at_leaf, facts=order.facts,
+            settings=_settings(prepared.profile, prepared.settings),
+        )  # fmt: skip
+
     async def branch(
         self,
         prepared: BranchPreparation,
@@ -91,10 +116,10 @@ class DraftMaker:
         draft = Draft(
             0, "branch", "streaming", prepared.old_leaf, (), "", order.model, order.instructions,
             read_files=prepared.read_files, modified_files=prepared.modified_files,
-            failed_files=prepared.failed_files,
-            from_id=from_id, settings=_settings(prepared.profile, prepared.settings),
+            failed_files=prepared.failed_files, from_id=from_id, facts=order.facts,
+            settings=_settings(prepared.profile, prepared.settings),
         )  # fmt: skip
-        draft = await self._run(draft, requests, prepared.profile, order)
+        draft = await self._run(draft, requests, prepared.profile, order, {})
         summary = well_formed(finish_branch(prepared, draft.parts[0].text, self._templates))
         return await self._close(replace(draft, summary=summary, status="done"))
 
@@ -104,43 +129,49 @@ class DraftMaker:
         requests: Sequence[SummaryRequest],
         profile: Profile,
         order: Order,
+        limits: Mapping[str, int],
     ) -> Draft:
         """Record the requests, send them, and take the answers when they are good."""
-        draft = await self._record(draft, requests)
+        draft = await self._record(draft, requests, order)
+        answering = Answering(self._door, order, self._templates, profile, requests, limits)
         try:
-            parts = await run_requests(self._door, requests, order)
+            await answering.run()
         except (Cancelled, asyncio.CancelledError):
             order.cancel.cancel()
-            await asyncio.shield(self._close(replace(draft, status="cancelled")))
+            draft = replace(draft, attempts=answering.attempts, status="cancelled")
+            await asyncio.shield(self._close(draft))
             raise
         except DraftFailed as error:
-            await self._fail(replace(draft, parts=error.parts), str(error))
+            draft = replace(draft, parts=error.parts, attempts=answering.attempts)
+            await self._fail(draft, str(error))
             raise
         except BaseException as error:
             # Whatever it was, the record must not say for ever that the draft is on its way.
+            draft = replace(draft, attempts=answering.attempts)
             await self._fail(draft, f"{type(error).__name__}: {error}")
             raise
-        draft = replace(draft, parts=parts)
-        for part in parts:
-            if problems := check_answer(part.text, part.stop_reason, profile=profile):
-                await self._fail(draft, problems[0].message)
-                raise DraftFailed(problems[0].message, parts)
-        return draft
+        parts = answering.parts
+        return replace(
+            draft,
+            parts=parts,
+            attempts=answering.attempts,
+            short_summary=answering.short_summary,
+            model=parts[0].request.model if parts else draft.model,
+        )
 
     async def _fail(self, draft: Draft, problem: str) -> None:
         await self._close(replace(draft, status="failed", problem=problem))
 
-    async def _record(self, draft: Draft, requests: Sequence[SummaryRequest]) -> Draft:
+    async def _record(
+        self, draft: Draft, requests: Sequence[SummaryRequest], order: Order
+    ) -> Draft:
         """Write the request down before it is sent."""
-        calls = [
-            {"purpose": request.purpose, "request": model_request(request, draft.model).to_json()}
-            for request in requests
-        ]
-        saved = self._store.add_draft(self._key, {**_fields(draft), "requests": calls})
+        fields = {**fields_of(draft), "requests": planned_calls(requests, order)}
+        saved = self._store.add_draft(self._key, fields)
         return replace(draft, id=await asyncio.wrap_future(saved))
 
     async def _close(self, draft: Draft) -> Draft:
-        await asyncio.wrap_future(self._store.update_draft(draft.id, _fields(draft)))
+        await asyncio.wrap_future(self._store.update_draft(draft.id, fields_of(draft)))
         self._hub.publish(DraftChanged(self._key, draft.id))
         return draft
 
@@ -165,69 +196,3 @@ class DraftMaker:
 
 def _settings(profile: Profile, settings: Settings) -> dict[str, Any]:
     return {"profile": asdict(profile), **asdict(settings)}
-
-
-def _fields(draft: Draft) -> dict[str, Any]:
-    """What is recorded of a draft, as the store's columns."""
-    return {
-        "kind": draft.kind,
-        "status": draft.status,
-        "leaf": draft.leaf,
-        "model": draft.model,
-        "instructions": draft.instructions,
-        "settings": dict(draft.settings),
-        "summary": draft.summary,
-        "problem": draft.problem,
-        "answers": [_answer(part) for part in draft.parts],
-        "elapsed_ms": draft.elapsed_ms,
-        "facts": {
-            "first_kept_id": draft.first_kept_id,
-            "from_id": draft.from_id,
-            "tokens_before": draft.tokens_before,
-            "read_files": list(draft.read_files),
-            "modified_files": list(draft.modified_files),
-            "failed_files": list(draft.failed_files),
-        },
-    }
-
-
-def draft_of(row: DraftRow) -> Draft:
-    """A draft as it was recorded, without its answers."""
-    facts = row.facts if isinstance(row.facts, dict) else {}
-    return Draft(
-        row.id,
-        "branch" if row.kind == "branch" else "compaction",
-        "done",
-        row.leaf,
-        (),
-        row.summary,
-        row.model,
-        row.instructions,
-        first_kept_id=str(facts.get("first_kept_id", "")),
-        tokens_before=int(facts.get("tokens_before", 0)),
-        read_files=tuple(facts.get("read_files", ())),
-        modified_files=tuple(facts.get("modified_files", ())),
-        failed_files=tuple(facts.get("failed_files", ())),
-        settings=row.settings if isinstance(row.settings, dict) else {},
-        from_id=str(facts.get("from_id", "")),
-    )
-
-
-def _answer(part: DraftPart) -> dict[str, Any]:
-    usage = part.usage
-    return {
-        "purpose": part.purpose,
-        "text": part.text,
-        "stop_reason": part.stop_reason,
-        "elapsed_ms": part.elapsed_ms,
-        "usage": None
-        if usage is None
-        else {
-            "input": usage.input,
-            "output": usage.output,
-            "cache_read": usage.cache_read,
-            "cache_write": usage.cache_write,
-            "total": usage.total,
-            "source": usage.source,
-        },
-    }

@@ -29,7 +29,7 @@ from explorer.models.door import (
     ModelError,
     ModelInfo,
 )
-from explorer.models.retry import RetryPolicy
+from explorer.models.retry import Patience, RetryPolicy
 from explorer.session.kinds import Flag, Kind
 from explorer.store import DraftRow, Store
 from explorer.work.document import Document
@@ -54,7 +54,15 @@ T = TypeVar("T")
 MODEL = "openai/test-model"
 EXPLORER = PROFILES["explorer"]
 SETTINGS = replace(Settings.of(EXPLORER), keep_recent_tokens=5000)
-GOOD = "## Goal\nMake the retry test reliable.\n\n## Next Steps\n1. Ship it."
+GOOD = (
+    "## Goal\nMake the retry test reliable.\n\n## Constraints & Preferences\n- (none)\n\n"
+    "## Progress\n### Done\n- [x] It is reliable.\n\n## Key Decisions\n- (none)\n\n"
+    "## Next Steps\n1. Ship it.\n\n## Critical Context\n- (none)"
+)
+BOTH = GOOD + (
+    "\n\n## Original Request\nRun it.\n\n## Early Progress\n- Ran."
+    "\n\n## Context for Suffix\n- None."
+)
 
 # What a provider can do, and a part of what the person is told of it.
 FAILURES = {
@@ -95,7 +103,7 @@ def server() -> Iterator[ChatServer]:
 def door(server: ChatServer) -> Iterator[ModelDoor]:
     """One door for all tests: litellm takes seconds to import."""
     config = ModelDoorConfig(
-        models=(ModelInfo(MODEL, "test", 8192, 700),),
+        models=(ModelInfo(MODEL, "test", 200_000, 700),),
         api_base=server.url,
         timeout_s=20,
         idle_timeout_s=20,
@@ -130,7 +138,8 @@ def order(cancel: CancelToken | None = None, said: list[str] | None = None) -> O
         if said is not None:
             said.append(f"{purpose}: {text}")
 
-    return Order("Name every port.", MODEL, on_text, cancel or CancelToken())
+    once = Patience(RetryPolicy(tries=1))
+    return Order("Name every port.", MODEL, on_text, cancel or CancelToken(), patience=once)
 
 
 def compaction(document: Document) -> Partition:
@@ -367,9 +376,9 @@ def test_a20_the_answers_of_a_split_turn_are_merged_and_one_failure_fails_both(
         assert state(document) == before
         assert last_draft(document).status == "failed"
     server.requests.clear()
-    server.plan(Answer(text=GOOD))
+    server.plan(Answer(text=BOTH))  # the sections of either
     made = wait(document.summarize(shown, order()))
-    assert made.summary.startswith(f"{GOOD}\n\n---\n\n**Turn Context (split turn):**\n\n{GOOD}")
+    assert made.summary.startswith(f"{BOTH}\n\n---\n\n**Turn Context (split turn):**\n\n{BOTH}")
     assert all("Name every port." in text_of(m[-1][1]) for m in sent(server))  # E9
 
 

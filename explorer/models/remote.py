@@ -1,0 +1,234 @@
+"""A service of one's own that summarizes, over HTTP (A29).
+
+What is sent is ``{"systemPrompt", "prompt"}``; what comes back is an object with ``summary`` and
+perhaps ``shortSummary``, as it is or inside ``{"data": {...}}``. Endpoints that speak chat
+completions may answer with ``choices``, as oh-my-pi takes it from them. A key comes from the
+environment alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import os
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from explorer.models.classify import redact
+from explorer.models.events import (
+    ErrorKind,
+    Event,
+    Finished,
+    ModelError,
+    TextDelta,
+    Usage,
+    UsageReport,
+)
+from explorer.models.offline.pieces import estimate_tokens
+from explorer.models.request import ModelRequest
+
+if TYPE_CHECKING:
+    import httpx
+
+KEY_VARIABLE = "SESSION_EXPLORER_REMOTE_KEY"
+"""The environment variable whose value is sent as a bearer token."""
+_BODY_SHOWN = 300
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSettings:
+    """How the endpoint is reached. Times in seconds, sizes in bytes."""
+
+    address: str = ""
+    connect_timeout_s: float = 15.0
+    timeout_s: float = 600.0
+    """From the first byte sent to the last one received."""
+    most_bytes: int = 4_000_000
+    """An answer that is larger is not read to its end."""
+    allow_plain: bool = False
+    """Whether text may go unencrypted to another machine."""
+
+
+def check_address(address: str, allow_plain: bool = False) -> str:
+    """The address, if text may be sent there. Raises ModelError (unavailable) with the reason."""
+    try:
+        parts = urlsplit(address.strip())
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise ModelError("unavailable", f"The endpoint's address is not one: {error}.") from error
+    if not address.strip():
+        raise ModelError("unavailable", "No address was given for the remote endpoint.")
+    if parts.scheme not in ("http", "https") or not host:
+        raise ModelError(
+            "unavailable",
+            "The endpoint's address must begin with https:// and name a host, such as "
+            "https://example.com/compact.",
+        )
+    if parts.username or parts.password:
+        raise ModelError(
+            "unavailable",
+            "The endpoint's address must not hold a name or a password; put the key into the "
+            f"environment variable {KEY_VARIABLE}.",
+        )
+    if parts.scheme == "http" and not allow_plain and not _is_loopback(host):
+        where = host if port is None else f"{host}:{port}"
+        raise ModelError(
+            "unavailable",
+            f"The conversation would go unencrypted to {where}. Use https://.",
+        )
+    return address.strip()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def body_of(request: ModelRequest) -> dict[str, str]:
+    """What is posted for a request; what follows the first message is told after it."""
+    system = [message.text for message in request.messages if message.role == "system"]
+    others = [message.text for message in request.messages if message.role != "system"]
+    return {"systemPrompt": "\n\n".join(system), "prompt": "\n\n".join(others)}
+
+
+async def call_endpoint(
+    request: ModelRequest, settings: RemoteSettings, emit: Callable[[Event], None]
+) -> None:
+    """Post a request and tell its answer as events. Raises ModelError."""
+    address = check_address(request.endpoint or settings.address, settings.allow_plain)
+    import httpx  # a fifth of a second that nobody shall wait for who has no endpoint
+
+    try:
+        async with asyncio.timeout(settings.timeout_s):
+            raw = await _post(httpx, address, body_of(request), settings)
+    except TimeoutError as error:
+        raise ModelError(
+            "timeout",
+            f"The endpoint at {_host(address)} did not answer in {settings.timeout_s:g} seconds.",
+        ) from error
+    except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError) as error:
+        raise _unreached(httpx, error, address) from error
+    summary, short = read_answer(raw, _host(address))
+    emit(TextDelta(summary))
+    given = sum(estimate_tokens(message.text) for message in request.messages)
+    made = estimate_tokens(summary)
+    emit(UsageReport(Usage(input=given, output=made, total=given + made, source="estimate")))
+    emit(Finished("stop", short))
+
+
+async def _post(
+    httpx: Any, address: str, body: Mapping[str, str], settings: RemoteSettings
+) -> bytes:
+    headers = {"accept": "application/json"}
+    if key := os.environ.get(KEY_VARIABLE):
+        headers["authorization"] = f"Bearer {key}"
+    timeout = httpx.Timeout(settings.timeout_s, connect=settings.connect_timeout_s)
+    # The system's certificates, or those that SSL_CERT_FILE names; reading them takes a while.
+    verify = await asyncio.to_thread(ssl.create_default_context)
+    async with (
+        # A redirection could lead the conversation anywhere.
+        httpx.AsyncClient(verify=verify, timeout=timeout, follow_redirects=False) as client,
+        client.stream("POST", address, json=dict(body), headers=headers) as response,
+    ):
+        raw = await _read(response, settings.most_bytes, address)
+        if response.status_code != 200:
+            raise _refused(response, raw, address)
+        return raw
+
+
+async def _read(response: httpx.Response, most: int, address: str) -> bytes:
+    """The body; what is larger than allowed ends the connection."""
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in response.aiter_bytes():
+        size += len(piece)
+        if size > most:
+            raise ModelError(
+                "bad_request",
+                f"The answer of {_host(address)} is larger than {most:,} bytes; it was not read.",
+            )
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def read_answer(raw: bytes, host: str) -> tuple[str, str]:
+    """Summary and sentences for display out of an answer's body. Raises ModelError."""
+    try:
+        value = json.loads(raw)
+    except ValueError as error:
+        raise ModelError("bad_request", f"The answer of {host} is not JSON.") from error
+    inner = value.get("data") if isinstance(value, dict) else None
+    for found in (value, inner):
+        if isinstance(found, dict) and isinstance(found.get("summary"), str):
+            short = found.get("shortSummary")
+            return found["summary"], short if isinstance(short, str) else ""
+    if (text := _chat_answer(value)) is not None:
+        return text, ""
+    raise ModelError("bad_request", f"The answer of {host} holds no text named summary.")
+
+
+def _chat_answer(value: object) -> str | None:
+    """The text of an answer in the shape of chat completions; None for another shape."""
+    choices = value.get("choices") if isinstance(value, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if isinstance(part, dict)]
+        content = "".join(text for text in texts if isinstance(text, str)) or None
+    return content if isinstance(content, str) else None
+
+
+_KINDS: Mapping[int, ErrorKind] = {
+    401: "auth",
+    402: "auth",
+    403: "auth",
+    404: "unavailable",
+    408: "timeout",
+    413: "overflow",
+    429: "rate_limit",
+    504: "timeout",
+}
+
+
+def _refused(response: httpx.Response, raw: bytes, address: str) -> ModelError:
+    status = response.status_code
+    kind = _KINDS.get(status, "server" if status >= 500 else "bad_request")
+    said = " ".join(raw[: _BODY_SHOWN * 4].decode("utf-8", "replace").split())[:_BODY_SHOWN]
+    told = f"The endpoint at {_host(address)} answered with status {status}"
+    if 300 <= status < 400:
+        return ModelError(kind, f"{told}, a redirection, which is not followed.")
+    wait = response.headers.get("retry-after", "")
+    return ModelError(kind, redact(f"{told}: {said}" if said else f"{told}."), _seconds(wait))
+
+
+def _seconds(value: str) -> float | None:
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        return None
+
+
+def _unreached(httpx: Any, error: Exception, address: str) -> ModelError:
+    """A failure before there was an answer, in a sentence."""
+    host = _host(address)
+    said = str(error) or type(error).__name__
+    if "CERTIFICATE_VERIFY_FAILED" in said or isinstance(error.__cause__, ssl.SSLError):
+        return ModelError("unavailable", f"The certificate of {host} is not to be trusted: {said}.")
+    if isinstance(error, httpx.TimeoutException):
+        return ModelError("timeout", f"The endpoint at {host} did not answer in time.")
+    if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
+        return ModelError("unavailable", f"The endpoint's address cannot be used: {said}.")
+    return ModelError("network", redact(f"The endpoint at {host} cannot be reached: {said}."))
+
+
+def _host(address: str) -> str:
+    """The place without path and query, which may hold what is nobody's business."""
+    parts = urlsplit(address)
+    return parts.netloc.rsplit("@", 1)[-1] or "the given address"
