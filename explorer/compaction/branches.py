@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import compress
 
 from explorer.compaction.conversation import EntryReader, read_conversation
-from explorer.compaction.file_ops import FileOperations
+from explorer.compaction.file_ops import FileChange, FileOperations
 from explorer.compaction.path_view import CONTEXT_MASK, PathView, view_of
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import (
@@ -48,6 +48,7 @@ class BranchPreparation:
     read_files: tuple[str, ...]
     modified_files: tuple[str, ...]
     failed_files: tuple[str, ...]
+    file_changes: tuple[FileChange, ...]
     profile: Profile
     settings: Settings
 
@@ -86,6 +87,7 @@ def prepare_branch(
         read_files=files.read,
         modified_files=files.modified,
         failed_files=files.failed,
+        file_changes=files.changes,
         profile=profile,
         settings=settings,
     )
@@ -148,8 +150,8 @@ def _files(
     left = view.path[first:]
     for entry in compress(left, left.gather(columns.kind).translate(_SUMMARY_MASK)):
         earlier = columns.branches.get(entry) or (corrected and columns.compactions.get(entry))
-        if earlier and not earlier.from_extension:
-            files.add_details(earlier.read_files, earlier.modified_files)
+        if earlier:
+            files.add_summary(earlier)
     part: Path = left if corrected else view.path[read_from:]
     files.add_calls(tree, part.ranges, profile)
     return files

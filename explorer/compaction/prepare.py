@@ -9,7 +9,7 @@ from typing import NamedTuple
 from explorer.compaction import reasons
 from explorer.compaction.context_size import context_size
 from explorer.compaction.cut import Cut, Cuts
-from explorer.compaction.file_ops import FileOperations
+from explorer.compaction.file_ops import FileChange, FileOperations
 from explorer.compaction.path_view import CONTEXT_MASK, view_of
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.rounds import find_by_rounds
@@ -51,6 +51,8 @@ class Preparation:
     modified_files: tuple[str, ...]
     failed_files: tuple[str, ...]
     """Files that were only named by calls that failed (B17)."""
+    file_changes: tuple[FileChange, ...]
+    """What became of each modified file, and how that is known (A28)."""
     profile: Profile
     settings: Settings
     reason: str
@@ -131,6 +133,7 @@ def prepare(
         read_files=files.read,
         modified_files=files.modified,
         failed_files=files.failed,
+        file_changes=files.changes,
         profile=profile,
         settings=settings,
         reason=reasons.cut_reason(cuts, found, settings, keep, len(plan.prefix), by_hand=by_hand),
@@ -195,14 +198,10 @@ def _files(tree: SessionTree, cuts: Cuts, first_kept: int) -> FileOperations:
     view, columns = cuts.view, tree.columns
     files = FileOperations()
     if view.compaction >= 0:
-        earlier = columns.compactions[view.path[view.compaction]]
-        if not earlier.from_extension:
-            files.add_details(earlier.read_files, earlier.modified_files)
+        files.add_summary(columns.compactions[view.path[view.compaction]])
     part = view.path[view.boundary : first_kept]
     if cuts.profile.branch_details == "counted" and columns.branches:
         for entry in part.select(columns.kind, _BRANCHES):
-            branch = columns.branches[entry]
-            if not branch.from_extension:
-                files.add_details(branch.read_files, branch.modified_files)
+            files.add_summary(columns.branches[entry])
     files.add_calls(tree, part.ranges, cuts.profile)
     return files

@@ -77,7 +77,10 @@ class CompactionFacts(NamedTuple):
     tokens_before: int
     read_files: tuple[str, ...]
     modified_files: tuple[str, ...]
+    """All that were changed, also those that follow."""
     from_extension: bool
+    created_files: tuple[str, ...] = ()
+    deleted_files: tuple[str, ...] = ()
 
 
 class BranchFacts(NamedTuple):
@@ -86,7 +89,10 @@ class BranchFacts(NamedTuple):
     from_id: str
     read_files: tuple[str, ...]
     modified_files: tuple[str, ...]
+    """All that were changed, also those that follow."""
     from_extension: bool
+    created_files: tuple[str, ...] = ()
+    deleted_files: tuple[str, ...] = ()
 
 
 class Facts(NamedTuple):
@@ -192,13 +198,23 @@ def first_kept_id(entry: Mapping[str, Any]) -> str:
     return _text(entry, "firstKeptEntryId", "first_kept_entry_id", "retained_from_id")
 
 
-def _files(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+class _Files(NamedTuple):
+    read: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    created: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+
+
+def _files(entry: Mapping[str, Any]) -> _Files:
     details = entry.get("details")
     if not isinstance(details, dict):
-        return (), ()
-    read = _texts(details.get("readFiles", details.get("read_files")))
-    modified = _texts(details.get("modifiedFiles", details.get("modified_files")))
-    return read, modified
+        return _Files()
+    return _Files(
+        *(
+            _texts(details.get(f"{what}Files", details.get(f"{what}_files")))
+            for what in _Files._fields
+        )
+    )
 
 
 def kind_of(entry: Mapping[str, Any]) -> Kind:
@@ -333,20 +349,23 @@ def _assistant(moment: float, message: Json) -> Facts:
 
 def _other(kind: Kind, moment: float, entry: Mapping[str, Any]) -> Facts:
     flags = Flag.FROM_EXTENSION if from_extension(entry) else Flag.NONE
+    files = _files(entry)
     if kind is Kind.COMPACTION:
         facts = CompactionFacts(
             first_kept_id(entry),
             token_count(entry.get("tokensBefore", entry.get("tokens_before"))),
-            *_files(entry),
-            bool(flags),
-        )
+            files.read, files.modified, bool(flags), files.created, files.deleted,
+        )  # fmt: skip
         text = first_line(_text(entry, "shortSummary")) or summary_line(_text(entry, "summary"))
         return Facts(kind, flags, moment, -1, "", text, 0, compaction=facts)
     if kind is Kind.BRANCH_SUMMARY:
         if not entry.get("summary"):
             flags |= Flag.EMPTY_SUMMARY
-        made_by_extension = bool(flags & Flag.FROM_EXTENSION)
-        branch = BranchFacts(_text(entry, "fromId", "from_id"), *_files(entry), made_by_extension)
+        branch = BranchFacts(
+            _text(entry, "fromId", "from_id"),
+            files.read, files.modified, bool(flags & Flag.FROM_EXTENSION),
+            files.created, files.deleted,
+        )  # fmt: skip
         return Facts(
             kind, flags, moment, -1, "", summary_line(_text(entry, "summary")), 0, branch=branch
         )

@@ -156,14 +156,16 @@ def facts_of(row: Row) -> Facts:
 
 def compaction_facts(value: list[Any]) -> CompactionFacts:
     """The facts from their JSON list."""
-    first_kept, before, read, modified, extension = value
-    return CompactionFacts(first_kept, before, tuple(read), tuple(modified), extension)
+    first_kept, before, read, modified, extension, *rest = value
+    return CompactionFacts(
+        first_kept, before, tuple(read), tuple(modified), extension, *map(tuple, rest)
+    )
 
 
 def branch_facts(value: list[Any]) -> BranchFacts:
     """The facts from their JSON list."""
-    from_id, read, modified, extension = value
-    return BranchFacts(from_id, tuple(read), tuple(modified), extension)
+    from_id, read, modified, extension, *rest = value
+    return BranchFacts(from_id, tuple(read), tuple(modified), extension, *map(tuple, rest))
 
 
 def prune_facts_of(value: list[Any]) -> PruneFacts:

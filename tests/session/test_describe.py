@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from explorer.session.columns import ColumnBuilder
 from explorer.session.describe import (
     PREVIEW_UNITS,
+    BranchFacts,
+    CompactionFacts,
     FileOp,
     call_title,
     describe,
@@ -51,7 +53,7 @@ def test_a1_a3_a_compaction_in_any_spelling(key: str) -> None:
     }
     facts = describe(entry)
     assert facts.kind is Kind.COMPACTION and facts.preview == "win"
-    assert facts.compaction == ("k", 123, ("a",), ("b",), False)
+    assert facts.compaction == CompactionFacts("k", 123, ("a",), ("b",), False)
 
 
 @pytest.mark.parametrize("key", ["fromHook", "fromExtension"])
@@ -73,7 +75,7 @@ def test_a1_the_short_summary_is_what_lists_show() -> None:
 def test_a2_a_branch_summary(key: str) -> None:
     entry = {"type": "branch_summary", key: "x", "summary": "", "details": {"readFiles": ["r"]}}
     facts = describe(entry)
-    assert facts.branch == ("x", ("r",), (), False)
+    assert facts.branch == BranchFacts("x", ("r",), (), False)
     assert facts.flags & Flag.EMPTY_SUMMARY
     assert not describe(entry | {"summary": "s"}).flags & Flag.EMPTY_SUMMARY
 

@@ -63,6 +63,7 @@ class Profile:
     answers: Literal["checked", "stored"] = "checked"
     focus: Literal["every-request", "history-only"] = "every-request"
     failed_calls: Literal["apart", "counted"] = "apart"
+    file_tools: Literal["all", "pi"] = "all"
     branch_details: Literal["counted", "left-out"] = "counted"
     file_footer: Literal["read-modified", "created-updated-deleted"] = "read-modified"
     short_summary: bool = False

@@ -209,6 +209,15 @@ SWITCHES: dict[str, Switch] = {
         "A write that failed modified nothing.",
         {"apart": "listed apart", "counted": "counted as if they had worked"},
     ),
+    "file_tools": Switch(
+        "A28",
+        "Which tools touch files",
+        "Files are also read and changed by tools of other names, and by patches.",
+        {
+            "all": "every tool that is known to, with what it made and deleted",
+            "pi": "read, write and edit with a path, as pi and oh-my-pi know them",
+        },
+    ),
     "branch_details": Switch(
         "A28",
         "Files that a branch summary tells of",
