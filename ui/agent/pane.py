@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -26,7 +27,8 @@ from ui.agent.automatic_strip import AutomaticStrip
 from ui.agent.composer import Composer
 from ui.agent.conversation import SHOWN_AT_ONCE, Conversation, Said, lines_of
 from ui.theme import role_name
-from ui.widgets.choice import Choice
+from ui.widgets.flow import FlowLayout
+from ui.widgets.model_box import ModelBox
 
 NO_FOLDER = "Choose folder…"
 
@@ -49,7 +51,7 @@ class AgentPane(QWidget):
         self._shown = SHOWN_AT_ONCE
         self.conversation = Conversation(self)
         self.composer = Composer(self)
-        self.models = Choice(self)
+        self.models = ModelBox(self)
         self.models.setAccessibleName("Model of the agent")
         self.models.setToolTip("The model that answers")
         self.models.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -75,12 +77,13 @@ class AgentPane(QWidget):
     def _lay_out(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(theme.S8)
-        row.addWidget(self.models)
-        row.addWidget(self.workspace)
-        row.addWidget(self.state, 1)
-        row.addWidget(self.automatic_switch)
-        row.addWidget(self.stop)
-        row.addWidget(self.send)
+        # What a narrow window has no room for beside each other goes into a second line.
+        self._choices = choices = FlowLayout(across=theme.S8, down=theme.S4)
+        for part in (self.models, self.workspace, self.automatic_switch, self.state):
+            choices.addWidget(part)
+        row.addLayout(choices, 1)
+        row.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.send, 0, Qt.AlignmentFlag.AlignTop)
         below = QVBoxLayout()
         below.setContentsMargins(theme.S16, 0, theme.S16, theme.S8)
         below.setSpacing(theme.S8)
@@ -106,9 +109,21 @@ class AgentPane(QWidget):
         theme.theme_signals.changed.connect(self._restyle)
         self._restyle()
 
+    def minimumSizeHint(self) -> QSize:
+        """Room for every line that the choices take at this width."""
+        least = super().minimumSizeHint()
+        send = self.send.sizeHint().width() + theme.S8
+        room = self.width() - 2 * theme.S16 - send
+        lines = self._choices.heightForWidth(max(room, 1)) - self._choices.minimumSize().height()
+        return least + QSize(0, max(0, lines))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.updateGeometry()
+
     def _restyle(self) -> None:
         self.models.setMinimumWidth(theme.scaled(90))
-        self.models.setMaximumWidth(theme.scaled(320))
+        self.models.setMaximumWidth(theme.scaled(160))
 
     @property
     def model(self) -> str:
@@ -116,11 +131,7 @@ class AgentPane(QWidget):
 
     def set_models(self, models: list[tuple[str, str]], chosen: str) -> None:
         """(id, label) of every model that can answer."""
-        self.models.clear()
-        for model_id, label in models:
-            self.models.addItem(label, model_id)
-        row = self.models.findData(chosen)
-        self.models.setCurrentIndex(max(row, 0))
+        self.models.set_models(models, chosen)
 
     def set_workspace(self, folder: str) -> None:
         """The folder that the agent may look into; empty for none."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QElapsedTimer, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
     QProgressBar,
     QPushButton,
+    QScrollArea,
     QSplitter,
     QStackedWidget,
     QTabBar,
@@ -26,7 +27,7 @@ from ui.compaction.request_window import PURPOSES
 from ui.compaction.sources_view import SourcesView
 from ui.compaction.words import beyond_words
 from ui.inspector.gather import Loader
-from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
+from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel
@@ -198,7 +199,13 @@ class DraftPage(QWidget):
         self.again.clicked.connect(self.again_asked)
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.streaming)
-        self._pages.addWidget(self._build())
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(self._build())
+        self._area = area
+        self._pages.addWidget(area)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._pages)
@@ -222,7 +229,8 @@ class DraftPage(QWidget):
         self.split.addWidget(right)
         self.split.setStretchFactor(0, 2)
         self.split.setStretchFactor(1, 3)
-        self.editor.setMinimumHeight(90)
+        on_theme_changed(self._restyle)
+        self._restyle()
         foot = QVBoxLayout()
         foot.setContentsMargins(S16, S4, S16, S12)
         foot.setSpacing(S4)
@@ -242,10 +250,20 @@ class DraftPage(QWidget):
         column.addLayout(foot)
         return page
 
+    def minimumSizeHint(self) -> QSize:
+        """As wide as its widest part; where it is too low for all of them, it scrolls."""
+        body = self._area.widget()
+        bar = self._area.verticalScrollBar().sizeHint().width()
+        return QSize((body.minimumSizeHint().width() if body is not None else 0) + bar, 120)
+
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)
         beside = self.width() >= BESIDE
         self.split.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
+
+    def _restyle(self) -> None:
+        self.editor.setMinimumHeight(scaled(90))
+        self.sources.setMinimumHeight(scaled(130))
 
     # what happens ------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ from ui.theme import (
     S8,
     S12,
     S16,
+    S24,
     bind_font,
     bind_icon,
     icon_pixmap,
@@ -199,6 +200,8 @@ class EntryPane(QWidget):
         self._views = QStackedWidget(self)
         for view in (self.empty, self.area, self.raw):
             self._views.addWidget(view)
+        # What is shown scrolls; of the pages it is not the tallest that says how low it may be.
+        self._views.setMinimumHeight(S24)
         self._loader = Loader(self)
         self._loader.loaded.connect(self._loaded)
         self._loader.failed.connect(self._failed)

@@ -21,6 +21,9 @@ from ui.theme import scaled, theme_signals
 WIDE = 640
 """Width at a text scale of 100 % from which map and list can be read side by side."""
 
+NARROW = 320
+"""Width at a text scale of 100 % from which there is room for the overview beside the map."""
+
 TALL = 260
 """Height at a text scale of 100 % from which they can be read one below the other."""
 
@@ -196,6 +199,8 @@ class MapPane(QWidget):
         wide = self.width() >= scaled(WIDE)
         both = self.shown is Shown.BOTH
         is_low = both and not wide and self.height() < scaled(TALL)
+        # Beside a narrow map the overview takes more than it tells.
+        self.minimap.setVisible(self.width() >= scaled(NARROW))
         self._drawn.setVisible(self.shown is not Shown.LIST and not is_low)
         self.outline.setVisible(self.shown is not Shown.MAP)
         way = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from ui import theme
-from ui.widgets.choice import Choice
 from ui.widgets.dialogs import fit, grow
+from ui.widgets.model_box import ModelBox
 
 NO_SUMMARY, SUMMARIZE, WITH_INSTRUCTIONS = range(3)
 
@@ -86,11 +86,9 @@ class LeavingDialog(QDialog):
         enter.setContext(Qt.ShortcutContext.WidgetShortcut)
         enter.activated.connect(self._go)
         layout.addWidget(self.instructions)
-        self.models = Choice(page)
+        self.models = ModelBox(page)
         self.models.setAccessibleName("Model that summarizes")
-        for model_id, label in models:
-            self.models.addItem(label, model_id)
-        self.models.setCurrentIndex(max(0, self.models.findData(model)))
+        self.models.set_models(models, model)
         layout.addWidget(self.models)
         layout.addStretch(1)
         self.go = QPushButton("Go there", page)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QCompleter, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
 from explorer.models.listing import provider_of
 from ui.theme import small_font
@@ -16,6 +16,22 @@ SEARCHED_FROM = 13
 """So many models are no longer looked through one by one."""
 
 MOST_IN_SIGHT = 16
+
+
+class _SearchLine(QLineEdit):
+    """A field that shows what fits of its text, from the beginning, while nobody types in it."""
+
+    def paintEvent(self, event: QPaintEvent, /) -> None:
+        if self.hasFocus():
+            super().paintEvent(event)
+            return
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(QPalette.ColorRole.Text))
+        room = self.rect().adjusted(2, 0, -2, 0)
+        shown = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, room.width()
+        )
+        painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), shown)
 
 
 class ModelBox(Choice):
@@ -28,6 +44,7 @@ class ModelBox(Choice):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMaxVisibleItems(MOST_IN_SIGHT)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
 
     def set_models(self, models: Sequence[tuple[str, str]], chosen: str) -> None:
@@ -42,8 +59,10 @@ class ModelBox(Choice):
                 self._add_heading(provider)
             self.addItem(label, model_id)
             self.setItemData(self.count() - 1, model_id, Qt.ItemDataRole.ToolTipRole)
-        self.setEditable(is_long)
-        if is_long:
+        if not is_long:
+            self.setEditable(False)
+        elif not self.isEditable():
+            self.setLineEdit(_SearchLine(self))
             self._set_up_search()
         at = self.findData(chosen)
         self.setCurrentIndex(at if at >= 0 else self._first())
@@ -69,8 +88,8 @@ class ModelBox(Choice):
             line.setPlaceholderText("Type to search")
             line.setAccessibleName(self.accessibleName())
             line.setFrame(False)
+            line.setProperty("plain", True)
             line.editingFinished.connect(self._settle)
-            line.home(False)
 
     def _first(self) -> int:
         """The first row that is a model."""
@@ -86,4 +105,3 @@ class ModelBox(Choice):
             self.setCurrentIndex(found)
             self.activated.emit(found)
         line.setText(self.itemText(self.currentIndex()))
-        line.home(False)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF
 from tests.generated import write_session
 from tests.screens.stage import Scene
 from tests.screens.states.registry import state
-from tests.ui.window.running import sample_path
+from tests.ui.window.running import RunningWindow, sample_path
 from ui.library.found import FoundDialog
 from ui.shell.keys_page import KeysPage
 from ui.shell.palette import CommandPalette
@@ -34,6 +34,13 @@ async def keys_page(scene: Scene) -> AsyncIterator[None]:
     yield
 
 
+async def press_find(live: RunningWindow) -> None:
+    """Press the button below the sessions, which a narrow window shows when asked."""
+    live.keys("F8")
+    await live.settle()
+    live.press_button("Find", live.window.library)
+
+
 @state("found", doubled=True)
 async def found(scene: Scene) -> AsyncIterator[None]:
     live, here = scene.live, Path(os.environ["HOME"]) / ".pi/agent/sessions/--home-sam-src-queue--"
@@ -41,7 +48,7 @@ async def found(scene: Scene) -> AsyncIterator[None]:
     for seed in (11, 12, 13):
         write_session(here / f"2026-03-0{seed - 10}.jsonl", 40, seed=seed)
     shutil.copy(sample_path(), here.parent / "retry-that-flakes.jsonl")
-    live.press_button("Find", live.window.library)
+    await press_find(live)
     dialog = await live.dialog(FoundDialog)
     dialog.list.setFocus()
     live.keys("Down", "Space")
@@ -51,7 +58,7 @@ async def found(scene: Scene) -> AsyncIterator[None]:
 @state("found-nothing", small=True, doubled=True)
 async def found_nothing(scene: Scene) -> AsyncIterator[None]:
     shutil.rmtree(Path(os.environ["HOME"]) / ".pi", ignore_errors=True)
-    scene.live.press_button("Find", scene.live.window.library)
+    await press_find(scene.live)
     await scene.live.dialog(FoundDialog)
     yield
 

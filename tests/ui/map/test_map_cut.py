@@ -9,6 +9,7 @@ from explorer.compaction.partition import Partition, Verdict
 from tests.ui.map.conftest import Branchy, Show, divided, drag, press
 from tests.ui.map.test_map_view import colours, picture
 from tests.ui.sessions import Talk
+from tests.ui.waiting import settle
 from ui import theme
 from ui.map.pane import MapPane
 
@@ -160,3 +161,24 @@ def test_tips_tell_the_verdict_and_its_reason(show: Show, branchy: Branchy) -> N
     tip = pane.model.texts.tip(branchy.leaf)
     assert tip[0].startswith(f"#{branchy.leaf} · ")
     assert "kept" in tip and tip[-1] == first.reason(len(first.path) - 1)
+
+
+def test_the_handle_covers_no_words(show: Show, branchy: Branchy) -> None:
+    """Rows beside the cut end their words before it, wide and narrow, at every zoom."""
+    pane, first = with_cut(show, branchy)
+    kept = first.path[first.cut]
+    for width in (900, 420, 330):
+        pane.resize(width, 600)
+        pane.view.reveal(kept, centre=True)
+        settle()
+        now = theme.theme()
+        pill = pane.view.pill_rect()
+        image = picture(pane)
+        geometry = pane.view.geometry_now()
+        # Between the words' end and the handle there is nothing but paper and the line.
+        gap = round(pill.left()) - round(geometry.px(7)), round(pill.left()) - 2
+        for entry in (first.path[first.cut - 1], kept):
+            rect = pane.view.row_rect(entry)
+            middle = round(rect.center().y())
+            box = (gap[0], middle - 4, gap[1], middle + 4)
+            assert colours(image, box) <= {now.paper.name(), now.sel.name()}, (width, entry)

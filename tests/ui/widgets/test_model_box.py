@@ -1,0 +1,108 @@
+"""The list of models: short as it is, long by provider and found by typing."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
+
+from explorer.models.catalogue import ModelInfo
+from explorer.models.listing import listed
+from tests.ui.waiting import Heard, settle
+from ui.widgets.model_box import ModelBox
+
+Key = Qt.Key
+LONG = [("offline/extractive", "Extractive summary (offline)")] + [
+    (f"{provider}/{name}", f"{provider}/{name}")
+    for provider in ("anthropic", "openai")
+    for name in ("one-9", "one-8", "one-7", "two-mini", "two", "three", "four-lite")
+]
+
+
+def shown(app: QApplication, models: list[tuple[str, str]], chosen: str = "") -> ModelBox:
+    box = ModelBox()
+    box.setAccessibleName("Model")
+    box.set_models(models, chosen)
+    box.resize(260, 32)
+    box.show()
+    box.activateWindow()
+    settle()
+    return box
+
+
+def test_a_few_models_are_a_plain_list(app: QApplication) -> None:
+    box = shown(app, LONG[:3], "anthropic/one-8")
+    assert not box.isEditable()
+    assert box.count() == 3
+    assert box.currentData() == "anthropic/one-8"
+
+
+def test_many_models_stand_under_their_providers_which_cannot_be_chosen(app: QApplication) -> None:
+    box = shown(app, LONG, "openai/two")
+    rows = [box.itemText(row) for row in range(box.count())]
+    assert [row for row in rows if row in ("offline", "anthropic", "openai")] == [
+        "offline", "anthropic", "openai",
+    ]  # fmt: skip
+    assert box.currentData() == "openai/two"
+    box.set_models(LONG, "openai/gone")
+    assert box.currentData() == "offline/extractive", "a heading is never the choice"
+    heard = Heard(box.activated)
+    box.setFocus()
+    QTest.keyClick(box, Key.Key_Down)
+    assert heard.count() == 1 and box.currentData() == "anthropic/one-9", (
+        "the heading is stepped over"
+    )
+
+
+def test_typing_a_part_of_the_name_finds_the_model(app: QApplication) -> None:
+    box = shown(app, LONG, "offline/extractive")
+    heard = Heard(box.activated)
+    line = box.lineEdit()
+    assert isinstance(line, QLineEdit)
+    line.setFocus()
+    line.selectAll()
+    QTest.keyClicks(line, "two-m")
+    completer = box.completer()
+    found = completer.completionModel()
+    names = [found.index(row, 0).data() for row in range(found.rowCount())]
+    assert names == ["anthropic/two-mini", "openai/two-mini"]
+    popup = completer.popup()
+    QTest.keyClick(popup, Key.Key_Down)
+    QTest.keyClick(popup, Key.Key_Down)
+    QTest.keyClick(popup, Key.Key_Return)
+    settle()
+    assert box.currentData() == "openai/two-mini"
+    assert heard.at(heard.count() - 1)[0] == box.currentIndex()
+
+
+def test_words_that_are_no_model_give_way_to_the_chosen_one(app: QApplication) -> None:
+    box = shown(app, LONG, "openai/three")
+    line = box.lineEdit()
+    assert line is not None
+    line.setFocus()
+    line.selectAll()
+    QTest.keyClicks(line, "kangaroo")
+    QTest.keyClick(line, Key.Key_Return)
+    settle()
+    assert line.text() == "openai/three"
+    assert box.currentData() == "openai/three"
+
+
+def test_the_newest_come_first_and_rows_that_are_no_models_not_at_all() -> None:
+    ids = (
+        "openai/gpt-4o", "openai/ft:gpt-4o-2024-08-06", "openai/gpt-5.1-2025-11-13",
+        "openai/container", "anthropic/claude-opus-4-5-20251101", "openai/gpt-5.1",
+        "anthropic/claude-opus-4-6", "openai/gpt-5", "anthropic/claude-opus-4-5",
+    )  # fmt: skip
+    offline = ModelInfo("offline/extractive", "x", None, None, offline=True)
+    models = [ModelInfo(name, name, None, None) for name in ids]
+    assert [model.id for model in listed([*models, offline])] == [
+        "offline/extractive",
+        "anthropic/claude-opus-4-6",
+        "anthropic/claude-opus-4-5",
+        "anthropic/claude-opus-4-5-20251101",
+        "openai/gpt-5.1",
+        "openai/gpt-5.1-2025-11-13",
+        "openai/gpt-5",
+        "openai/gpt-4o",
+    ]

@@ -1,0 +1,114 @@
+"""Large text in a small window: nothing is cut off, and the sessions are a key away."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from PySide6.QtCore import QRect
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QScrollArea, QWidget
+
+from explorer.paths import ensure, preferences_path
+from tests.ui.window.house import House
+from tests.ui.window.running import sample_path, visible
+from tests.ui.window.steps import draft
+from ui.map.bar import Shown
+from ui.widgets.labels import ElidedLabel
+
+SMALL = (1024, 700)
+
+
+@pytest.fixture(autouse=True)
+def large_text(explorer_home: object) -> None:
+    """Text at 200 % from the first paint on."""
+    ensure(preferences_path().parent)
+    preferences_path().write_text(json.dumps({"scale": 200}), encoding="utf-8")
+
+
+def cut_off(inside: QWidget) -> list[str]:
+    """What is shown with less room than its words need."""
+    found = []
+    for label in visible(inside, QLabel):
+        if isinstance(label, ElidedLabel) or not label.text():
+            continue
+        need = label.minimumSizeHint()
+        high = label.heightForWidth(label.width()) if label.wordWrap() else need.height()
+        if label.height() < high or (not label.wordWrap() and label.width() < need.width()):
+            found.append(f"{label.text()!r}: {label.size().toTuple()} for {need.toTuple()}")
+    for button in visible(inside, QAbstractButton):
+        if button.text() and button.width() < button.minimumSizeHint().width():
+            found.append(f"{button.text()!r}: {button.width()}")
+    for kind in (QAbstractButton, QComboBox, QLabel):
+        for part in visible(inside, kind):
+            place = part.parentWidget()
+            while place is not None and not isinstance(place.parentWidget(), QScrollArea):
+                place = place.parentWidget()
+            if place is None and not whole(inside.window()).contains(within(part)):
+                found.append(f"{part}: {within(part)} is outside the window")
+    return found
+
+
+def whole(window: QWidget) -> QRect:
+    return QRect(0, 0, window.width(), window.height())
+
+
+def within(part: QWidget) -> QRect:
+    return QRect(part.mapTo(part.window(), part.rect().topLeft()), part.size())
+
+
+async def test_every_page_is_whole(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    for tab in ("Ctrl+1", "Ctrl+2", "Ctrl+3"):
+        live.keys(tab)
+        await live.settle(8)
+        assert live.window.size().toTuple() == SMALL, tab
+        assert not cut_off(live.window), tab
+    assert live.window.entry.header.title.text() == "Assistant"
+    live.click(live.window.compaction.setup.rules)
+    await live.settle(8)
+    assert not cut_off(live.window), "rules"
+    live.mnemonic("‹ Back", live.window.compaction)
+    await draft(live)
+    await live.settle(8)
+    assert live.window.size().toTuple() == SMALL
+    assert not cut_off(live.window), "draft"
+
+
+async def test_sessions_stand_back_and_come_when_asked_for(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    window = live.window
+    assert not window.library.isVisible() and window.inspector.isVisible()
+    live.keys("F8")
+    await live.settle()
+    assert window.library.isVisible() and not window.inspector.isVisible()
+    assert window.library.list.hasFocus()
+    live.keys("Esc")
+    await live.settle()
+    assert not window.library.isVisible() and window.inspector.isVisible()
+    live.click(window.header.sessions)
+    await live.settle()
+    assert window.library.isVisible()
+    live.click_entry(window.map.selected)
+    await live.settle()
+    assert not window.library.isVisible(), "who goes on elsewhere is done with them"
+    window.resize(1440, 900)
+    await live.settle()
+    assert window.library.isVisible() and window.inspector.isVisible()
+    assert not window.header.sessions.isVisible()
+
+
+async def test_map_and_list_share_the_room_that_there_is(house: House) -> None:
+    live = await house.start(sample_path(), size=SMALL)
+    pane = live.window.map
+    live.click(pane.bar.shown.button(Shown.BOTH))
+    await live.settle()
+    assert pane.outline.isVisible() and not pane.view.isVisible(), "there is room for one"
+    assert "list alone" in pane.bar.shown.button(Shown.BOTH).toolTip()
+    live.window.resize(1024, 1200)
+    await live.settle()
+    assert pane.outline.isVisible() and pane.view.isVisible()
+    assert pane.outline.geometry().top() > pane.view.geometry().top(), "one below the other"
+    live.window.resize(2600, 1200)
+    await live.settle()
+    left = pane.view.mapTo(pane, pane.view.rect().topRight()).x()
+    assert pane.outline.mapTo(pane, pane.outline.rect().topLeft()).x() > left, "side by side"
