@@ -10,6 +10,7 @@ from random import Random, SystemRandom
 from typing import TYPE_CHECKING
 
 from explorer.compaction.wording import Templates
+from explorer.extensions.manager import Extensions
 from explorer.formats import (
     ExportReport,
     FoundSession,
@@ -48,8 +49,11 @@ class Workbench:
         templates: Templates | None = None,
         clock_ms: Callable[[], int] = now_ms,
         random: Random | None = None,
+        extensions: Extensions | None = None,
     ) -> None:
+        """``extensions``: who is asked about compactions and navigations; None: nobody."""
         self.store = store
+        self.extensions = extensions
         self.door = door
         self.templates = templates or load_templates()
         self.agent_prompt = load_prompt("agent")
@@ -117,10 +121,12 @@ class Workbench:
         return self._open.setdefault(key, self._document(self.store.load(key)))
 
     def _document(self, loaded: LoadedSession) -> Document:
-        return Document(
+        document = Document(
             self.store, loaded, self.hub, self.door, self.templates,
             self.agent_prompt, self._clock_ms, self._random,
         )  # fmt: skip
+        document.extensions = self.extensions
+        return document
 
     def close(self, key: int) -> None:
         """Forget an opened session; everything of it is in the database already."""

@@ -7,8 +7,10 @@ import asyncio
 from explorer.compaction.branches import BranchPreparation, branch_request, prepare_branch
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
+from explorer.models.door import CancelToken
 from explorer.work.appending import whole
 from explorer.work.drafting import Draft, Order
+from explorer.work.extending import Leaving, ask_before_leaving, supplied_order, tell_navigated
 from explorer.work.navigation import NavigationPlan, plan_navigation
 from explorer.work.opened import OpenedSession
 
@@ -50,13 +52,41 @@ class Branching(OpenedSession):
         )
         return [] if request is None else [request]
 
+    async def before_leaving(
+        self,
+        plan: NavigationPlan,
+        wants_summary: bool,
+        instructions: str = "",
+        cancel: CancelToken | None = None,
+        prepared: BranchPreparation | None = None,
+    ) -> Leaving:
+        """Ask the extensions about a navigation (A41); what comes back goes to
+        ``summarize_branch`` and ``navigate``, which ask by themselves without it.
+
+        Raises CancelledByExtension, Cancelled.
+        """
+        return await ask_before_leaving(self, plan, wants_summary, instructions, cancel, prepared)
+
     async def summarize_branch(
-        self, plan: NavigationPlan, prepared: BranchPreparation, order: Order
+        self,
+        plan: NavigationPlan,
+        prepared: BranchPreparation,
+        order: Order,
+        asked: Leaving | None = None,
     ) -> Draft:
         """Make the summary of the branch that ``plan`` leaves; the leaf does not move (A37).
 
-        Raises DraftFailed, Cancelled, or ValueError when there is nothing to tell.
+        Raises DraftFailed (CancelledByExtension and SummaryDeclined among it), Cancelled, or
+        ValueError when there is nothing to tell.
         """
+        if asked is None:
+            asked = await self.before_leaving(
+                plan, True, order.instructions, order.cancel, prepared
+            )
+        order, from_id = asked.steer(order), self.tree.columns.ids[plan.old_leaf]
+        if (made := asked.supplied) is not None:
+            order = supplied_order(order, made)
+            return await self.drafts.provided_branch(prepared, from_id, made.summary, order)
         requests = await asyncio.to_thread(
             self.branch_requests,
             prepared,
@@ -66,24 +96,38 @@ class Branching(OpenedSession):
         )
         if not requests:
             raise ValueError("There is nothing on this branch that a summary could tell.")
-        from_id = self.tree.columns.ids[plan.old_leaf]
         return await self.drafts.branch(prepared, from_id, requests, order)
 
     async def navigate(
-        self, plan: NavigationPlan, draft: Draft | None = None, text: str | None = None
+        self,
+        plan: NavigationPlan,
+        draft: Draft | None = None,
+        text: str | None = None,
+        asked: Leaving | None = None,
     ) -> int:
         """Move the leaf; with a draft its summary is stored at the new place first (A34).
 
-        Returns the leaf. Raises ValueError when the session has moved on since the plan.
+        Returns the leaf. Raises ValueError when the session has moved on since the plan, and when
+        an extension cancels it (CancelledByExtension). For a draft they were asked before.
         """
-        if plan.seen_leaf != self.leaf:
-            raise ValueError("The session has moved on since; choose the entry again.")
+        self._check_seen(plan)
+        old = self.leaf
         if draft is None:
+            if asked is None:
+                await self.before_leaving(plan, False)
+                self._check_seen(plan)
             await self.writer.move_leaf(plan.new_leaf)
+            await tell_navigated(self, old)
             return self.leaf
         summary = draft.summary if text is None else text
         self.drafts.check(draft, summary)
         fields = {"from_id": draft.from_id}
-        return await whole(
+        stored = await whole(
             self._store_draft("branch_summary", plan.new_leaf, draft, summary, fields)
         )
+        await tell_navigated(self, old, stored)
+        return stored
+
+    def _check_seen(self, plan: NavigationPlan) -> None:
+        if plan.seen_leaf != self.leaf:
+            raise ValueError("The session has moved on since; choose the entry again.")

@@ -88,6 +88,9 @@ class Caller:
     async def answer(self, question: Question) -> Answer:
         """An answer that can be stored; one that cannot is asked for once more, with what is wrong
         with it. Raises Unusable when that does not help, ModelError, and Cancelled."""
+        if self._order.review is not None:
+            seen = await self._order.review.request(question.request, question.model)
+            question = replace(question, request=seen)
         request = question.request
         call = model_request(request, question.model, self._order.endpoint)
         first = await self._send(question, call, question.why)

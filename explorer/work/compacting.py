@@ -10,6 +10,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests
 from explorer.work.appending import whole
 from explorer.work.drafting import Draft, Order
+from explorer.work.extending import ask_before_compaction, supplied_order, tell_compacted
 from explorer.work.opened import OpenedSession
 from explorer.work.recording import draft_of
 from explorer.work.summaries import CompactionPlan
@@ -70,18 +71,29 @@ class Compacting(OpenedSession):
         )
 
     async def summarize(self, shown: Partition, order: Order) -> Draft:
-        """Make a draft. Raises DraftFailed or Cancelled; the session is not changed.
+        """Make a draft, the extensions asked first (A38, A39). Raises DraftFailed (an extension's
+        cancel is one, CancelledByExtension) or Cancelled; the session is not changed.
 
         Raises ValueError when the compaction is refused.
         """
         prepared = shown.preparation
         if not isinstance(prepared, Preparation):
             raise ValueError(prepared.reason)
+        asked = await ask_before_compaction(self, shown, order)
+        plan, order = self.compaction_plan(asked.shown), asked.order
+        if asked.cancelled is not None:
+            await self.drafts.refused(plan, order, str(asked.cancelled))
+            raise asked.cancelled
+        if (made := asked.supplied) is not None:
+            order = supplied_order(order, made)
+            return await self.drafts.provided(
+                plan, made.summary, order, made.short_summary, made.tokens_before
+            )
         # A long history takes its time to read.
         requests = await asyncio.to_thread(
             self.requests, shown, order.instructions, order.model, order.additions
         )
-        return await self.drafts.compaction(self.compaction_plan(shown), requests, order)
+        return await self.drafts.compaction(plan, requests, order)
 
     def compaction_plan(self, shown: Partition) -> CompactionPlan:
         """What a draft of a compaction starts from. Raises ValueError when it is refused."""
@@ -126,4 +138,6 @@ class Compacting(OpenedSession):
             "tokens_before": draft.tokens_before,
             "short_summary": draft.short_summary or None,
         }
-        return await whole(self._store_draft("compaction", draft.leaf, draft, summary, fields))
+        index = await whole(self._store_draft("compaction", draft.leaf, draft, summary, fields))
+        await tell_compacted(self, index)
+        return index

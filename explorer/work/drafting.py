@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-from explorer.compaction.requests import Additions
+from explorer.compaction.requests import Additions, SummaryRequest
 from explorer.compaction.serialize import Span
 from explorer.models.door import CancelToken, ModelRequest, Usage
 from explorer.models.retry import Patience
@@ -22,6 +22,17 @@ OnText = Callable[[str, str], None]
 Why = Literal["first", "retry", "next-model", "reminder", "window", "halved"]
 """Why a call was made: the first one; after a failure that may pass; because another model failed;
 to have an unusable answer put right; for one window of a long conversation; for a smaller one."""
+
+
+class Reviewer(Protocol):
+    """Whoever sees requests before they are sent and summaries before they are drafts."""
+
+    async def request(self, request: SummaryRequest, model: str) -> SummaryRequest:
+        """A request as it may be sent. Raises ModelError when it must not be, and Cancelled."""
+
+    async def summary(self, kind: DraftKind, text: str, supplied: bool) -> str:
+        """A summary as it may be kept; ``supplied``: by an extension. Raises DraftFailed when it
+        must not be, and Cancelled."""
 
 
 def say_nothing(_words: str) -> None:
@@ -52,6 +63,8 @@ class Order:
     """The address that ``remote/endpoint`` stands for (A29)."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What else is recorded with the draft: ``trigger``, ``extensions``; JSON values."""
+    review: Reviewer | None = None
+    """The extensions, once they were asked about this order."""
 
     @property
     def models(self) -> tuple[str, ...]:

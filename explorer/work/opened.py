@@ -12,6 +12,7 @@ from explorer.compaction.context_size import ContextSize, context_size, counted_
 from explorer.compaction.profile import Profile
 from explorer.compaction.summary import details
 from explorer.compaction.wording import Templates
+from explorer.extensions.manager import Extensions
 from explorer.models.door import ModelDoor
 from explorer.session.context import Context, context_at
 from explorer.session.describe import prompt_tokens
@@ -22,6 +23,7 @@ from explorer.work.appending import SessionWriter
 from explorer.work.changes import ChangeHub, CountsChanged
 from explorer.work.counting import count_session, is_whole
 from explorer.work.drafting import Draft
+from explorer.work.extending import entry_fields
 from explorer.work.summaries import DraftMaker
 
 if TYPE_CHECKING:  # see explorer.work.appending
@@ -60,6 +62,8 @@ class OpenedSession:
         self.hub = hub
         self._prompts: dict[int, int] = {}
         """Prompt tokens by reply, as far as they were asked for."""
+        self.extensions: Extensions | None = None
+        """Who is asked about compactions and navigations; None: nobody."""
 
     # what there is -----------------------------------------------------------------------------
 
@@ -207,8 +211,7 @@ class OpenedSession:
     ) -> int:
         """Append a draft's entry, then note that it was taken."""
         files = details(draft.read_files, draft.modified_files, draft.failed_files)
-        index = await self.writer.append(
-            entry_type, parent, **{"summary": summary, **fields, "details": files}
-        )
+        whole = {"summary": summary, **fields, "details": files, **entry_fields(draft)}
+        index = await self.writer.append(entry_type, parent, **whole)
         await self.drafts.mark(draft, "committed", summary)
         return index

@@ -73,7 +73,7 @@ class DraftMaker:
         texts = {part.purpose: part.text for part in draft.parts}
         history, prefix = texts.get("history", ""), texts.get("turn_prefix", "")
         summary = well_formed(finish(prepared, history, prefix, plan.previous_summary))
-        draft = replace(draft, summary=summary)
+        draft = await self._reviewed(replace(draft, summary=summary), order)
         problems = check_answer(
             draft.summary, "stop", profile=prepared.profile, input_tokens=plan.replaced_tokens
         )
@@ -83,17 +83,55 @@ class DraftMaker:
         return await self._close(replace(draft, status="done"))
 
     async def provided(
-        self, plan: CompactionPlan, summary: str, order: Order, short_summary: str = ""
+        self,
+        plan: CompactionPlan,
+        summary: str,
+        order: Order,
+        short_summary: str = "",
+        tokens_before: int = -1,
     ) -> Draft:
         """The draft of a summary that an extension made (A38): recorded like any other, without
-        requests. Raises DraftFailed when it is empty."""
-        draft = await self._record(self._new(plan, order), (), order)
-        draft = replace(draft, summary=well_formed(summary), short_summary=short_summary)
+        requests. Raises DraftFailed when it is empty. ``tokens_before``: negative, as planned."""
+        draft = replace(self._new(plan, order), short_summary=short_summary)
+        if tokens_before >= 0:
+            draft = replace(draft, tokens_before=tokens_before)
+        return await self._provided(draft, summary, order)
+
+    async def provided_branch(
+        self, prepared: BranchPreparation, from_id: str, summary: str, order: Order
+    ) -> Draft:
+        """The draft of a branch summary that an extension made (A41). Raises DraftFailed."""
+        return await self._provided(self._new_branch(prepared, from_id, order), summary, order)
+
+    async def _provided(self, draft: Draft, summary: str, order: Order) -> Draft:
+        draft = await self._record(draft, (), order)
+        draft = replace(draft, summary=well_formed(summary))
         if not summary.strip():
             problem = "The extension's summary is empty."
             await self._fail(draft, problem)
             raise DraftFailed(problem)
+        draft = await self._reviewed(draft, order, supplied=True)
         return await self._close(replace(draft, status="done"))
+
+    async def refused(self, plan: CompactionPlan, order: Order, problem: str) -> Draft:
+        """Record a compaction that an extension cancelled before anything was sent (A38)."""
+        draft = await self._record(self._new(plan, order), (), order)
+        return await self._close(replace(draft, status="cancelled", problem=problem))
+
+    async def _reviewed(self, draft: Draft, order: Order, *, supplied: bool = False) -> Draft:
+        """The draft with its summary as extensions leave it. Raises DraftFailed, Cancelled."""
+        if order.review is None:
+            return draft
+        try:
+            text = await order.review.summary(draft.kind, draft.summary, supplied)
+        except (Cancelled, asyncio.CancelledError):
+            await asyncio.shield(self._close(replace(draft, status="cancelled")))
+            raise
+        except DraftFailed as error:
+            # Not even in the record: whoever must see it has not.
+            await self._fail(replace(draft, summary=""), str(error))
+            raise
+        return replace(draft, summary=text)
 
     def _new(self, plan: CompactionPlan, order: Order) -> Draft:
         prepared = plan.prepared
@@ -113,15 +151,20 @@ class DraftMaker:
         order: Order,
     ) -> Draft:
         """Make the draft of a branch summary. Raises DraftFailed or Cancelled."""
-        draft = Draft(
+        draft = self._new_branch(prepared, from_id, order)
+        draft = await self._run(draft, requests, prepared.profile, order, {})
+        summary = well_formed(finish_branch(prepared, draft.parts[0].text, self._templates))
+        draft = await self._reviewed(replace(draft, summary=summary), order)
+        return await self._close(replace(draft, status="done"))
+
+    @staticmethod
+    def _new_branch(prepared: BranchPreparation, from_id: str, order: Order) -> Draft:
+        return Draft(
             0, "branch", "streaming", prepared.old_leaf, (), "", order.model, order.instructions,
             read_files=prepared.read_files, modified_files=prepared.modified_files,
             failed_files=prepared.failed_files, from_id=from_id, facts=order.facts,
             settings=_settings(prepared.profile, prepared.settings),
         )  # fmt: skip
-        draft = await self._run(draft, requests, prepared.profile, order, {})
-        summary = well_formed(finish_branch(prepared, draft.parts[0].text, self._templates))
-        return await self._close(replace(draft, summary=summary, status="done"))
 
     async def _run(
         self,
