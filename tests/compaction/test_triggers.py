@@ -188,7 +188,7 @@ def test_every_decision_says_why_and_a_held_one_does_nothing(
         FULL, tokens=tokens, counted=tokens, threshold=threshold, new_messages=new,
         reply=LastReply(MODEL, outcome, read), requested=asked,  # type: ignore[arg-type]
     )  # fmt: skip
-    guards = Guards(failures=failures, reason="no", failed_at_ms=failed_at).observed(now)
+    guards = Guards(failures=failures, reason="No.", failed_at_ms=failed_at).observed(now)
     decision = decide(now, guards, EXPLORER, enabled)
     assert decision.reason.endswith(".")
     assert not (decision.compacts and decision.held_by)
