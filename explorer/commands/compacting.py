@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from dataclasses import asdict, replace
 from typing import Any
 
 from explorer.cli import CommandFailed, UsageError
-from explorer.commands.output import print_json, print_table, printable_lines
+from explorer.commands.output import print_json, print_table, printable, printable_lines
+from explorer.commands.profiles import named_profile
 from explorer.commands.results import check_output, export_result, why_not_stored
 from explorer.commands.targets import Target, entry_named, target
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.prepare import Preparation
-from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.compaction.summary import footer
-from explorer.models.door import Cancelled, CancelToken
+from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.summary import files_footer
+from explorer.compaction.threshold import limit_of
+from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelError
+from explorer.models.remote import check_address
 from explorer.session.kinds import Kind
-from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.drafting import Attempt, Draft, DraftFailed, Order
 
 VERDICT_NAMES = {verdict: verdict.name.lower() for verdict in Verdict}
 
@@ -42,10 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def chosen_settings(arguments: argparse.Namespace) -> tuple[Profile, Settings]:
     """The profile and its numbers, with those given on the command line. Raises UsageError."""
-    profile = PROFILES.get(arguments.profile)
-    if profile is None:
-        known = ", ".join(PROFILES)
-        raise UsageError(f"there is no profile {arguments.profile!r}; there are: {known}")
+    profile = named_profile(arguments.profile)
     given = {
         "keep_recent_tokens": arguments.keep_recent,
         "reserve_tokens": arguments.reserve,
@@ -56,6 +57,9 @@ def chosen_settings(arguments: argparse.Namespace) -> tuple[Profile, Settings]:
             option = {"keep_recent_tokens": "--keep-recent", "reserve_tokens": "--reserve"}
             raise UsageError(f"{option.get(name, '--window')} must be at least 1, not {value}")
     changed = {name: value for name, value in given.items() if value is not None}
+    if arguments.reserve is not None:
+        # The one number on the command line is for whichever summary is asked for.
+        profile = replace(profile, branch_reserve_tokens=arguments.reserve)
     return profile, replace(Settings.of(profile), **changed)
 
 
@@ -67,7 +71,7 @@ def preview_json(chosen: Target, shown: Partition) -> dict[str, Any]:
         "leaf": columns.ids[chosen.at] if chosen.at >= 0 else None,
         "profile": prepared.profile.name,
         **asdict(prepared.settings),
-        "context_limit": _limit(prepared.settings),
+        "context_limit": _limit(prepared.profile, prepared.settings),
         "tokens_of_entries": shown.context_estimate,
         "tokens_after_estimate": shown.tokens_after_estimate,
         "ledger": [
@@ -94,21 +98,23 @@ def preview_json(chosen: Target, shown: Partition) -> dict[str, Any]:
         "turn_prefix_messages": [columns.ids[at] for at in prepared.turn_prefix],
         "read_files": list(prepared.read_files),
         "modified_files": list(prepared.modified_files),
-        "file_operations_footer": footer(prepared.read_files, prepared.modified_files),
+        "failed_files": list(prepared.failed_files),
+        "file_changes": [one._asdict() for one in prepared.file_changes],
+        "file_operations_footer": files_footer(prepared),
         "reason": prepared.reason,
     }
 
 
-def _limit(settings: Settings) -> int:
+def _limit(profile: Profile, settings: Settings) -> int:
     """Tokens that a context may take before there is no room for an answer."""
-    return max(0, settings.context_window - settings.reserve_tokens)
+    return max(0, limit_of(profile, settings))
 
 
 def _preview(
     arguments: argparse.Namespace, chosen: Target, profile: Profile, settings: Settings
 ) -> None:
     shown = chosen.document.preview(chosen.at, profile, settings)
-    model = arguments.model or chosen.document.door.default_model()
+    model = _models(arguments, chosen)[0]
     requests = chosen.document.requests(shown, arguments.instructions, model)
     if arguments.json:
         value = preview_json(chosen, shown)
@@ -146,7 +152,7 @@ def _preview(
     if isinstance(shown.preparation, Preparation):
         print(
             f"{shown.tokens_before:,} tokens now ({shown.preparation.tokens_source}), of "
-            f"{_limit(settings):,} that fit; the entries take {shown.context_estimate:,} "
+            f"{_limit(profile, settings):,} that fit; the entries take {shown.context_estimate:,} "
             f"({shown.counted_by}), about {shown.tokens_after_estimate:,} after"
         )
 
@@ -156,8 +162,30 @@ def _say(arguments: argparse.Namespace, text: str) -> None:
         print(text)
 
 
-def _order(arguments: argparse.Namespace, model: str) -> Order:
-    return Order(arguments.instructions, model, lambda purpose, text: None, CancelToken())
+def _models(arguments: argparse.Namespace, chosen: Target) -> tuple[str, ...]:
+    """The models to ask, in order (A43). Raises UsageError for an address that cannot be used."""
+    named = [name.strip() for name in (arguments.model or "").split(",") if name.strip()]
+    if arguments.endpoint:
+        try:
+            check_address(arguments.endpoint)
+        except ModelError as error:
+            raise UsageError(f"--endpoint: {error.message}") from error
+        return (REMOTE, *named)
+    return tuple(named) or (chosen.document.door.default_model(),)
+
+
+def _order(arguments: argparse.Namespace, chosen: Target) -> Order:
+    """What the command line asks for; what is waited for is told on standard error."""
+    first, *others = _models(arguments, chosen)
+    return Order(
+        arguments.instructions,
+        first,
+        lambda purpose, text: None,
+        CancelToken(),
+        fallbacks=tuple(others),
+        on_progress=lambda sentence: print(printable(sentence), file=sys.stderr),
+        endpoint=arguments.endpoint,
+    )
 
 
 async def _compact(
@@ -168,8 +196,7 @@ async def _compact(
     shown = document.preview(chosen.at, profile, settings)
     if not isinstance(shown.preparation, Preparation):
         raise CommandFailed(f"{shown.preparation.reason} Nothing was changed.")
-    model = arguments.model or document.door.default_model()
-    draft = await document.summarize(shown, _order(arguments, model))
+    draft = await document.summarize(shown, _order(arguments, chosen))
     before = document.context(chosen.at).messages
     index = None if arguments.dry_run else await document.commit(draft)
     await _finish(arguments, chosen, draft, index)
@@ -191,8 +218,7 @@ async def _branch(
         prepared = document.branch_preparation(plan, profile, settings)
         # Where nothing can be told, no entry is made (B16).
         if document.branch_requests(prepared, arguments.instructions):
-            model = arguments.model or document.door.default_model()
-            draft = await document.summarize_branch(plan, prepared, _order(arguments, model))
+            draft = await document.summarize_branch(plan, prepared, _order(arguments, chosen))
     index = None if arguments.dry_run else await document.navigate(plan, draft)
     if draft is None:
         await _tell_move(arguments, chosen, plan.new_leaf)
@@ -217,6 +243,41 @@ async def _tell_move(arguments: argparse.Namespace, chosen: Target, leaf: int) -
         print(f"leaf would be {place}; {why_not_stored(arguments)}")
 
 
+def _attempt_json(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "purpose": attempt.purpose,
+        "why": attempt.why,
+        "model": attempt.model,
+        "window": attempt.window or None,
+        "problem": attempt.problem or None,
+        "kind": attempt.kind or None,
+        "waited_s": round(attempt.waited_s, 3),
+        "elapsed_ms": round(attempt.elapsed_ms, 1),
+    }
+
+
+def _tell_attempts(draft: Draft) -> None:
+    """Print the calls that were made, where it took more than one for each request."""
+    if len(draft.attempts) <= len(draft.parts) + bool(draft.short_summary):
+        return
+    print_table(
+        ("request", "why", "model", "part", "ms", "outcome"),
+        [
+            (
+                attempt.purpose.replace("_", " "),
+                attempt.why.replace("-", " "),
+                attempt.model,
+                attempt.window or None,
+                round(attempt.elapsed_ms),
+                attempt.problem or "taken",
+            )
+            for attempt in draft.attempts
+        ],
+        right=(3, 4),
+    )
+    print()
+
+
 async def _finish(
     arguments: argparse.Namespace, chosen: Target, draft: Draft, index: int | None
 ) -> None:
@@ -237,12 +298,18 @@ async def _finish(
                 "read_files": list(draft.read_files),
                 "modified_files": list(draft.modified_files),
                 "model": draft.model,
+                "short_summary": draft.short_summary or None,
                 "elapsed_ms": round(draft.elapsed_ms, 1),
+                "attempts": [_attempt_json(attempt) for attempt in draft.attempts],
             }
         )
         return
     print(printable_lines(draft.summary))
     print()
+    if draft.short_summary:
+        print(printable_lines(draft.short_summary))
+        print()
+    _tell_attempts(draft)
     if index is not None and kept:
         print(f"stored as entry {columns.ids[index]}")
     else:

@@ -15,7 +15,7 @@ from explorer.compaction.requests import (
     output_cap,
     request_of,
 )
-from explorer.compaction.summary import footer, strip_files
+from explorer.compaction.summary import files_footer, strip_files
 from explorer.compaction.validation import FREE, form_of
 from explorer.compaction.wording import Templates
 from explorer.session.kinds import Flag, Kind
@@ -192,5 +192,4 @@ def finish_branch(preparation: BranchPreparation, answer: str, templates: Templa
     text = answer
     if preparation.profile.tags_in_text == "escaped":
         text = strip_files(answer).strip()
-    files = footer(preparation.read_files, preparation.modified_files, preparation.failed_files)
-    return f"{templates.branch_preamble}\n\n{text}{files}"
+    return f"{templates.branch_preamble}\n\n{text}{files_footer(preparation)}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
+from explorer.compaction.file_ops import Change, FileChange
 from explorer.compaction.prepare import Preparation
+from explorer.compaction.profile import Profile
 
 SPLIT_HEADING = "**Turn Context (split turn):**"
 EARLIER_HEADING = "**Earlier turn context:**"
@@ -14,7 +16,8 @@ EARLIER_HEADING = "**Earlier turn context:**"
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
 _FILE_BLOCK = re.compile(
-    r"\s*^<(read-files|modified-files|failed-files)>\n.*?^</\1>[ \t]*$", re.DOTALL | re.MULTILINE
+    r"\s*^<((?:read|modified|created|updated|deleted|failed)-files)>\n.*?^</\1>[ \t]*$",
+    re.DOTALL | re.MULTILINE,
 )
 
 
@@ -26,15 +29,51 @@ def merge_summaries(history: str, prefix: str) -> str:
     return f"{history}\n\n---\n\n{turn}" if history else turn
 
 
+class WithFiles(Protocol):
+    """A preparation, as far as its files go."""
+
+    @property
+    def read_files(self) -> Sequence[str]: ...
+    @property
+    def modified_files(self) -> Sequence[str]: ...
+    @property
+    def failed_files(self) -> Sequence[str]: ...
+    @property
+    def file_changes(self) -> Sequence[FileChange]: ...
+    @property
+    def profile(self) -> Profile: ...
+
+
+def changed(changes: Sequence[FileChange], change: Change) -> list[str]:
+    """The files that a change befell."""
+    return [one.path for one in changes if one.change == change]
+
+
 def footer(read: Sequence[str], modified: Sequence[str], failed: Sequence[str] = ()) -> str:
     """The file lists that end a summary (A28), with the blank line before them; empty for none.
 
     ``failed``: files that only failed calls named (B17).
     """
+    return _lists(("read", read), ("modified", modified), ("failed", failed))
+
+
+def files_footer(prepared: WithFiles) -> str:
+    """The file lists of a preparation, in the way of its profile."""
+    if prepared.profile.file_footer == "read-modified":
+        return footer(prepared.read_files, prepared.modified_files, prepared.failed_files)
+    changes = prepared.file_changes
+    return _lists(
+        ("read", prepared.read_files),
+        ("created", changed(changes, "created")),
+        ("updated", changed(changes, "updated")),
+        ("deleted", changed(changes, "deleted")),
+        ("failed", prepared.failed_files),
+    )
+
+
+def _lists(*lists: tuple[str, Sequence[str]]) -> str:
     blocks = [
-        f"<{name}-files>\n{chr(10).join(files)}\n</{name}-files>"
-        for name, files in (("read", read), ("modified", modified), ("failed", failed))
-        if files
+        f"<{name}-files>\n{chr(10).join(files)}\n</{name}-files>" for name, files in lists if files
     ]
     return "".join(f"\n\n{block}" for block in blocks)
 
@@ -62,9 +101,7 @@ def finish(
         history = _with_earlier_turns(strip_files(history).strip())
         prefix = strip_files(prefix).strip()
     text = merge_summaries(history, prefix)
-    return text + footer(
-        preparation.read_files, preparation.modified_files, preparation.failed_files
-    )
+    return text + files_footer(preparation)
 
 
 def _with_earlier_turns(history: str) -> str:
@@ -82,10 +119,17 @@ def _as_label(heading: re.Match[str]) -> str:
 
 
 def details(
-    read: Sequence[str], modified: Sequence[str], failed: Sequence[str] = ()
+    read: Sequence[str],
+    modified: Sequence[str],
+    failed: Sequence[str] = (),
+    *,
+    created: Sequence[str] = (),
+    deleted: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The ``details`` of a stored summary (A1, A2)."""
+    """The ``details`` of a stored summary (A1, A2). ``created`` and ``deleted`` files are among
+    the modified ones too, which is all that others look at."""
     found: dict[str, Any] = {"readFiles": list(read), "modifiedFiles": list(modified)}
-    if failed:
-        found["failedFiles"] = list(failed)
+    for name, files in (("created", created), ("deleted", deleted), ("failed", failed)):
+        if files:
+            found[f"{name}Files"] = list(files)
     return found

@@ -135,6 +135,8 @@ class Draft:
     modified_files: tuple[str, ...] = ()
     failed_files: tuple[str, ...] = ()
     """Files that only failed calls named (B17)."""
+    created_files: tuple[str, ...] = ()
+    deleted_files: tuple[str, ...] = ()
     problem: str = ""
     """Why it cannot be committed, as a sentence; empty when it can."""
     at_leaf: bool = True

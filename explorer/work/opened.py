@@ -210,7 +210,10 @@ class OpenedSession:
         self, entry_type: str, parent: int, draft: Draft, summary: str, fields: dict[str, Any]
     ) -> int:
         """Append a draft's entry, then note that it was taken."""
-        files = details(draft.read_files, draft.modified_files, draft.failed_files)
+        files = details(
+            draft.read_files, draft.modified_files, draft.failed_files,
+            created=draft.created_files, deleted=draft.deleted_files,
+        )  # fmt: skip
         whole = {"summary": summary, **fields, "details": files, **entry_fields(draft)}
         index = await self.writer.append(entry_type, parent, **whole)
         await self.drafts.mark(draft, "committed", summary)

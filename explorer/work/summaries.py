@@ -11,7 +11,7 @@ from explorer.compaction.branches import BranchPreparation, finish_branch
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.summary import finish
+from explorer.compaction.summary import changed, finish
 from explorer.compaction.validation import check_answer
 from explorer.compaction.wording import Templates
 from explorer.models.door import Cancelled, ModelDoor
@@ -140,6 +140,8 @@ class DraftMaker:
             first_kept_id=plan.first_kept_id, tokens_before=prepared.tokens_before,
             read_files=prepared.read_files, modified_files=prepared.modified_files,
             failed_files=prepared.failed_files, at_leaf=plan.at_leaf, facts=order.facts,
+            created_files=tuple(changed(prepared.file_changes, "created")),
+            deleted_files=tuple(changed(prepared.file_changes, "deleted")),
             settings=_settings(prepared.profile, prepared.settings),
         )  # fmt: skip
 
@@ -163,6 +165,8 @@ class DraftMaker:
             0, "branch", "streaming", prepared.old_leaf, (), "", order.model, order.instructions,
             read_files=prepared.read_files, modified_files=prepared.modified_files,
             failed_files=prepared.failed_files, from_id=from_id, facts=order.facts,
+            created_files=tuple(changed(prepared.file_changes, "created")),
+            deleted_files=tuple(changed(prepared.file_changes, "deleted")),
             settings=_settings(prepared.profile, prepared.settings),
         )  # fmt: skip
 

@@ -9,6 +9,7 @@ import pytest
 
 from explorer.compaction.file_ops import FileOperations
 from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.summary import files_footer, strip_files
 from tests.compaction.pruned_sessions import used
 from tests.compaction.sessions import EXPLORER, PI, Session
 
@@ -142,3 +143,31 @@ def test_a28_the_prefix_of_a_split_turn_counts() -> None:
     session.reply(50)
     prepared = session.prepared(40)
     assert prepared.is_split_turn and prepared.file_changes[0][:2] == ("old", "deleted")
+
+
+def test_a28_the_footer_names_what_was_made_and_deleted_where_the_profile_does() -> None:
+    session = Session()
+    session.user()
+    used(session, "read", arguments={"path": "r"})
+    used(session, "apply_patch", arguments=_patch("*** Add File: n", "*** Delete File: d"))
+    used(session, "edit", arguments={"path": "u"})
+    used(session, "edit", arguments={"path": "f"}, error=True)
+    session.reply(50)
+    by_profile = {
+        name: files_footer(session.prepared(20, PROFILES[name]))
+        for name in ("explorer", "pyagent", "pi")
+    }
+    assert by_profile["explorer"] == (
+        "\n\n<read-files>\nr\n</read-files>\n\n<modified-files>\nd\nn\nu\n</modified-files>"
+        "\n\n<failed-files>\nf\n</failed-files>"
+    )
+    assert by_profile["pyagent"] == (
+        "\n\n<read-files>\nr\n</read-files>\n\n<created-files>\nn\n</created-files>"
+        "\n\n<updated-files>\nu\n</updated-files>\n\n<deleted-files>\nd\n</deleted-files>"
+        "\n\n<failed-files>\nf\n</failed-files>"
+    )
+    assert by_profile["pi"] == (
+        "\n\n<read-files>\nr\n</read-files>\n\n<modified-files>\nf\nu\n</modified-files>"
+    )
+    for text in by_profile.values():
+        assert strip_files(f"Summary.{text}") == "Summary.", "an update carries no list along"
