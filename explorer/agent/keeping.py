@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from explorer.models.door import CancelToken
+from explorer.models.door import CancelToken, ChatMessage, ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """The request that a prompt is rendered for."""
+
+    model: str
+    system: str
+    tools: tuple[ToolSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,12 @@ class ContextKeeper(Protocol):
     async def before_request(self, model: str) -> None:
         """The context is about to be rendered for a request."""
 
+    async def messages(
+        self, outgoing: Outgoing, cancel: CancelToken
+    ) -> Sequence[ChatMessage] | None:
+        """What is sent, the system's words first, kept within a budget; None leaves the context
+        as it is. Raises ModelError and Cancelled as a model does."""
+
     async def after_reply(self, model: str, has_calls: bool) -> None:
         """A whole reply was stored; ``has_calls``: the turn goes on with their results."""
 
@@ -46,6 +62,11 @@ class NoKeeper:
 
     async def before_request(self, model: str) -> None:
         """Nothing."""
+
+    async def messages(
+        self, outgoing: Outgoing, cancel: CancelToken
+    ) -> Sequence[ChatMessage] | None:
+        return None
 
     async def after_reply(self, model: str, has_calls: bool) -> None:
         """Nothing."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from explorer.agent.keeping import ContextKeeper, NoKeeper, TooLarge
+from explorer.agent.keeping import ContextKeeper, NoKeeper, Outgoing, TooLarge
 from explorer.agent.reply import STOP_NAMES, Reply
 from explorer.agent.tools import ToolOutcome, read_only_tools, run_tool
 from explorer.agent.workspace import Workspace
@@ -166,8 +166,18 @@ class AgentTurn:
         self, reply: Reply, cancel: CancelToken, on_event: Callable[[TurnEvent], None]
     ) -> ModelError | None:
         """Fill the reply; returns why it failed, or None."""
-        messages = (ChatMessage("system", self._system), *self._port.chat_messages())
         tools = read_only_tools() if self._workspace else ()
+        try:
+            kept = await self._keeper.messages(Outgoing(self._model, self._system, tools), cancel)
+        except Cancelled:
+            return None
+        except ModelError as error:
+            return error
+        messages = (
+            (ChatMessage("system", self._system), *self._port.chat_messages())
+            if kept is None
+            else tuple(kept)
+        )
         request = ModelRequest(self._model, messages, tools=tools)
 
         async def attempt(_number: int) -> None:

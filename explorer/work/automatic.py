@@ -7,11 +7,11 @@ changes nothing. Rules are read anew for every decision; guards keep it from goi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from explorer.agent.keeping import Room, TooLarge
+from explorer.agent.keeping import Outgoing, Room, TooLarge
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.triggers import (
     Decision,
@@ -24,7 +24,7 @@ from explorer.compaction.triggers import (
     resting_words,
     shrinks,
 )
-from explorer.models.door import Cancelled, CancelToken
+from explorer.models.door import Cancelled, CancelToken, ChatMessage
 from explorer.store.rows import StoreError
 from explorer.work.changes import (
     AutomaticChanged,
@@ -34,6 +34,7 @@ from explorer.work.changes import (
     LeafMoved,
 )
 from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.kept_prompts import KeptPrompts
 from explorer.work.rules import AutomaticRules, Limits, limits
 from explorer.work.situation import refused_reply, situation
 
@@ -79,6 +80,8 @@ class AutomaticCompaction:
         """The entry of the last compaction that happened by itself."""
         self.guards = Guards()
         self.running: Running | None = None
+        self.prompts = KeptPrompts(document, rules)
+        """Renders what is sent, where the profile keeps it within a budget."""
         self.close = document.hub.subscribe(self._changed)
         """Watch the session no longer."""
 
@@ -171,6 +174,12 @@ class AutomaticCompaction:
     async def before_request(self, model: str) -> None:
         """The context is about to be rendered for a request."""
 
+    async def messages(
+        self, outgoing: Outgoing, cancel: CancelToken
+    ) -> Sequence[ChatMessage] | None:
+        """What is sent, where the profile keeps it within a budget."""
+        return await self.prompts.messages(outgoing, cancel)
+
     async def after_reply(self, model: str, has_calls: bool) -> None:
         """A whole reply was stored."""
 
@@ -232,7 +241,10 @@ class AutomaticCompaction:
         self.guards = before.observed(now)
         if self.guards.resting != before.resting:
             self._told()
-        return decide(now, self.guards, rules.profile, rules.enabled)
+        found = decide(now, self.guards, rules.profile, rules.enabled)
+        if found.trigger == "threshold" and self.prompts.wanted:
+            return Decision(None, False, "The prompt is brought within its budget when it is sent.")
+        return found
 
     # doing -------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from explorer.agent.keeping import Outgoing
 from explorer.compaction.convert import entry_to_llm
 from explorer.compaction.policies import PromptBudget
 from explorer.compaction.profile import Profile
@@ -58,15 +59,6 @@ class CopilotWords:
             load_prompt("copilot-breadcrumb"),
             load_prompt("copilot-history-first"),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """The request that a prompt is rendered for."""
-
-    model: str
-    system: str
-    tools: tuple[ToolSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

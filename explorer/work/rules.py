@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -20,6 +21,11 @@ class AutomaticRules:
     """Off stops everything that happens by itself; compacting by hand still works."""
     auto_continue: bool = False
     instructions: str = ""
+    summary_models: Callable[[str], Sequence[str]] | None = None
+    """Where prompts are kept within a budget: whom to ask for summaries of conversations with a
+    model, the first choice first (A54); None leaves them to the model itself."""
+    breadcrumb: bool = True
+    """There, summaries say where the whole conversation can be read (A51)."""
 
     @classmethod
     def of(

@@ -1,0 +1,60 @@
+"""The prompts of a session under the rules of the moment: kept within a budget, where the profile
+does that, and left alone otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import TYPE_CHECKING
+
+from explorer.agent.keeping import Outgoing
+from explorer.models.door import CancelToken, ChatMessage, ModelError
+from explorer.work.background import PromptKeeper, PromptRules
+from explorer.work.rules import AutomaticRules
+from explorer.work.summary_ways import own_model
+
+if TYPE_CHECKING:
+    from explorer.work.document import Document
+
+
+class KeptPrompts:
+    """One session's ``PromptKeeper``, made when a profile first wants one."""
+
+    def __init__(self, document: Document, rules: Callable[[], AutomaticRules]) -> None:
+        self._document = document
+        self._rules = rules
+        self.keeper: PromptKeeper | None = None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the profile of the moment keeps prompts within a budget."""
+        return self._rules().profile.prompt_budget is not None
+
+    async def messages(
+        self, outgoing: Outgoing, cancel: CancelToken
+    ) -> tuple[ChatMessage, ...] | None:
+        """See ``ContextKeeper.messages``."""
+        if not self.wanted:
+            await self.stop()
+            return None
+        if self.keeper is None:
+            self.keeper = PromptKeeper(self._document, self._prompt_rules, Random())
+        try:
+            return await self.keeper.messages(outgoing, cancel)
+        except ValueError as error:
+            raise ModelError("bad_request", str(error)) from error
+
+    async def stop(self) -> None:
+        """End what is made ahead."""
+        if self.keeper is not None:
+            await self.keeper.stop()
+
+    def _prompt_rules(self) -> PromptRules:
+        rules = self._rules()
+        return PromptRules(
+            rules.profile,
+            rules.settings.context_window,
+            rules.enabled,
+            rules.summary_models or own_model,
+            rules.breadcrumb,
+        )
