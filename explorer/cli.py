@@ -13,6 +13,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TypeAlias
 
+from explorer.commands.profile_words import add_profiles
 from explorer.installed import version, window_target
 
 # Each command's module is imported when it is asked for: the store alone takes half a second to
@@ -30,6 +31,7 @@ COMMANDS = {
     "branch": "compacting",
     "prune": "pruning",
     "extensions": "extending",
+    "profiles": "profiles",
     "settings": "settings",
 }
 
@@ -75,7 +77,16 @@ def _compaction(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--window", type=int, metavar="N", help="context window in tokens")
     parser.add_argument("--instructions", default="", metavar="TEXT", help="added to the prompt")
     parser.add_argument(
-        "--model", metavar="M", help="the model that summarizes (default: offline/extractive)"
+        "--model",
+        metavar="M[,M...]",
+        help="the model that summarizes (default: offline/extractive); of several the next is "
+        "asked where one fails",
+    )
+    parser.add_argument(
+        "--endpoint",
+        default="",
+        metavar="URL",
+        help="a service that summarizes instead of a model; it is asked before those",
     )
 
 
@@ -106,6 +117,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_pruning(commands)
     _add_settings(commands)
     _add_extending(commands)
+    add_profiles(commands, _session)
     return parser
 
 

@@ -21,6 +21,12 @@ def load_prompt(name: str) -> str:
     return _COMMENT.sub("", text).strip("\n")
 
 
+def load_provenance(profile: str) -> str:
+    """What a profile that came with the program stands for and where its numbers come from, as
+    Markdown. Raises FileNotFoundError when there is no such profile."""
+    return load_prompt(f"profiles/{profile}")
+
+
 def load_templates() -> Templates:
     """All templates of summaries; raises FileNotFoundError naming a prompt that is missing."""
     texts = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from explorer.compaction import reasons
-from explorer.compaction.context_size import context_size
+from explorer.compaction.context_size import ContextSize, context_size
 from explorer.compaction.cut import Cut, Cuts
 from explorer.compaction.file_ops import FileChange, FileOperations
 from explorer.compaction.path_view import CONTEXT_MASK, view_of
@@ -100,18 +100,7 @@ def prepare(
     keep = kept_tokens(tree, view, profile, settings, prompt_of)
     plan = _plan(cuts, settings, keep, cut)
     if isinstance(plan, _No):
-        return Refusal(
-            leaf=leaf,
-            path=view.path,
-            code=plan.code,
-            reason=plan.reason,
-            boundary=view.boundary,
-            tokens_before=size.tokens,
-            tokens_source=size.source,
-            profile=profile,
-            settings=settings,
-            cuts=cuts,
-        )
+        return _refusal(leaf, cuts, plan, size, settings)
     found = plan.cut
     files = _files(tree, cuts, found.first_kept)
     by_hand = cut is not None
@@ -137,6 +126,21 @@ def prepare(
         profile=profile,
         settings=settings,
         reason=reasons.cut_reason(cuts, found, settings, keep, len(plan.prefix), by_hand=by_hand),
+        cuts=cuts,
+    )
+
+
+def _refusal(leaf: int, cuts: Cuts, no: _No, size: ContextSize, settings: Settings) -> Refusal:
+    return Refusal(
+        leaf=leaf,
+        path=cuts.view.path,
+        code=no.code,
+        reason=no.reason,
+        boundary=cuts.view.boundary,
+        tokens_before=size.tokens,
+        tokens_source=size.source,
+        profile=cuts.profile,
+        settings=settings,
         cuts=cuts,
     )
 

@@ -6,15 +6,21 @@ Every piece of the text knows the entry that it came from.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from explorer.compaction.policies import PromptBudget
 from explorer.compaction.profile import Profile
 from explorer.session.describe import blocks_of, text_of
 from explorer.tokens.javascript import js_json, js_keys, utf16_prefix, utf16_units
 
 MAX_RESULT_UNITS = 2000
 """UTF-16 units of a tool result that a summarizer sees."""
+
+DIVIDER = "\n\n---\n\n"
+"""Between the messages, where the profile divides them."""
+_BLANK_LINE = "\n\n"
+_UNITS_PER_TOKEN = 4
 
 _OWN_TAGS = re.compile(
     r"<(?=\s*/?\s*(?:conversation|previous-summary|additional-context|summary|analysis"
@@ -45,14 +51,30 @@ def escape_tags(text: str) -> str:
 
 
 def cut_result(text: str, profile: Profile) -> str:
-    """A tool result as a summarizer sees it: its first 2000 UTF-16 units and what is missing."""
+    """A tool result as a summarizer sees it, and what is missing of it (B11, A49).
+
+    That is its first 2000 UTF-16 units, or up to a share of the profile's window from both ends.
+    """
     units = utf16_units(text)
+    whole = profile.long_results == "whole-characters"
+    if profile.result_cut == "head-and-tail":
+        return _both_ends(text, units, profile, whole)
     if units <= MAX_RESULT_UNITS:
         return text
-    head = utf16_prefix(
-        text, MAX_RESULT_UNITS, keep_pairs=profile.long_results == "whole-characters"
-    )
+    head = utf16_prefix(text, MAX_RESULT_UNITS, keep_pairs=whole)
     return f"{head}\n\n[... {units - utf16_units(head)} more characters truncated]"
+
+
+def _both_ends(text: str, units: int, profile: Profile, whole: bool) -> str:
+    budget = profile.prompt_budget or PromptBudget()
+    most = int(profile.context_window * budget.result_share) * _UNITS_PER_TOKEN
+    if units <= most:
+        return text
+    head = utf16_prefix(text, int(most * budget.result_head), keep_pairs=whole)
+    # What is read from the end is what is written backwards, but for pairs: those are whole here.
+    end = utf16_prefix(text[::-1], most - utf16_units(head), keep_pairs=True)[::-1]
+    left_out = units - utf16_units(head) - utf16_units(end)
+    return f"{head}\n\n[... {left_out} characters left out ...]\n\n{end}"
 
 
 def serialize_message(message: Mapping[str, Any], profile: Profile) -> str:
@@ -60,18 +82,33 @@ def serialize_message(message: Mapping[str, Any], profile: Profile) -> str:
     role = message.get("role")
     content = message.get("content")
     if role == "assistant":
-        parts = _reply(content, with_blank=profile.empty_input == "prepare")
+        told = _reply(content, with_blank=profile.empty_input != "refuse")
     else:
         text = text_of(content, "")
         if role == "toolResult":
             text = cut_result(text, profile)
-        label = "Tool result" if role == "toolResult" else "User"
-        parts = [f"[{label}]: {text}"] if text else []
-    joined = "\n\n".join(parts)
+        told = [("Tool result" if role == "toolResult" else "User", text)] if text else []
+    joined = _labelled(told) if profile.dialect == "labels" else _headed(told)
     return escape_tags(joined) if profile.tags_in_text == "escaped" else joined
 
 
-def _reply(content: object, *, with_blank: bool) -> list[str]:
+def _labelled(told: Sequence[tuple[str, str]]) -> str:
+    return _BLANK_LINE.join(f"[{label}]: {text}" for label, text in told)
+
+
+def _headed(told: Sequence[tuple[str, str]]) -> str:
+    """One message under its heading; thinking and calls are parts of a reply."""
+    if not told:
+        return ""
+    heading = told[0][0].removesuffix(" thinking").removesuffix(" tool calls")
+    parts = [
+        text if label == heading else f"({label.removeprefix('Assistant ')}) {text}"
+        for label, text in told
+    ]
+    return f"[{heading.upper().replace(' ', '_')}]\n" + _BLANK_LINE.join(parts)
+
+
+def _reply(content: object, *, with_blank: bool) -> list[tuple[str, str]]:
     """A reply's parts; a part without text is only told by the rules that ask about nothing."""
     thinking: list[str] = []
     texts: list[str] = []
@@ -84,13 +121,13 @@ def _reply(content: object, *, with_blank: bool) -> list[str]:
             thinking.append(block["thinking"])
         elif block_type == "toolCall":
             calls.append(f"{block.get('name') or ''}({_arguments(block.get('arguments'))})")
-    parts = []
+    parts: list[tuple[str, str]] = []
     if thinking and (with_blank or any(thinking)):
-        parts.append("[Assistant thinking]: " + "\n".join(thinking))
+        parts.append(("Assistant thinking", "\n".join(thinking)))
     if texts and (with_blank or any(texts)):
-        parts.append("[Assistant]: " + "\n".join(texts))
+        parts.append(("Assistant", "\n".join(texts)))
     if calls:
-        parts.append("[Assistant tool calls]: " + "; ".join(calls))
+        parts.append(("Assistant tool calls", "; ".join(calls)))
     return parts
 
 
@@ -101,7 +138,8 @@ def _arguments(arguments: object) -> str:
 
 
 def serialize(messages: Iterable[tuple[int, Mapping[str, Any]]], profile: Profile) -> Serialized:
-    """Messages with their entries as one text, divided by blank lines."""
+    """Messages with their entries as one text, divided as the profile divides them."""
+    between = _BLANK_LINE if profile.dialect == "labels" else DIVIDER
     parts: list[str] = []
     spans: list[Span] = []
     at = 0
@@ -110,8 +148,8 @@ def serialize(messages: Iterable[tuple[int, Mapping[str, Any]]], profile: Profil
         if not text:
             continue
         if parts:
-            at += 2
+            at += len(between)
         parts.append(text)
         spans.append(Span(at, at + len(text), entry))
         at += len(text)
-    return Serialized("\n\n".join(parts), spans)
+    return Serialized(between.join(parts), spans)

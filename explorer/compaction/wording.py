@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from explorer.compaction.profile import Profile
 
 _VARIABLE = re.compile(r"\{\{(\w+)\}\}")
 
@@ -47,10 +49,18 @@ class Templates:
     """Stands before every stored branch summary (A33)."""
     compaction_context: str
     """How a compaction's ``{{summary}}`` is told to the model (A6)."""
+    conversation_summary_context: str
+    """The same, for profiles whose summaries stand between tags of their own (A6)."""
     branch_context: str
     """How a branch's ``{{summary}}`` is told to the model (A6)."""
     custom_instructions: str
     """How a person's ``{{instructions}}`` follow a prompt (A23)."""
+
+    def worded(self, profile: Profile) -> Templates:
+        """The templates with a compaction told to the model as the profile tells it (A6)."""
+        if profile.context_wrapper == "summary":
+            return self
+        return replace(self, compaction_context=self.conversation_summary_context)
 
     def compaction_message(self, summary: str) -> str:
         """The text by which the model is told a compaction's summary."""

@@ -1,0 +1,316 @@
+"""profiles: what there is, what they decide, and profiles of one's own."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict, replace
+from typing import Any
+
+from explorer.cli import CommandFailed, UsageError
+from explorer.commands.output import print_json, print_table, printable
+from explorer.commands.targets import Target, target
+from explorer.compaction.comparison import Cause, ProfileOutcome, causes, compare_profiles
+from explorer.compaction.profile import (
+    BASES,
+    POLICIES,
+    POLICY_SWITCHES,
+    PROFILES,
+    SIZES,
+    SWITCHES,
+    VARIANTS,
+    Profile,
+    changed,
+    profile_values,
+)
+from explorer.profiles import OwnProfile, ProfileError, ProfileFiles, Shelf
+from explorer.templates import load_provenance
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run a command on profiles. Raises UsageError or CommandFailed."""
+    files = ProfileFiles()
+    try:
+        _ACTIONS[arguments.action](arguments, files)
+    except ProfileError as error:
+        raise CommandFailed(str(error)) from error
+
+
+def named_profile(name: str) -> Profile:
+    """The profile that a command line names, of the program or the person's own. Raises
+    UsageError."""
+    if name in BASES:
+        return BASES[name]
+    try:
+        return ProfileFiles().shelf().named(name)
+    except ProfileError as error:
+        raise UsageError(str(error)) from error
+
+
+def _list(arguments: argparse.Namespace, files: ProfileFiles) -> None:
+    shelf = files.shelf()
+    rows = [_row(profile, _origin(shelf, name), name) for name, profile in _all(shelf).items()]
+    if arguments.json:
+        print_json(
+            {"profiles": rows, "problems": list(shelf.problems), "folder": str(files.folder)}
+        )
+        return
+    print_table(
+        ("name", "keeps", "reserve", "from", "title"),
+        [(row["name"], _keeps(row), row["reserve_tokens"], row["from"], row["title"])
+         for row in rows],
+        right=(2,),
+    )  # fmt: skip
+    for problem in shelf.problems:
+        print(printable(f"Not usable: {problem}" if ".json" in problem else problem))
+
+
+def _all(shelf: Shelf) -> dict[str, Profile]:
+    return {**shelf.built_in, **{name: own.profile for name, own in shelf.own.items()}}
+
+
+def _origin(shelf: Shelf, name: str) -> str:
+    if name in shelf.own:
+        return f"your own, after {shelf.own[name].base}"
+    return "a documented variant" if name in VARIANTS else "the program"
+
+
+def _row(profile: Profile, origin: str, name: str) -> dict[str, Any]:
+    return {"name": name, "from": origin, **profile_values(profile)}
+
+
+def _keeps(row: dict[str, Any]) -> str:
+    if row["cut_unit"] == "rounds":
+        count = row["keep_rounds"]
+        return f"{count} round" + ("" if count == 1 else "s")
+    return f"{row['keep_recent_tokens']:,} tokens"
+
+
+def _show(arguments: argparse.Namespace, files: ProfileFiles) -> None:
+    shelf = files.shelf()
+    profile = shelf.named(arguments.name)
+    own = shelf.own.get(arguments.name)
+    about = own.about if own else load_provenance(arguments.name)
+    if arguments.json:
+        print_json({**_row(profile, _origin(shelf, arguments.name), profile.name), "about": about})
+        return
+    print(f"{profile.name}: {printable(profile.title)} ({_origin(shelf, profile.name)})")
+    if about:
+        print("\n" + "\n".join(printable(line) for line in about.splitlines()))
+    print()
+    reference = BASES[own.base if own else "explorer"]
+    print_table(
+        ("setting", "value", "", "what it does"),
+        [(key, value, "*" if key in _changed(profile, reference) else "", words)
+         for key, value, words in _told(profile)],
+    )  # fmt: skip
+    print(f"\n* differs from {reference.name}. Change one of a profile of your own with: "
+          "session-explorer profiles set NAME key=value")  # fmt: skip
+
+
+def _flat(profile: Profile) -> dict[str, Any]:
+    """Every value by its key, a policy's by ``policy.name``; a policy itself is on or off."""
+    found: dict[str, Any] = {}
+    for key, value in profile_values(profile).items():
+        if key in ("name", "title"):
+            continue
+        found[key] = ("off" if value is None else "on") if key in POLICIES else value
+        if isinstance(value, dict):
+            found |= {f"{key}.{inner}": each for inner, each in value.items()}
+    return found
+
+
+def _changed(profile: Profile, reference: Profile) -> set[str]:
+    other = _flat(reference)
+    return {key for key, value in _flat(profile).items() if value != other.get(key)}
+
+
+def _told(profile: Profile) -> list[tuple[str, str, str]]:
+    rows = []
+    for key, value in _flat(profile).items():
+        switch = SWITCHES.get(key) or POLICY_SWITCHES.get(key)
+        if switch is not None:
+            words = f"{switch.title}: {switch.values[value]}"
+        elif key in POLICIES:
+            words = f"{POLICIES[key].title}: {POLICIES[key].explanation}"
+        else:
+            words = f"{SIZES[key].title}: {SIZES[key].explanation}"
+        rows.append((key, _written(value), words))
+    return rows
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list | tuple):
+        return ", ".join(value)
+    if value is None or value == "":
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _copy(arguments: argparse.Namespace, files: ProfileFiles) -> None:
+    shelf = files.shelf()
+    start = shelf.named(arguments.name)
+    own = shelf.own.get(arguments.name) or OwnProfile(start, arguments.name)
+    title = arguments.title or f"{start.title}, copied"
+    copied = replace(own, profile=replace(start, name=arguments.new, title=title), path=None)
+    _tell_saved(arguments, files.save(copied), "Copied to")
+
+
+def _set(arguments: argparse.Namespace, files: ProfileFiles) -> None:
+    own = _own(files, arguments.name)
+    profile, about = own.profile, own.about
+    for change in arguments.changes:
+        key, separator, value = change.partition("=")
+        if not separator:
+            raise UsageError(f"{change!r}: write key=value")
+        if key == "title":
+            profile = replace(profile, title=value)
+        elif key == "about":
+            about = value
+        else:
+            try:
+                profile = changed(profile, key, value)
+            except ValueError as error:
+                raise UsageError(str(error)) from error
+    saved = files.save(replace(own, profile=profile, about=about), replacing=True)
+    _tell_saved(arguments, saved, "Changed in")
+
+
+def _own(files: ProfileFiles, name: str) -> OwnProfile:
+    if name in BASES:
+        raise ProfileError(f"{name}: came with the program and cannot be changed; copy it first")
+    shelf = files.shelf()
+    shelf.named(name)
+    return shelf.own[name]
+
+
+def _export(arguments: argparse.Namespace, files: ProfileFiles) -> None:
+    files.hand_out(arguments.name, arguments.file, replacing=arguments.replace)
+    if arguments.json:
+        print_json({"name": arguments.name, "file": str(arguments.file)})
+    else:
+        print(f"{arguments.name} is in {arguments.file}")
+
+
+def _import(arguments: argparse.Namespace, files: ProfileFiles) -> None:
+    taken = files.take_in(arguments.file, name=arguments.name, replacing=arguments.replace)
+    _tell_saved(arguments, taken, "Kept in")
+
+
+def _remove(arguments: argparse.Namespace, files: ProfileFiles) -> None:
+    files.delete(arguments.name)
+    if arguments.json:
+        print_json({"removed": arguments.name})
+    else:
+        print(f"{arguments.name} is gone.")
+
+
+def _tell_saved(arguments: argparse.Namespace, own: OwnProfile, done: str) -> None:
+    if arguments.json:
+        row = _row(own.profile, f"your own, after {own.base}", own.profile.name)
+        print_json({**row, "file": str(own.path), "unknown": list(own.unknown)})
+        return
+    print(f"{done} {own.path}")
+    for key in own.unknown:
+        print(printable(f"{key}: not known here; it is kept"))
+
+
+def _compare(arguments: argparse.Namespace, files: ProfileFiles) -> None:
+    shelf = files.shelf()
+    names = arguments.profiles or list(PROFILES)
+    profiles = [shelf.named(name) for name in names]
+    if arguments.window is not None and arguments.window < 1:
+        raise UsageError(f"--window must be at least 1, not {arguments.window}")
+    with target(arguments) as chosen:
+        document = chosen.document
+        found = compare_profiles(
+            document.tree,
+            chosen.at,
+            profiles,
+            context_window=arguments.window,
+            weights_of=document.weights_for,
+            prompt_of=document.prompt_of,
+        )
+        whys = {
+            one.profile.name: causes(
+                document.tree, chosen.at, one.profile, PROFILES["explorer"],
+                weights_of=document.weights_for, prompt_of=document.prompt_of,
+            )
+            for one in found
+            if arguments.why
+        }  # fmt: skip
+        if arguments.json:
+            print_json([_outcome_json(chosen, one, whys) for one in found])
+            return
+        _print_outcomes(chosen, found, whys)
+
+
+def _outcome_json(
+    chosen: Target, one: ProfileOutcome, whys: dict[str, list[Cause]]
+) -> dict[str, Any]:
+    ids = chosen.document.tree.columns.ids
+    row: dict[str, Any] = {
+        "profile": one.profile.name,
+        **asdict(one.settings),
+        "compacts": one.compacts,
+        "reason": one.reason,
+        "first_kept_entry": ids[one.first_kept] if one.compacts else None,
+        "is_split_turn": one.is_split_turn,
+        "messages_to_summarize": one.messages,
+        "turn_prefix_messages": one.turn_prefix,
+        "entries_kept": one.kept,
+        "entries_lost": one.lost,
+        "tokens_before": one.tokens_before,
+        "tokens_source": one.tokens_source,
+        "tokens_of_entries": one.context_tokens,
+        "tokens_after_estimate": one.tokens_after,
+        "context_limit": one.limit,
+        "is_due": one.is_due,
+    }
+    if one.profile.name in whys:
+        row["causes"] = [asdict(cause) for cause in whys[one.profile.name]]
+    return row
+
+
+def _print_outcomes(
+    chosen: Target, found: list[ProfileOutcome], whys: dict[str, list[Cause]]
+) -> None:
+    ids = chosen.document.tree.columns.ids
+    print_table(
+        ("profile", "first kept", "entry", "before", "entries", "after", "messages", "split",
+         "lost", "limit", "due"),
+        [
+            (
+                one.profile.name,
+                f"#{one.first_kept}" if one.compacts else "-",
+                ids[one.first_kept] if one.compacts else "-",
+                one.tokens_before,
+                one.context_tokens,
+                one.tokens_after,
+                one.messages,
+                one.is_split_turn,
+                one.lost,
+                one.limit,
+                one.is_due,
+            )
+            for one in found
+        ],
+        right=(3, 4, 5, 6, 8, 9),
+    )  # fmt: skip
+    for one in found:
+        print(f"\n{one.profile.name}: {one.reason}")
+        for cause in whys.get(one.profile.name, ()):
+            print(f"  - {cause.title}: {cause.says} (explorer: {cause.instead_of})")
+
+
+_ACTIONS = {
+    "list": _list,
+    "show": _show,
+    "copy": _copy,
+    "set": _set,
+    "export": _export,
+    "import": _import,
+    "remove": _remove,
+    "compare": _compare,
+}
