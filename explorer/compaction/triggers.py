@@ -109,7 +109,8 @@ class Guards:
         counts contradict each other: compacting again would go on for ever (E13).
         """
         if now.tokens <= now.threshold:
-            return replace(self, failures=0, reason="", failed_at_ms=-1, unproven=False)
+            reason = self.reason if self.held else ""
+            return replace(self, failures=0, reason=reason, failed_at_ms=-1, unproven=False)
         if self.unproven and now.counted <= now.threshold and now.new_messages:
             return self.failed(
                 f"The provider counts {now.tokens:,} tokens right after a compaction, where the"

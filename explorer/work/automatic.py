@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from explorer.agent.keeping import Outgoing, Room, TooLarge
-from explorer.compaction.prepare import Preparation
 from explorer.compaction.triggers import (
     Decision,
     Guards,
@@ -22,9 +21,9 @@ from explorer.compaction.triggers import (
     manual_now,
     may_continue,
     resting_words,
-    shrinks,
 )
 from explorer.models.door import Cancelled, CancelToken, ChatMessage
+from explorer.session.pruned import prunes_on
 from explorer.store.rows import StoreError
 from explorer.work.changes import (
     AutomaticChanged,
@@ -32,11 +31,14 @@ from explorer.work.changes import (
     CompactionEnded,
     CompactionStarted,
     LeafMoved,
+    PruneMade,
 )
-from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.drafting import DraftFailed
+from explorer.work.extending import CancelledByExtension
 from explorer.work.kept_prompts import KeptPrompts
 from explorer.work.rules import AutomaticRules, Limits, limits
 from explorer.work.situation import refused_reply, situation
+from explorer.work.unreviewed import Impossible, draft_and_commit, is_possible, order_of
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
@@ -55,14 +57,12 @@ class Running:
     trigger: Trigger
     tokens: int
     window: int
+    note: str = ""
+    """What the summarizer is waited for, as a sentence."""
 
 
 class NotNow(Exception):
     """A compaction was asked for while the session does not stand still (A9)."""
-
-
-class _Impossible(Exception):
-    """There is nothing that a compaction could do."""
 
 
 class AutomaticCompaction:
@@ -77,7 +77,9 @@ class AutomaticCompaction:
         self._asked: str | None = None
         self._cancel: CancelToken | None = None
         self._last = -1
-        """The entry of the last compaction that happened by itself."""
+        """The entry of the last compaction or prune that happened by itself."""
+        self._pruned = -1
+        """The entry of the last prune that did."""
         self.guards = Guards()
         self.running: Running | None = None
         self.prompts = KeptPrompts(document, rules)
@@ -135,10 +137,7 @@ class AutomaticCompaction:
         tree = self._document.tree
         if self._last >= 0 and change.new == tree.columns.parent[self._last]:
             self._last = -1
-            self.guards = self.guards.rest(
-                "Automatic compaction rests, since its last one was taken back."
-            )
-            self._told()
+            self._rest()
 
     def cancel(self) -> None:
         """Give up the compaction that is under way; the session stays as it is."""
@@ -186,7 +185,10 @@ class AutomaticCompaction:
     async def before_message(self, model: str, cancel: CancelToken) -> None:
         """Make room before a message is sent, if the last turn left none: it may have failed, or
         been stopped, or the rules may have changed since."""
-        decision = self._decide(model, refused_reply(self._document))
+        refused = refused_reply(self._document)
+        if refused is None:
+            await self._prune(model)
+        decision = self._decide(model, refused)
         if decision.trigger == "overflow":
             await self._leave(self._document.leaf, model, cancel, again=False)
         elif decision.trigger is not None:
@@ -200,8 +202,7 @@ class AutomaticCompaction:
             if reply.outcome == "overflow" and decision.held_by == "recovered":
                 return Room(False, f"{FAILED_WORDS['overflow']}: {decision.reason}")
             return Room(False)
-        ended = await self._leave(reply.entry, model, cancel, again=True)
-        return Room(ended.entry >= 0, ended.problem)
+        return await self._leave(reply.entry, model, cancel, again=True)
 
     async def after_turn(
         self, model: str, end: Literal["went-well", "failed", "stopped"], finished: bool,
@@ -217,6 +218,8 @@ class AutomaticCompaction:
         if end == "stopped" or cancel.cancelled:
             return False
         outcome: Literal["answered", "failed"] = "answered" if end == "went-well" else "failed"
+        if end == "went-well":
+            await self._prune(model)
         decision = self._decide(model, LastReply(model, outcome), requested=asked is not None)
         if decision.trigger is None:
             return False
@@ -248,23 +251,62 @@ class AutomaticCompaction:
 
     # doing -------------------------------------------------------------------------------------
 
-    async def _leave(
-        self, reply: int, model: str, cancel: CancelToken, again: bool
-    ) -> CompactionEnded:
-        """Compact before a reply that was too large; the reply stays in the log, as a branch. When
-        nothing comes of it, the reply is the leaf again."""
-        document = self._document
+    async def _leave(self, reply: int, model: str, cancel: CancelToken, again: bool) -> Room:
+        """Make room before a reply that was too large; the reply stays in the log, as a branch.
+        When nothing comes of it, the reply is the leaf again."""
+        document, rules = self._document, self._rules()
         parent = document.tree.columns.parent[reply]
         self.guards = replace(self.guards, recovered=again)
         await document.writer.move_leaf(parent)
-        entry = -1
+        ended: CompactionEnded | None = None
         try:
-            ended = await self._compact("overflow", model, self._rules(), cancel, retry=again)
-            entry = ended.entry
+            pruned = await self._prune(model, everything=True)
+            if pruned and not is_possible(document.preview(None, rules.profile, rules.settings)):
+                return Room(True)
+            ended = await self._compact("overflow", model, rules, cancel, retry=again)
         finally:
-            if entry < 0 and document.leaf == parent:
+            if (ended is None or ended.entry < 0) and document.leaf == parent:
                 await document.writer.move_leaf(reply)
-        return ended
+        return Room(ended.entry >= 0, ended.problem)
+
+    async def _prune(self, model: str, everything: bool = False) -> bool:
+        """Let old tool results give way to notes before anything is decided (A13); whether any did.
+
+        A policy that prunes no more than needed waits until the context is too full.
+        """
+        document, rules = self._document, self._rules()
+        policy = rules.profile.pruning
+        if policy is None or not rules.enabled or self.guards.resting:
+            return False
+        over = document.context_size(rules.profile).tokens - self.limits(model).threshold
+        needed = None if everything or policy.amount == "everything" else over
+        if needed is not None and needed <= 0:
+            return False
+        plan = document.plan_pruning(rules.profile, needed=needed)
+        if not plan.results or self._was_taken_back():
+            return False
+        entry = await document.prune(plan, "Before a compaction was decided on.")
+        self._last = self._pruned = entry
+        document.hub.publish(PruneMade(document.key, entry, len(plan.results), plan.saved))
+        return True
+
+    def _was_taken_back(self) -> bool:
+        """A prune of this watch's own holds no longer, although nobody left its branch."""
+        document = self._document
+        path = document.tree.path(document.leaf)
+        if self._pruned < 0 or self._pruned not in path:
+            return False
+        if self._pruned in prunes_on(document.tree, path):
+            return False
+        self._pruned = -1
+        self._rest()
+        return True
+
+    def _rest(self) -> None:
+        self.guards = self.guards.rest(
+            "Automatic compaction rests, since its last step was taken back."
+        )
+        self._told()
 
     async def _compact(
         self,
@@ -284,12 +326,16 @@ class AutomaticCompaction:
         forget = cancel.add_callback(inner.cancel)
         self._cancel = inner
         try:
-            entry = await self._draft_and_commit(trigger, rules, inner)
+            order = order_of(rules, trigger, inner, self._progress)
+            entry = await draft_and_commit(document, rules, order)
             ended = replace(ended, entry=entry, tokens_after=document.counted_size(rules.profile))
             self._went_well(trigger, entry, ended.tokens_after, self.limits(model))
         except Cancelled:
             ended = replace(ended, cancelled=True)
-        except (DraftFailed, StoreError, ValueError, _Impossible) as error:
+        except CancelledByExtension as error:
+            # Somebody's decision rather than a failure: it opens no breaker.
+            ended = replace(ended, problem=str(error))
+        except (DraftFailed, StoreError, ValueError, Impossible) as error:
             ended = replace(ended, problem=self._failed(trigger, str(error)))
         except asyncio.CancelledError:
             ended = replace(ended, cancelled=True)
@@ -308,33 +354,11 @@ class AutomaticCompaction:
         self.running = Running(trigger, tokens, window)
         document.hub.publish(CompactionStarted(document.key, trigger, tokens, window, retry))
 
-    async def _draft_and_commit(
-        self, trigger: Trigger, rules: AutomaticRules, cancel: CancelToken
-    ) -> int:
-        document = self._document
-        shown = document.preview(None, rules.profile, rules.settings)
-        if not isinstance(shown.preparation, Preparation):
-            raise _Impossible(shown.preparation.reason)
-        if not shrinks(shown.context_estimate, shown.tokens_kept):
-            raise _Impossible("All that the context holds is recent: nothing can be summarized.")
-        order = Order(rules.instructions, rules.summary_model, lambda _purpose, _text: None, cancel)
-        draft = await document.summarize(shown, order)
-        taken = await asyncio.to_thread(document.count_text, draft.summary, rules.profile)
-        after = shown.after(taken)
-        if not shrinks(shown.context_estimate, after):
-            problem = (
-                f"The context would take {after:,} tokens instead of {shown.context_estimate:,}."
-            )
-            await self._refuse(draft)
-            raise DraftFailed(problem, draft.parts)
-        if cancel.cancelled:
-            await self._refuse(draft)
-            raise Cancelled
-        return await document.commit(draft)
-
-    async def _refuse(self, draft: Draft) -> None:
-        """A draft that nobody is to take up later."""
-        await self._document.drafts.mark(draft, "discarded", draft.summary)
+    def _progress(self, words: str) -> None:
+        """The summarizer is waited for: say what for."""
+        if self.running is not None:
+            self.running = replace(self.running, note=words)
+            self._told()
 
     def _went_well(self, trigger: Trigger, entry: int, after: int, now: Limits) -> None:
         self._last = entry if trigger in FAILED_WORDS else -1

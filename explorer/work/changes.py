@@ -84,6 +84,17 @@ class CompactionEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class PruneMade:
+    """Old tool results of session ``key`` gave way to notes by themselves: how many, and how many
+    tokens that saves. ``entry``: the prune entry."""
+
+    key: int
+    entry: int
+    results: int
+    saved: int
+
+
+@dataclass(frozen=True, slots=True)
 class AutomaticChanged:
     """Whether session ``key`` is compacted by itself, and what holds that back, changed."""
 
@@ -119,6 +130,7 @@ Change = (
     | DraftChanged
     | CompactionStarted
     | CompactionEnded
+    | PruneMade
     | AutomaticChanged
     | ExtensionsActed
     | BackgroundChanged

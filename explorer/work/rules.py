@@ -21,6 +21,8 @@ class AutomaticRules:
     """Off stops everything that happens by itself; compacting by hand still works."""
     auto_continue: bool = False
     instructions: str = ""
+    fallbacks: tuple[str, ...] = ()
+    """Models that are asked for the summary in turn when the one before failed for good (A43)."""
     summary_models: Callable[[str], Sequence[str]] | None = None
     """Where prompts are kept within a budget: whom to ask for summaries of conversations with a
     model, the first choice first (A54); None leaves them to the model itself."""

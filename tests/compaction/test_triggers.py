@@ -141,7 +141,7 @@ def test_c3_what_a_person_took_back_does_not_happen_again() -> None:
     guards = Guards().rest("It was taken back.")
     assert decided(FULL, guards).held_by == "breaker"
     assert resting_words(guards) == "It was taken back."
-    assert guards.observed(replace(FULL, tokens=10)).resting
+    assert resting_words(guards.observed(replace(FULL, tokens=10))) == "It was taken back."
 
 
 def test_e13_a_provider_that_counts_otherwise_is_found_out() -> None:

@@ -22,17 +22,23 @@ from explorer.models.retry import Retry, RetryPolicy
 from explorer.session.kinds import Flag, Kind
 from explorer.store import Store
 from explorer.work.automatic import AutomaticCompaction, NotNow
-from explorer.work.changes import Change, CompactionEnded, CompactionStarted, LeafMoved
+from explorer.work.changes import (
+    Change,
+    CompactionEnded,
+    CompactionStarted,
+    LeafMoved,
+    PruneMade,
+)
 from explorer.work.document import Document
 from explorer.work.rules import AutomaticRules
 from explorer.work.talk import start_turn
 from explorer.workbench import Workbench
 from tests.models.server import OVERFLOW, Answer, ChatServer, Cut, HttpFailure, Plan, Stall
+from tests.models.summaries import GOOD
 from tests.work.conftest import SAMPLE, Clock
 
 T = TypeVar("T")
 MODEL, SUMMARIZER = "openai/test-model", "openai/summary-model"
-GOOD = "## Goal\nMake the retry test reliable.\n\n## Next Steps\n1. Ship it."
 FULL = {"prompt_tokens": 41_000, "completion_tokens": 500, "total_tokens": 41_500}
 ROOM = {"prompt_tokens": 9_000, "completion_tokens": 20, "total_tokens": 9_020}
 SETTINGS = Settings(context_window=45_000, reserve_tokens=5_000, keep_recent_tokens=2_000)
@@ -48,7 +54,7 @@ def server() -> Iterator[ChatServer]:
 @pytest.fixture(scope="module")
 def door(server: ChatServer) -> Iterator[ModelDoor]:
     """One door for all tests: litellm takes seconds to import."""
-    models = (ModelInfo(MODEL, "agent", 60_000, 700), ModelInfo(SUMMARIZER, "sum", 200_000, 4_000))
+    models = (ModelInfo(MODEL, "agent", 400_000, 700), ModelInfo(SUMMARIZER, "sum", 200_000, 4_000))
     opened = ModelDoor(
         ModelDoorConfig(models=models, api_base=server.url, timeout_s=20, idle_timeout_s=20)
     )
@@ -527,7 +533,7 @@ def test_e21_a_task_that_is_cancelled_is_told_and_leaves_nothing_running(
 
 
 def omp(desk: Desk) -> Profile:
-    made = replace(PROFILES["omp"], pruning=None, answers="checked", short_summary=False)
+    made = replace(PROFILES["omp"], pruning=None, short_summary=False)
     desk.rules = replace(AutomaticRules.of(made, SUMMARIZER, SETTINGS))
     return made
 
@@ -593,3 +599,113 @@ def test_c3_what_a_person_takes_back_does_not_happen_again_until_it_is_reset(
     desk.automatic.reset()
     wait(desk.say("And then?"))
     assert len(desk.ended) == 2
+
+
+# pruning ----------------------------------------------------------------------------------------
+
+
+async def fill(desk: Desk, results: int) -> None:
+    """Rounds of a command whose output takes about 10,000 tokens each."""
+    document = desk.document
+    for number in range(results):
+        call = {"type": "toolCall", "id": f"run-{number}", "name": "bash", "arguments": {}}
+        for message in (
+            {"role": "user", "content": "Run it again."},
+            {"role": "assistant", "content": [call], "stopReason": "toolUse"},
+            {
+                "role": "toolResult", "toolCallId": f"run-{number}", "toolName": "bash",
+                "content": [{"type": "text", "text": f"run {number} " + "line\n" * 8_000}],
+            },
+            {"role": "assistant", "content": [{"type": "text", "text": "Ran."}],
+             "stopReason": "stop"},
+        ):  # fmt: skip
+            await document.writer.append("message", document.leaf, message=message)
+
+
+@pytest.mark.parametrize("name", ["omp", "explorer"])
+def test_a13_old_results_give_way_before_it_is_decided_and_may_be_enough(
+    desk: Desk, server: ChatServer, name: str
+) -> None:
+    """E7: the size is counted anew after a prune; what the provider said before is stale."""
+    settings = Settings(context_window=150_000, reserve_tokens=20_000, keep_recent_tokens=2_000)
+    profile = replace(PROFILES[name], auto_continue=False, short_summary=False)
+    desk.change(profile=profile, settings=settings, auto_continue=False)
+    wait(fill(desk, 9))
+    full = {"prompt_tokens": 131_000, "completion_tokens": 9, "total_tokens": 131_009}
+    server.plan(Answer(text="Yes.", usage=full), model="test-model")
+    desk.change(enabled=False)
+    wait(desk.say("Is it done?"))
+    desk.change(enabled=True)
+    wait(desk.automatic.before_message(MODEL, CancelToken()))
+    (prune,) = [change for change in desk.told if isinstance(change, PruneMade)]
+    assert prune.saved >= 20_000
+    assert desk.document.tree.kind(prune.entry) is Kind.CUSTOM
+    assert not desk.started, "pruning was enough"
+    server.plan(Answer(text="On.", usage=ROOM), model="test-model")
+    wait(desk.say("Go on."))
+    assert "Output truncated" in str(asked(server, "test-model")[-1])
+
+
+def test_a13_a_prune_that_is_not_enough_is_followed_by_a_compaction(
+    desk: Desk, server: ChatServer
+) -> None:
+    settings = Settings(context_window=45_000, reserve_tokens=5_000, keep_recent_tokens=2_000)
+    desk.change(profile=PROFILES["explorer"], settings=settings)
+    wait(fill(desk, 9))
+    wait(desk.say("Is it done?"))
+    kinds = [type(change) for change in desk.told
+             if isinstance(change, PruneMade | CompactionStarted)]  # fmt: skip
+    assert kinds == [PruneMade, CompactionStarted]
+
+
+def test_c3_a_prune_that_was_taken_back_is_not_made_again(desk: Desk) -> None:
+    desk.change(profile=PROFILES["omp"], settings=replace(SETTINGS, context_window=1_000_000))
+    wait(fill(desk, 9))
+    wait(desk.say("Is it done?"))
+    wait(desk.say("And now?"))
+    assert len([change for change in desk.told if isinstance(change, PruneMade)]) == 1
+    wait(desk.document.undo_prune())
+    wait(desk.say("And then?"))
+    wait(desk.say("And now?"))
+    assert len([change for change in desk.told if isinstance(change, PruneMade)]) == 1
+    assert "taken back" in desk.automatic.resting
+
+
+def test_e18_off_prunes_nothing_by_itself(desk: Desk) -> None:
+    desk.change(profile=PROFILES["omp"], enabled=False)
+    wait(fill(desk, 9))
+    wait(desk.say("Is it done?"))
+    assert not [change for change in desk.told if isinstance(change, PruneMade)]
+
+
+def test_a10_a_recovery_prunes_before_it_compacts(desk: Desk, server: ChatServer) -> None:
+    desk.change(profile=PROFILES["explorer"], settings=replace(SETTINGS, context_window=400_000))
+    wait(fill(desk, 9))
+    server.plan(OVERFLOW, Answer(text="Here.", usage=ROOM), model="test-model")
+    result = wait(desk.say("Where?"))
+    assert result.end == "done"
+    assert [type(c) for c in desk.told if isinstance(c, PruneMade | CompactionEnded)] == [
+        PruneMade,
+        CompactionEnded,
+    ]
+
+
+# the summarizer ---------------------------------------------------------------------------------
+
+
+def test_a43_the_next_model_is_asked_when_one_fails_for_good(
+    desk: Desk, server: ChatServer
+) -> None:
+    server.plan(HttpFailure(401, "who are you"), model="summary-model")
+    server.plan(Answer(text=GOOD), model="other-model")
+    server.plan(Answer(text="Yes.", usage=FULL), model="test-model")
+    desk.change(fallbacks=("openai/other-model",))
+    wait(desk.say("Is it done?"))
+    assert desk.ended[0].entry >= 0
+    assert desk.document.store.drafts(desk.document.key)[-1].model == "openai/other-model"
+
+
+def test_what_led_to_a_draft_is_recorded_with_it(desk: Desk, server: ChatServer) -> None:
+    server.plan(Answer(text="Yes.", usage=FULL), model="test-model")
+    wait(desk.say("Is it done?"))
+    assert desk.document.store.drafts(desk.document.key)[-1].facts["trigger"] == "threshold"

@@ -34,6 +34,7 @@ from explorer.work.document import Document
 from explorer.work.rules import AutomaticRules
 from explorer.work.talk import start_turn
 from explorer.workbench import Workbench
+from tests.models.summaries import GOOD
 from tests.work.conftest import SAMPLE, Clock
 
 EXPLORER = replace(PROFILES["explorer"], pruning=None)
@@ -49,7 +50,7 @@ class Hostile(ModelDoor):
         super().__init__()
         self.usage: int | None = None
         self.answer = "Yes."
-        self.summary = "## Goal\nShip it."
+        self.summary = GOOD
         self.summaries = 0
         self.calls = 0
 
@@ -182,7 +183,7 @@ def test_e13_what_triggers_is_what_is_tested_and_shown(talk: Talk, hostile: Host
 
 def test_e13_continuing_by_itself_comes_to_an_end(talk: Talk, hostile: Hostile) -> None:
     """oh-my-pi's loop: every reply reports a full window, every compaction asks to continue."""
-    omp = replace(PROFILES["omp"], pruning=None, answers="checked", short_summary=False)
+    omp = replace(PROFILES["omp"], pruning=None, short_summary=False)
     talk.rules = AutomaticRules.of(omp, "hostile/summarizer", SETTINGS)
     hostile.usage = 44_000
     asyncio.run(talk.say())

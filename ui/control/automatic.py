@@ -7,10 +7,17 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from explorer.models.retry import Retry
+from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.work.automatic import AutomaticCompaction
-from explorer.work.changes import AutomaticChanged, Change, CompactionEnded, CompactionStarted
-from explorer.work.document import Document, NothingToUndo
+from explorer.work.changes import (
+    AutomaticChanged,
+    Change,
+    CompactionEnded,
+    CompactionStarted,
+    PruneMade,
+)
+from explorer.work.document import Document, NothingToUndo, Undone
 from explorer.work.rules import AutomaticRules
 from ui.agent.automatic_strip import StripState
 from ui.control.desk import Desk
@@ -64,11 +71,12 @@ class AutomaticControl(QObject):
         desk = self._desk
         # What was written to a file a moment ago counts already (A12).
         desk.live.refresh()
-        profile = desk.profile
+        profile, (model, *fallbacks) = desk.profile, desk.summary_models()
         return AutomaticRules(
             profile,
             desk.settings,
-            desk.summary_models()[0],
+            model,
+            fallbacks=tuple(fallbacks),
             enabled=self.is_on(document),
             auto_continue=profile.auto_continue,
         )
@@ -102,13 +110,17 @@ class AutomaticControl(QObject):
     def _changed(self, change: Change) -> None:
         document = self._desk.document
         if document is None or not isinstance(
-            change, CompactionStarted | CompactionEnded | AutomaticChanged
+            change, CompactionStarted | CompactionEnded | PruneMade | AutomaticChanged
         ):
             return
         if change.key != document.key:
             return
         if isinstance(change, CompactionEnded):
             self._ended(document, change)
+        elif isinstance(change, PruneMade):
+            words = f"Pruned {change.results:,} old tool result{'s' if change.results > 1 else ''}"
+            words += f": {short(change.saved)} tokens saved."
+            self._offer(document, words, change.entry)
         else:
             self.show()
 
@@ -134,6 +146,7 @@ class AutomaticControl(QObject):
             figures = f"{short(now.tokens)} of {round_short(now.window)}"
             self._first = automatic.cancel
             words = f"Compacting… ({_TRIGGERS[now.trigger]}, {figures})"
+            words += f"  {now.note}" if now.note else ""
             strip.say(StripState(words, first="Cancel"))
         elif automatic.is_requested:
             self._first = automatic.forget_request
@@ -158,11 +171,12 @@ class AutomaticControl(QObject):
 
     def _tell_of(self, document: Document, ended: CompactionEnded) -> None:
         figures = f"{short(ended.tokens_before)} → {short(ended.tokens_after)} tokens"
-        words = f"Compacted ({_TRIGGERS[ended.trigger]}): {figures}."
-        self._first = lambda: self._show_entry(ended.entry)
-        self._second = lambda: self._desk.tasks.start(
-            "Undoing the compaction", self._undo(document, ended.entry)
-        )
+        self._offer(document, f"Compacted ({_TRIGGERS[ended.trigger]}): {figures}.", ended.entry)
+
+    def _offer(self, document: Document, words: str, entry: int) -> None:
+        """Say what happened, and offer to look at it and to take it back."""
+        self._first = lambda: self._show_entry(entry)
+        self._second = lambda: self._desk.tasks.start("Undoing", self._undo(document, entry))
         state = StripState(words, first="Show", second="Undo")
         self._desk.window.agent.automatic.say(state)
 
@@ -175,16 +189,24 @@ class AutomaticControl(QObject):
         if desk.agent_running:
             desk.say("The agent is still answering; stop it first.")
             return
-        if document.context().compaction != entry:
-            desk.say("The session has moved on: that compaction is not the latest any more.")
-            return
         try:
-            undone = await document.undo_compaction()
+            if document.tree.kind(entry) is Kind.COMPACTION:
+                undone = await self._undo_compaction(document, entry)
+            else:
+                undone = await document.undo_prune(entry)
         except NothingToUndo as error:
             desk.say(str(error))
         except StoreError as error:
             desk.notice("error", str(error), "Nothing was changed.")
         else:
             desk.window.map.select(undone.leaf)
-            desk.say("The compaction was taken back; its entry stays in the session.")
+            desk.say("It was taken back; its entry stays in the session.")
             self.show()
+
+    @staticmethod
+    async def _undo_compaction(document: Document, entry: int) -> Undone:
+        if document.context().compaction != entry:
+            raise NothingToUndo(
+                "The session has moved on: that compaction is not the latest any more."
+            )
+        return await document.undo_compaction()

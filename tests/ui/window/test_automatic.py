@@ -13,11 +13,11 @@ from explorer.compaction.profile import PROFILES, Settings
 from explorer.paths import ensure, preferences_path
 from explorer.session.kinds import Kind
 from tests.models.server import OVERFLOW, Answer, ChatServer, Cut, HttpFailure, Plan, Stall
+from tests.models.summaries import GOOD
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 
 AGENT, SUMMARIZER = "openai/gpt-4o-mini", "openai/gpt-4o"
-GOOD = "## Goal\nMake the retry test reliable.\n\n## Next Steps\n1. Ship it."
 FULL = {"prompt_tokens": 41_000, "completion_tokens": 500, "total_tokens": 41_500}
 ROOM = {"prompt_tokens": 9_000, "completion_tokens": 20, "total_tokens": 9_020}
 

@@ -1,0 +1,74 @@
+"""A compaction that nobody reviews: previewed, drafted and recorded, tested, committed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from explorer.compaction.partition import Partition
+from explorer.compaction.prepare import Preparation
+from explorer.compaction.triggers import Trigger, shrinks
+from explorer.models.door import REMOTE, Cancelled, CancelToken
+from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.rules import AutomaticRules
+
+if TYPE_CHECKING:
+    from explorer.work.document import Document
+
+
+class Impossible(Exception):
+    """There is nothing that a compaction could do."""
+
+
+def is_possible(shown: Partition) -> bool:
+    """Whether anything would be summarized, and less be left than there is (E4)."""
+    possible = isinstance(shown.preparation, Preparation)
+    return possible and shrinks(shown.context_estimate, shown.tokens_kept)
+
+
+def order_of(
+    rules: AutomaticRules, trigger: Trigger, cancel: CancelToken, on_progress: Callable[[str], None]
+) -> Order:
+    """What is asked for under the rules of the moment: the service first, where there is one,
+    then the models in turn (A43)."""
+    endpoint = rules.profile.remote_endpoint
+    models = (REMOTE,) * bool(endpoint) + (rules.summary_model, *rules.fallbacks)
+    return Order(
+        rules.instructions,
+        models[0],
+        lambda _purpose, _text: None,
+        cancel,
+        fallbacks=models[1:],
+        on_progress=on_progress,
+        endpoint=endpoint,
+        facts={"trigger": trigger},
+    )
+
+
+async def draft_and_commit(document: Document, rules: AutomaticRules, order: Order) -> int:
+    """Compact at the leaf; the compaction entry.
+
+    A draft that would not make the context smaller is kept for looking at and not committed (E16).
+    Raises Impossible, DraftFailed, Cancelled, ValueError or StoreError; then nothing was changed.
+    """
+    shown = document.preview(None, rules.profile, rules.settings)
+    if not isinstance(shown.preparation, Preparation):
+        raise Impossible(shown.preparation.reason)
+    if not is_possible(shown):
+        raise Impossible("All that the context holds is recent: nothing can be summarized.")
+    draft = await document.summarize(shown, order)
+    taken = await asyncio.to_thread(document.count_text, draft.summary, rules.profile)
+    before, after = shown.context_estimate, shown.after(taken)
+    if not shrinks(before, after):
+        await _refuse(document, draft)
+        raise DraftFailed(f"The context would take {after:,} tokens instead of {before:,}.")
+    if order.cancel.cancelled:
+        await _refuse(document, draft)
+        raise Cancelled
+    return await document.commit(draft)
+
+
+async def _refuse(document: Document, draft: Draft) -> None:
+    """A draft that nobody is to take up later."""
+    await document.drafts.mark(draft, "discarded", draft.summary)
