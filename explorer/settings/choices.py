@@ -107,6 +107,25 @@ def with_sizes(chosen: Chosen, settings: Settings, values: Values, otherwise: st
     return replace(chosen, sizes=sizes)
 
 
+def without_key(chosen: Chosen, name: str) -> Chosen:
+    """The choices without what stands for one setting."""
+    if name == "compaction.profile":
+        # Rules and sizes were changed under the profile that goes.
+        return Chosen()
+    gone = {KEYS[name].field}
+    if name.startswith("pruning."):
+        gone = {"pruning"}
+    elif name.startswith("chat."):
+        gone = {"prompt_budget", "background", "enabled"}
+    elif name == "branchSummary.enabled":
+        gone = {"branch_summaries"}
+    return replace(
+        chosen,
+        rules={key: value for key, value in chosen.rules.items() if key not in gone},
+        sizes={key: value for key, value in chosen.sizes.items() if key not in gone},
+    )
+
+
 def chosen_from(kept: Any) -> Chosen:
     """What was kept with a session; nothing where it is none of ours. Raises ValueError when it
     is of a kind that is not known here."""

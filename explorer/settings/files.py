@@ -11,11 +11,12 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from explorer.locks import FileLock
 from explorer.settings.jsonc import JsonError, Node, leaves, line_of, read, with_value, without
 from explorer.settings.keys import KEYS, NAMES
 from explorer.settings.kinds import shown, tidy
@@ -26,6 +27,8 @@ LARGEST = 1_000_000
 SCHEMA_NAME = "$schema"
 SETTLED_NS = 50_000_000
 """Nanoseconds after which a file that is changed again has another time of change."""
+LOCK_WAIT_S = 2.0
+"""How long is waited for another program of ours that writes the same file."""
 _ATTEMPTS = 5
 _BOM = b"\xef\xbb\xbf"
 
@@ -224,14 +227,16 @@ def _change(path: Path, edit: Callable[[str], str], private: bool = True) -> Non
     """Change the text of a file and write it whole; again where someone wrote it meanwhile."""
     real = path.resolve() if path.is_symlink() else path
     try:
-        for _ in range(_ATTEMPTS):
-            stamp = stamp_of(real)
-            data = b"" if stamp is None else _bytes(real)
-            text = edit(_decoded(data))
-            bom = _BOM if data.startswith(_BOM) else b""
-            written = bom + text.encode("utf-8")
-            if written == data or _write(real, written, stamp, private):
-                return
+        real.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
+        with _alone(real):
+            for _ in range(_ATTEMPTS):
+                stamp = stamp_of(real)
+                data = b"" if stamp is None else _bytes(real)
+                text = edit(_decoded(data))
+                bom = _BOM if data.startswith(_BOM) else b""
+                written = bom + text.encode("utf-8")
+                if written == data or _write(real, written, stamp, private):
+                    return
     except JsonError as error:
         where = f"{path}, line {error.line}, column {error.column}"
         raise SettingsError(
@@ -243,9 +248,23 @@ def _change(path: Path, edit: Callable[[str], str], private: bool = True) -> Non
     raise SettingsError(f"{path}: another program keeps writing it. Nothing was written.")
 
 
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Keep other windows and commands of ours from writing a file meanwhile. Editors know nothing
+    of this; what they write is noticed by the file's stamp."""
+    end = time.monotonic() + LOCK_WAIT_S
+    while (lock := FileLock.take(path.with_name(f".{path.name}.lock"))) is None:
+        if time.monotonic() > end:
+            raise ValueError("another window or command is writing it")
+        time.sleep(0.005)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def _write(path: Path, data: bytes, seen: tuple[int, ...] | None, private: bool) -> bool:
     """Replace a file as a whole; False when it is not the one that was read any more."""
-    path.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     kept = stat.S_IMODE(path.stat().st_mode) if seen is not None else None
     try:

@@ -186,6 +186,8 @@ def own_value(key: Key, profile: Any) -> Any:
         return None if value in (-1, "") else value
     if key.name == "branchSummary.enabled":
         return profile.branch_summaries != "off"
+    if key.name == "compaction.profile":
+        return profile.name
     return _own_policy_value(key.name, profile)
 
 

@@ -6,7 +6,7 @@ import secrets
 from pathlib import Path
 from types import TracebackType
 
-from explorer.store.locks import FileLock
+from explorer.locks import FileLock
 from explorer.store.rows import StoreError
 
 

@@ -128,6 +128,8 @@ class WindowActions(QObject):
                         (Standard.Save,), separator=True), sessions.choose_export),
             (ActionSpec("rename", "&Rename…", "Give the session a name", "Sess&ion"),
              sessions.ask_rename),
+            (ActionSpec("settings", "Se&ttings…", "See and change the settings", "Sess&ion",
+                        ("Ctrl+,",), separator=True), self._session.settings.open),
             (ActionSpec("quit", "&Quit", "Close the window; nothing is lost", "Sess&ion",
                         ("Ctrl+Q",), separator=True), window.close),
         ]  # fmt: skip

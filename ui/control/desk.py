@@ -14,11 +14,13 @@ from explorer.extensions.trust import TrustStore
 from explorer.preferences import Preferences
 from explorer.settings.choices import (
     Chosen,
+    Rules,
     chosen_from,
     rules_of,
     with_profile,
     with_rules,
     with_sizes,
+    without_key,
 )
 from explorer.settings.effective import summary_models
 from explorer.settings.live import LiveSettings, project_of
@@ -33,6 +35,8 @@ if TYPE_CHECKING:  # the workbench is there after the first paint, its types bef
 
 SUMMARY_MODEL, AGENT_MODEL = "summary_model", "agent_model"
 """Names under which a session keeps the models chosen in it."""
+
+MODEL_KEYS = {SUMMARY_MODEL: "compaction.model", AGENT_MODEL: "agent.model"}
 
 REST_MS = 400
 """How long a size must not change before it is kept with the session."""
@@ -99,9 +103,22 @@ class Desk(QObject):
         # A slider passes through a hundred sizes; the one where it rests is kept.
         self._choose(chosen, rests=False)
 
-    def forget_choices(self) -> None:
-        """Follow the settings alone again, and the profile that they name."""
-        self._choose(Chosen())
+    def own_choices(self) -> dict[str, Any]:
+        """What the session shown chose for itself, by the name of the setting."""
+        found = self.chosen.by_key(Rules(self.profile, self.settings))
+        for choice, name in MODEL_KEYS.items():
+            if choice in self._models:
+                model = self._models[choice]
+                found[name] = [model] if choice == SUMMARY_MODEL else model
+        return found
+
+    def forget_choice(self, name: str) -> None:
+        """Let the session follow a setting again."""
+        for choice, key in MODEL_KEYS.items():
+            if key == name and self._models.pop(choice, "") and self.document is not None:
+                self.document.choose(choice, None)
+                self.models_changed.emit()
+        self._choose(without_key(self.chosen, name))
 
     def _choose(self, chosen: Chosen, rests: bool = True) -> bool:
         """Take a session's own choices; whether they are others than before."""

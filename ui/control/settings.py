@@ -7,8 +7,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
+from explorer.compaction.profile import BASES, PROFILES
 from explorer.settings.live import SettingsChanged
 from ui.control.desk import Desk
+from ui.settings.dialog import SettingsDialog
+from ui.settings.standing import Surroundings
 
 
 class SettingsControl(QObject):
@@ -19,6 +22,8 @@ class SettingsControl(QObject):
         self._desk = desk
         self._told: list[str] = []
         self._ends: list[Callable[[], None]] = []
+        self.dialog: SettingsDialog | None = None
+        """The dialog, while it is open."""
 
     def ready(self) -> None:
         """There is a loop: follow the files."""
@@ -27,6 +32,9 @@ class SettingsControl(QObject):
             live.subscribe(self._changed),
             live.watch(loop.call_soon_threadsafe),
         ]
+        for changed in (self._desk.document_changed, self._desk.settings_changed):
+            changed.connect(self._refresh)
+        self._desk.models_changed.connect(self._refresh)
         self._desk.document_changed.connect(self.tell_problems)
         self.tell_problems()
 
@@ -35,18 +43,45 @@ class SettingsControl(QObject):
         while self._ends:
             self._ends.pop()()
 
+    def open(self) -> None:
+        """Show the settings; what is changed there holds at once."""
+        if self.dialog is not None:
+            self.dialog.activateWindow()
+            return
+        desk = self._desk
+        dialog = SettingsDialog(desk.live, self._around, desk.forget_choice, desk.window)
+        dialog.finished.connect(self._closed)
+        self.dialog = dialog
+        desk.live.refresh()
+        dialog.open()
+
+    def _closed(self) -> None:
+        if self.dialog is not None:
+            self.dialog.deleteLater()
+            self.dialog = None
+
+    def _refresh(self) -> None:
+        if self.dialog is not None:
+            self.dialog.refresh()
+
+    def _around(self) -> Surroundings:
+        desk = self._desk
+        own = BASES.get(desk.profile.name) or PROFILES["explorer"]
+        names = [model.id for model in desk.model_infos()]
+        return Surroundings(desk.project, own, desk.own_choices(), names)
+
     def _changed(self, change: SettingsChanged) -> None:
         self._desk.settings_file_changed()
         self.tell_problems()
+        self._refresh()
 
     def tell_problems(self) -> None:
         """Say once what of the files cannot be used; what is only unknown, the dialog says."""
         problems = self._desk.live.problems(self._desk.project)
         told = [str(problem) for problem in problems if not problem.unknown]
-        if told and told != self._told:
+        if told and told != self._told and self.dialog is None:
             self._desk.notice(
-                "warning", "Some settings cannot be used.", "What was set before holds on.",
-                "Correct the file, or open the settings; a correction holds at once.",
-                details="\n".join(told),
+                "warning", "Some settings cannot be used.", "What was set before holds.",
+                details="\n".join(told), action="Settings", on_action=self.open,
             )  # fmt: skip
         self._told = told

@@ -32,7 +32,9 @@ class Choice(QComboBox):
             self,
         )
         option.currentText = self.fontMetrics().elidedText(
-            self.currentText(), Qt.TextElideMode.ElideRight, room.width()
+            self.currentText() or self.placeholderText(),
+            Qt.TextElideMode.ElideRight,
+            room.width(),
         )
         return option
 

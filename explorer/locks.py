@@ -32,6 +32,11 @@ class FileLock:
         except OSError:
             os.close(handle)
             return None
+        if not _is_at(path, handle):
+            # Its last owner let go of it and removed it between the two steps: nobody else would
+            # find this lock.
+            os.close(handle)
+            return None
         return cls(path, handle)
 
     def release(self) -> None:
@@ -44,6 +49,14 @@ class FileLock:
         else:
             self.path.unlink(missing_ok=True)
             os.close(self._handle)
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    """Whether an open file is the one of that name."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _lock(handle: int) -> None:

@@ -1,0 +1,227 @@
+"""The settings: searched, grouped, at the person's level or the project's; what is changed is
+written at once and holds at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.settings.files import Level
+from explorer.settings.keys import GROUPS, KEYS
+from explorer.settings.live import LiveSettings, SettingsError, project_file
+from ui.settings.row import SettingRow
+from ui.settings.standing import Ask, matches, standing, told_of_file
+from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
+from ui.widgets.dialogs import fit
+from ui.widgets.labels import Caption, ElidedLabel, Hairline
+from ui.widgets.panels import row
+
+
+class SettingsDialog(QDialog):
+    """Shows every setting as it stands; ``refresh`` when something changed elsewhere."""
+
+    def __init__(
+        self, live: LiveSettings, ask: Ask, forget: Callable[[str], None], parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Settings")
+        self._live, self._ask, self._forget = live, ask, forget
+        self.rows: dict[str, SettingRow] = {}
+        self._groups: dict[str, QWidget] = {}
+        self._make_head()
+        self._make_rows()
+        self._make_foot()
+        self._lay_out()
+        fit(self, 660, 700)
+        self.refresh()
+        self.search.setFocus()
+
+    # building ----------------------------------------------------------------------------------
+
+    def _make_head(self) -> None:
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText("Search the settings and what they do")
+        self.search.setAccessibleName("Search the settings")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._filter)
+        self.everywhere = QRadioButton("&Global", self)
+        self.everywhere.setToolTip("Your own settings, for all sessions")
+        self.in_project = QRadioButton("&Project", self)
+        self.everywhere.setChecked(True)
+        levels = QButtonGroup(self)
+        for button in (self.everywhere, self.in_project):
+            levels.addButton(button)
+        levels.buttonToggled.connect(lambda _button, on: self.refresh() if on else None)
+        self.problems = QLabel(self)
+        self.problems.setWordWrap(True)
+        self.problems.setTextFormat(Qt.TextFormat.PlainText)
+        self.problems.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        set_tone(self.problems, "lost")
+
+    def _make_rows(self) -> None:
+        area = self._area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        body = QWidget(area)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(S16, S8, S16, S16)
+        column.setSpacing(0)
+        self.none = QLabel("No setting has these words.", body)
+        set_tone(self.none, "dim")
+        self.none.hide()
+        column.addWidget(self.none)
+        models = self._ask().models
+        for group, words in GROUPS.items():
+            part = self._groups[group] = QWidget(body)
+            inside = QVBoxLayout(part)
+            inside.setContentsMargins(0, S8, 0, S8)
+            inside.setSpacing(S8)
+            title = QLabel(group, part)
+            bind_font(title, lambda: ui_font(1.5, bold=True))
+            told = Caption(words, part)
+            told.setWordWrap(True)
+            inside.addWidget(title)
+            inside.addWidget(told)
+            for key in KEYS.values():
+                if key.group == group:
+                    inside.addWidget(self._row(key.name, models, part))
+            column.addWidget(part)
+        column.addStretch(1)
+        area.setWidget(body)
+
+    def _row(self, name: str, models: Sequence[str], parent: QWidget) -> SettingRow:
+        made = SettingRow(KEYS[name], models, parent)
+        made.chosen.connect(self._set)
+        made.reset_asked.connect(self._reset)
+        made.forget_asked.connect(self._forget_choice)
+        self.rows[name] = made
+        return made
+
+    def _make_foot(self) -> None:
+        self.path = ElidedLabel(parent=self, mode=Qt.TextElideMode.ElideMiddle)
+        set_tone(self.path, "dim")
+        self.copy = QPushButton("&Copy path", self)
+        self.copy.setAutoDefault(False)
+        self.copy.clicked.connect(self._copy_path)
+        self.close_button = QPushButton("Close", self)
+        self.close_button.setAutoDefault(False)
+        self.close_button.clicked.connect(self.accept)
+
+    def _lay_out(self) -> None:
+        head = QVBoxLayout()
+        head.setContentsMargins(S16, S12, S16, S8)
+        head.setSpacing(S8)
+        head.addWidget(self.search)
+        head.addLayout(row(self.everywhere, self.in_project, 1, spacing=S16))
+        head.addWidget(self.problems)
+        foot = row(self.path, self.copy, self.close_button)
+        foot.setStretchFactor(self.path, 1)
+        foot.setContentsMargins(S16, S8, S16, S12)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(Hairline(parent=self))
+        column.addWidget(self._area, 1)
+        column.addWidget(Hairline(parent=self))
+        column.addSpacing(S4)
+        column.addLayout(foot)
+
+    # what is shown -----------------------------------------------------------------------------
+
+    @property
+    def level(self) -> Level:
+        """Whose settings are changed."""
+        return "project" if self.in_project.isChecked() else "global"
+
+    @property
+    def _project(self) -> Path | None:
+        """The project that is changed; None at the person's level."""
+        return self._ask().project if self.level == "project" else None
+
+    def refresh(self) -> None:
+        """Show everything as it stands now."""
+        around = self._ask()
+        self.in_project.setEnabled(around.project is not None)
+        where = f"The settings of {around.project}" if around.project else ""
+        self.in_project.setToolTip(
+            where or "No session is open, or its folder is not on this computer"
+        )
+        if around.project is None and self.in_project.isChecked():
+            self.everywhere.setChecked(True)
+        for name, shown in self.rows.items():
+            shown.show_standing(standing(self._live, KEYS[name], self.level, around), self.level)
+        of_files = [p for p in self._live.problems(around.project) if p.key not in KEYS]
+        self.problems.setText("\n".join(told_of_file(problem) for problem in of_files))
+        self.problems.setVisible(bool(of_files))
+        self.path.setText(str(self._file()))
+
+    def _file(self) -> Path:
+        project = self._project
+        return project_file(project) if project is not None else self._live.path
+
+    def _filter(self, words: str) -> None:
+        for name, shown in self.rows.items():
+            shown.setVisible(matches(words, KEYS[name]))
+        for group, part in self._groups.items():
+            part.setVisible(
+                any(
+                    not self.rows[key.name].isHidden()
+                    for key in KEYS.values()
+                    if key.group == group
+                )
+            )
+        self.none.setVisible(all(shown.isHidden() for shown in self.rows.values()))
+
+    # what is done ------------------------------------------------------------------------------
+
+    def _set(self, name: str, value: object) -> None:
+        self._change(lambda: self._live.set(name, value, self._project))
+
+    def _reset(self, name: str) -> None:
+        self._change(lambda: self._live.reset(name, self._project))
+
+    def _change(self, change: Callable[[], None]) -> None:
+        """Write, and show what came of it; what could not be written is said above the list."""
+        try:
+            change()
+        except SettingsError as error:
+            self.refresh()
+            self.problems.setText(str(error))
+            self.problems.setVisible(True)
+        else:
+            self.refresh()
+
+    def _forget_choice(self, name: str) -> None:
+        self._forget(name)
+        self.refresh()
+
+    def _copy_path(self) -> None:
+        QGuiApplication.clipboard().setText(str(self._file()))
+        self.copy.setText("Copied")
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        """Return takes a value; it does not press a button or close the dialog."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()
+            return
+        if event.key() == Qt.Key.Key_Escape and self.search.hasFocus() and self.search.text():
+            self.search.clear()
+            event.accept()
+            return
+        super().keyPressEvent(event)

@@ -1,0 +1,214 @@
+"""One control per kind of value. It shows what holds, and says what a person made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QCompleter,
+    QHBoxLayout,
+    QLineEdit,
+    QSizePolicy,
+    QWidget,
+)
+
+from explorer.settings.keys import MODEL, Key
+from explorer.settings.kinds import Choice as OneOf
+from explorer.settings.kinds import Names, OnOff, Percent, RatioOrTokens, Whole, parsed
+from ui.settings.standing import Standing
+from ui.theme import S8, scaled
+from ui.widgets.choice import Choice
+from ui.widgets.labels import Caption
+
+
+class Field(QWidget):
+    """A control with its unit. Subclasses show a value and emit what is chosen."""
+
+    chosen = Signal(object)
+    """A value of the key's kind."""
+    emptied = Signal()
+    """The value is taken away."""
+    mistaken = Signal(str)
+    """What was typed fits no value; empty when that is over."""
+
+    def __init__(self, key: Key, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.key = key
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._line = QHBoxLayout(self)
+        self._line.setContentsMargins(0, 0, 0, 0)
+        self._line.setSpacing(S8)
+
+    def _place(self, control: QWidget, unit: str = "") -> None:
+        control.setAccessibleName(self.key.title)
+        control.setAccessibleDescription(self.key.sentence)
+        self._line.addWidget(control)
+        if unit:
+            self._line.addWidget(Caption(unit, self))
+        self.setFocusProxy(control)
+
+    def show_standing(self, now: Standing) -> None:
+        """Show what holds, without a signal."""
+        raise NotImplementedError
+
+
+class SwitchField(Field):
+    """On or off."""
+
+    def __init__(self, key: Key, parent: QWidget) -> None:
+        super().__init__(key, parent)
+        self.box = QCheckBox("On", self)
+        self.box.clicked.connect(lambda: self.chosen.emit(self.box.isChecked()))
+        self._place(self.box)
+
+    def show_standing(self, now: Standing) -> None:
+        value = now.here_value if now.here else now.value
+        self.box.setChecked(bool(value))
+        self.box.setText("On" if value else "Off")
+        self.setEnabled(not now.blocked)
+
+
+class ChoiceField(Field):
+    """One of several words, each told by what it means."""
+
+    def __init__(self, key: Key, kind: OneOf, parent: QWidget) -> None:
+        super().__init__(key, parent)
+        self.box = Choice(self, turns_by_wheel=False)
+        for value, meaning in kind.options.items():
+            self.box.addItem(f"{value}: {meaning}", value)
+            self.box.setItemData(self.box.count() - 1, meaning, Qt.ItemDataRole.ToolTipRole)
+        self.box.setPlaceholderText("Not set")
+        self.box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.box.setMinimumWidth(scaled(200))
+        self.box.activated.connect(lambda at: self.chosen.emit(self.box.itemData(at)))
+        self._place(self.box)
+
+    def show_standing(self, now: Standing) -> None:
+        self.box.setCurrentIndex(self.box.findData(now.here_value if now.here else now.value))
+        self.setEnabled(not now.blocked)
+
+
+class _Box(QLineEdit):
+    """A line to type in; Escape takes back what was typed, and only then closes the dialog."""
+
+    undone = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.isModified():
+            self.undone.emit()
+            event.accept()
+            return
+        super().keyPressEvent(event)
+
+
+class TextField(Field):
+    """A number, a text or a list of names, typed. Empty takes the value away."""
+
+    def __init__(self, key: Key, parent: QWidget, models: Sequence[str] = ()) -> None:
+        super().__init__(key, parent)
+        self.box = _Box(self)
+        self._now: Standing | None = None
+        numeric = isinstance(key.kind, Whole | Percent | RatioOrTokens)
+        if numeric:
+            self.box.setFixedWidth(scaled(150))
+        else:
+            self.box.setMinimumWidth(scaled(200))
+        self.box.editingFinished.connect(self._finished)
+        self.box.undone.connect(self._undo)
+        if models and not numeric:
+            completer = QCompleter(list(models), self)
+            completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            self.box.setCompleter(completer)
+        self._place(self.box, unit_of(key))
+        if numeric:
+            self._line.addStretch(1)
+
+    def show_standing(self, now: Standing) -> None:
+        was, self._now = self._now, now
+        typing = self.box.hasFocus() and self.box.isModified()
+        if not typing or was is None or was.here_value != now.here_value:
+            self._undo()
+        self.box.setPlaceholderText(_placeholder(now))
+        self.setEnabled(not now.blocked)
+
+    def _undo(self) -> None:
+        now = self._now
+        self.box.setText(as_typed(now.here_value) if now is not None and now.here else "")
+        self.box.setModified(False)
+        self._mark(False)
+        self.mistaken.emit("")
+
+    def _finished(self) -> None:
+        """What was typed is taken when the field is left, or by Return."""
+        if not self.box.isModified() or self._now is None:
+            return
+        text = self.box.text().strip()
+        if not text:
+            self.box.setModified(False)
+            self._mark(False)
+            self.mistaken.emit("")
+            if self._now.here:
+                self.emptied.emit()
+            return
+        numeric = not isinstance(self.key.kind, Names) and unit_of(self.key)
+        try:
+            value = parsed(self.key.kind, _plain_number(text) if numeric else text)
+        except ValueError as error:
+            self._mark(True)
+            self.mistaken.emit(f"Not taken: {error}.")
+            return
+        self.box.setModified(False)
+        self._mark(False)
+        self.mistaken.emit("")
+        if not self._now.here or value != self._now.here_value:
+            self.chosen.emit(value)
+        else:
+            self._undo()
+
+    def _mark(self, invalid: bool) -> None:
+        if bool(self.box.property("invalid")) != invalid:
+            self.box.setProperty("invalid", invalid)
+            self.box.style().unpolish(self.box)
+            self.box.style().polish(self.box)
+
+
+def field_for(key: Key, parent: QWidget, models: Sequence[str]) -> Field:
+    """The control for a setting."""
+    if isinstance(key.kind, OnOff):
+        return SwitchField(key, parent)
+    if isinstance(key.kind, OneOf):
+        return ChoiceField(key, key.kind, parent)
+    takes_models = getattr(key.kind, "pattern", "") == MODEL
+    return TextField(key, parent, models if takes_models else ())
+
+
+def unit_of(key: Key) -> str:
+    """The words behind a number."""
+    if isinstance(key.kind, Whole):
+        return key.kind.unit
+    if isinstance(key.kind, Percent):
+        return "per cent"
+    return "share or tokens" if isinstance(key.kind, RatioOrTokens) else ""
+
+
+def as_typed(value: Any) -> str:
+    """A value as a person would type it."""
+    if isinstance(value, bool) or value is None:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def _plain_number(text: str) -> str:
+    """A number without what groups its digits."""
+    return "".join(text.replace("_", "").replace(",", "").replace("\u202f", "").split())
+
+
+def _placeholder(now: Standing) -> str:
+    return as_typed(now.value) or now.key.unset

@@ -1,0 +1,126 @@
+"""How the settings stand for one key, as words and values that a row shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer.compaction.profile import Profile
+from explorer.settings.files import Level, Problem
+from explorer.settings.keys import Key, own_value
+from explorer.settings.kinds import shown
+from explorer.settings.live import LiveSettings, Set, Source
+
+SOURCE_WORDS = {
+    "session": "This session",
+    "project": "Project",
+    "global": "Global",
+    "profile": "Profile",
+}
+UNSET = "Not set"
+"""The badge of a setting that nothing sets, where the profile has nothing to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the dialog needs to know of the window, asked anew whenever it shows something."""
+
+    project: Path | None
+    """The folder of the session's project; None where it is not on this computer."""
+    own: Profile
+    """The session's profile without any settings."""
+    chosen: Mapping[str, Any]
+    """What the session chose for itself, by the name of the setting."""
+    models: Sequence[str]
+    """Names of models that can be asked."""
+
+
+Ask = Callable[[], Surroundings]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One setting at this moment, seen from one level."""
+
+    key: Key
+    value: Any
+    """What holds; None where nothing says it in one value."""
+    source: Source
+    badge: str
+    """Where the value comes from, in a word or two."""
+    here: bool
+    """It is set at the level shown."""
+    here_value: Any
+    note: str
+    """What else there is to know, in a sentence or two."""
+    problem: str
+    blocked: str
+    """Why it cannot be set at the level shown; empty when it can."""
+
+
+def standing(live: LiveSettings, key: Key, level: Level, around: Surroundings) -> Standing:
+    """How one setting stands."""
+    found = live.explain(key.name, around.project, around.chosen)
+    sets = [Set(found.value, found.source), *found.overridden]
+    here = next((one for one in sets if one.source == level), None)
+    value = own_value(key, around.own) if found.source == "profile" else found.value
+    problems = [one for one in live.problems(around.project) if one.key == key.name]
+    return Standing(
+        key,
+        value,
+        found.source,
+        UNSET if found.source == "profile" and value is None else SOURCE_WORDS[found.source],
+        here is not None,
+        here.value if here is not None else None,
+        _note(key, found.source, sets, around.own),
+        "\n".join(told(one) for one in problems),
+        _blocked(key, level, live, around.project),
+    )
+
+
+def _note(key: Key, source: Source, sets: list[Set], own: Profile) -> str:
+    parts: list[str] = []
+    if own.name not in key.systems:
+        parts.append(f"No effect with {own.title}.")
+    for other in sets[1:]:
+        parts.append(
+            f"{SOURCE_WORDS[other.source]} says {shown(other.value)}, which does not hold."
+        )
+    if source == "profile" and own_value(key, own) is None:
+        parts.append(f"Not set: {key.unset}.")
+    return " ".join(parts)
+
+
+def _blocked(key: Key, level: Level, live: LiveSettings, project: Path | None) -> str:
+    if level != "project" or not key.trusted:
+        return ""
+    if project is not None and live.trust.is_trusted(project):
+        return ""
+    return "Only a trusted project sets this: it decides where text goes."
+
+
+def told(problem: Problem) -> str:
+    """A problem of one setting, for its row."""
+    return f"{_file(problem)}, line {problem.line}: {problem.reason}."
+
+
+def told_of_file(problem: Problem) -> str:
+    """A problem of a whole file, or of a name that is no setting."""
+    name = f"{problem.key}: " if problem.key else ""
+    line = f", line {problem.line}" if problem.line else ""
+    column = f", column {problem.column}" if problem.column else ""
+    end = "" if problem.reason.endswith(".") else "."
+    return f"{_file(problem)}{line}{column}: {name}{problem.reason}{end}"
+
+
+def _file(problem: Problem) -> str:
+    owner = "The project's" if problem.level == "project" else "Your"
+    return f"{owner} {problem.file.name}"
+
+
+def matches(words: str, key: Key) -> bool:
+    """Whether every word typed occurs in a setting's name, title, group or sentence."""
+    text = f"{key.name} {key.title} {key.group} {key.sentence}".casefold()
+    return all(word in text for word in words.casefold().split())
