@@ -338,7 +338,8 @@ def check_windows(server: ChatServer, draft: Draft, window: int) -> None:
         assert each.sources
         for start, end, entry in each.sources:
             assert 0 < start < end <= len(prompt)
-            told += [] if draft_is_from(draft, entry) else [entry]
+            # Behind the conversation stands only the summary that is updated.
+            told += [entry] if end <= prompt.index("\n</conversation>") else []
     assert told == sorted(told)
 
 
