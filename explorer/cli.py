@@ -168,6 +168,7 @@ def _add_compacting(commands: Commands) -> None:
         command.add_argument(
             "--output", type=Path, metavar="FILE", help="write the resulting session to a file"
         )
+        command.add_argument("--no-extensions", action="store_true", help="ask no extension")
 
 
 def _add_pruning(commands: Commands) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QThreadPool, QTimer
 
 from explorer import paths
+from explorer.extensions.manager import Extensions
 from explorer.models.door import ModelDoor
 from explorer.preferences import Preferences
 from explorer.store import DamagedError, Store, StoreError
@@ -19,6 +20,7 @@ from ui.control.actions import WindowActions
 from ui.control.compacting import CompactionControl
 from ui.control.desk import Desk
 from ui.control.navigating import NavigationControl
+from ui.control.pruning import PruningControl
 from ui.control.refreshing import RefreshControl
 from ui.control.searching import SearchControl
 from ui.control.sessions import SessionsControl
@@ -57,6 +59,7 @@ class WindowSession(QObject):
         # The map shows a session before the panel tells it how that one would be divided.
         self.refresh = RefreshControl(self.desk, self.sessions, self.navigation)
         self.compaction = CompactionControl(self.desk)
+        self.pruning = PruningControl(self.desk)
         self.settings = SettingsControl(self.desk)
         self.actions = WindowActions(self)
         window.on_close = self._close_asked
@@ -77,8 +80,8 @@ class WindowSession(QObject):
             await self._done.wait()
             await self.desk.tasks.close()
             return 1
-        door = ModelDoor()
-        bench = Workbench(store, door)
+        door, extensions = ModelDoor(), Extensions()
+        bench = Workbench(store, door, extensions=extensions)
         self.desk.bench = bench
         stop_watching = bench.watch(asyncio.get_running_loop().call_soon_threadsafe)
         try:
@@ -102,6 +105,7 @@ class WindowSession(QObject):
             # Panes read payloads in threads of Qt's; the database closes behind the last of them.
             await asyncio.to_thread(QThreadPool.globalInstance().waitForDone, READERS_MS)
             await asyncio.to_thread(self.sessions.close)
+            await asyncio.to_thread(extensions.close)
             await asyncio.to_thread(door.close)
             await asyncio.to_thread(store.close)
         return 0

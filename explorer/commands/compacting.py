@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from explorer.cli import CommandFailed, UsageError
+from explorer.commands.asking import ask_extensions
 from explorer.commands.output import print_json, print_table, printable, printable_lines
 from explorer.commands.profiles import named_profile
 from explorer.commands.results import check_output, export_result, why_not_stored
@@ -18,10 +19,12 @@ from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.summary import files_footer
 from explorer.compaction.threshold import limit_of
+from explorer.extensions.records import records_of
 from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelError
 from explorer.models.remote import check_address
 from explorer.session.kinds import Kind
 from explorer.work.drafting import Attempt, Draft, DraftFailed, Order
+from explorer.work.extending import SummaryDeclined
 
 VERDICT_NAMES = {verdict: verdict.name.lower() for verdict in Verdict}
 
@@ -33,6 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
         if arguments.command == "preview":
             _preview(arguments, chosen, profile, settings)
         else:
+            ask_extensions(arguments, chosen)
             work = _compact if arguments.command == "compact" else _branch
             try:
                 asyncio.run(work(arguments, chosen, profile, settings))
@@ -218,7 +222,10 @@ async def _branch(
         prepared = document.branch_preparation(plan, profile, settings)
         # Where nothing can be told, no entry is made (B16).
         if document.branch_requests(prepared, arguments.instructions):
-            draft = await document.summarize_branch(plan, prepared, _order(arguments, chosen))
+            try:
+                draft = await document.summarize_branch(plan, prepared, _order(arguments, chosen))
+            except SummaryDeclined as error:
+                print(f"session-explorer: {error}", file=sys.stderr)
     index = None if arguments.dry_run else await document.navigate(plan, draft)
     if draft is None:
         await _tell_move(arguments, chosen, plan.new_leaf)
@@ -301,6 +308,7 @@ async def _finish(
                 "short_summary": draft.short_summary or None,
                 "elapsed_ms": round(draft.elapsed_ms, 1),
                 "attempts": [_attempt_json(attempt) for attempt in draft.attempts],
+                "extensions": [record.to_json() for record in records_of(draft.facts)],
             }
         )
         return

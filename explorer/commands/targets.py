@@ -13,6 +13,7 @@ from pathlib import Path
 
 from explorer import paths
 from explorer.cli import CommandFailed, UsageError
+from explorer.extensions.manager import Extensions
 from explorer.formats import FormatError
 from explorer.models.door import ModelDoor
 from explorer.store import DamagedError, SessionRow, Store, StoreError
@@ -44,9 +45,9 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         raise CommandFailed(f"{error} {hint}") from error
     except (StoreError, OSError) as error:
         raise CommandFailed(str(error)) from error
-    door = ModelDoor()
+    door, extensions = ModelDoor(), Extensions()
     try:
-        yield Workbench(store, door)
+        yield Workbench(store, door, extensions=extensions)
     except (StoreError, FormatError) as error:
         raise CommandFailed(str(error)) from error
     except BrokenPipeError:
@@ -54,6 +55,7 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
     except OSError as error:
         raise CommandFailed(f"{error.filename or path}: {error.strerror or error}") from error
     finally:
+        extensions.close()
         door.close()
         store.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from explorer.cli import main
 from explorer.extensions.manager import user_folder
 from explorer.extensions.trust import PROJECT_FOLDER
 from tests.commands.test_commands import refused, run, run_json
-from tests.extensions.making import handler, write
+from tests.extensions.making import conversation, handler, write
 
 GOOD = handler("session_compact", "return None")
 
@@ -65,3 +66,67 @@ def test_a_wrong_command_line_is_told(capsys: pytest.CaptureFixture[str]) -> Non
             main(words)
         assert ended.value.code == 2
         assert "usage:" in capsys.readouterr().err
+
+
+# what compact and branch tell -------------------------------------------------------------------
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> str:
+    return str(conversation(tmp_path))
+
+
+SMALL = ("--keep-recent", "500", "--window", "20000", "--json")
+
+
+def compact(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = main(("compact", *words))
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_a_cancel_fails_the_command_by_name(
+    capsys: pytest.CaptureFixture[str], session: str
+) -> None:
+    write(user_folder(), "guard", handler("session_before_compact", "event.cancel('Not now')"))
+    status, out, err = compact(capsys, session, *SMALL)
+    assert (status, out) == (1, "")
+    assert "Cancelled by the extension guard: Not now" in err and "Nothing was changed" in err
+    status, out, err = compact(capsys, session, *SMALL, "--no-extensions")
+    assert status == 0 and err == "" and json.loads(out)["extensions"] == []
+
+
+def test_what_extensions_do_is_told_on_standard_error_and_in_json(
+    capsys: pytest.CaptureFixture[str], session: str
+) -> None:
+    body = "print('noise')\nreturn {'compaction': {'summary': 'Mine.'}}"
+    write(user_folder(), "mine", handler("session_before_compact", body))
+    write(user_folder(), "broken", "import nothing_of_that_name\n")
+    status, out, err = compact(capsys, session, *SMALL)
+    told = json.loads(out)
+    assert status == 0 and told["summary"] == "Mine." and told["model"] == "extension/mine"
+    assert [record["did"] for record in told["extensions"]] == ["result"]
+    assert "extension broken is not loaded: " in err and "line 1" in err
+    assert "extension mine: supplied the summary" in err
+
+
+def test_a_branch_is_left_without_a_summary_where_an_extension_wants_none(
+    capsys: pytest.CaptureFixture[str], session: str
+) -> None:
+    write(user_folder(), "none", handler("session_before_tree", "event.set_summarize(False)"))
+    assert main(("branch", session, "--to", "e3", "--json")) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["summary"] is None
+    assert "none wants no summary of this branch" in err
+
+
+def test_an_untrusted_project_is_told_and_not_run(
+    capsys: pytest.CaptureFixture[str], session: str, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    write(project / PROJECT_FOLDER, "own", "raise SystemExit(9)\n")
+    lines = Path(session).read_text(encoding="utf-8").splitlines()
+    lines[0] = json.dumps({**json.loads(lines[0]), "cwd": str(project)})
+    Path(session).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    status, _out, err = compact(capsys, session, *SMALL)
+    assert status == 0 and f"extensions of {project} are not loaded" in err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import textwrap
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +18,8 @@ from explorer.extensions.views import CompactionView, EntryReader, Surroundings,
 from explorer.models.cancel import CancelToken
 from explorer.templates import load_templates
 from tests.compaction.sessions import Session
+from tests.formats.files import header, reply, user
+from tests.formats.files import write as write_lines
 
 T = TypeVar("T")
 EXPLORER = PROFILES["explorer"]
@@ -104,3 +106,25 @@ def compacting(hooks: HookRunner) -> Compacting:
 
 def before_tree(hooks: HookRunner, wants: bool = True) -> BeforeTree:
     return wait(hooks.before_tree(lambda: tree_view(wants), wants, CancelToken()))
+
+
+def conversation(folder: Path, form: str = "pi", secret: str = "") -> Path:
+    """A session of ten long turns, in which a file was written and another read."""
+    first = header() if form == "pi" else {**header(), "title": "Work"}
+    lines: list[dict[str, Any]] = [first]
+    last: str | None = None
+
+    def add(line: Callable[..., dict[str, Any]], *more: Any) -> None:
+        nonlocal last
+        name = f"e{len(lines)}"
+        lines.append(line(name, last, *more))
+        last = name
+
+    for turn in range(10):
+        add(user, f"Question {turn}. {secret} " + "The port is 8080. " * 120)
+        call = {
+            "type": "toolCall", "id": f"c{turn}", "name": "write" if turn else "read",
+            "arguments": {"path": f"src/file{turn}.py"},
+        }  # fmt: skip
+        add(reply, {"type": "text", "text": "Done. " * 240}, call)
+    return write_lines(folder / "session.jsonl", lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -28,9 +28,7 @@ from explorer.work.extending import CancelledByExtension, SummaryDeclined
 from explorer.work.navigation import NavigationPlan
 from explorer.work.rules import AutomaticRules
 from explorer.workbench import Workbench
-from tests.extensions.making import handler, wait, write
-from tests.formats.files import header, reply, user
-from tests.formats.files import write as write_lines
+from tests.extensions.making import conversation, handler, wait, write
 from tests.models.server import Answer, ChatServer
 from tests.models.summaries import GOOD
 from tests.work.conftest import SAMPLE, Clock
@@ -186,28 +184,6 @@ def test_a3_a38_a_supplied_compaction_is_used_without_a_model(
     assert document.context().messages[0] == index
     wait(document.undo())
     assert document.leaf == document.tree.columns.parent[index]
-
-
-def conversation(folder: Path, form: str = "pi", secret: str = "") -> Path:
-    """A session of ten long turns, in which a file was written and another read."""
-    first = header() if form == "pi" else {**header(), "title": "Work"}
-    lines: list[dict[str, Any]] = [first]
-    last: str | None = None
-
-    def add(line: Callable[..., dict[str, Any]], *more: Any) -> None:
-        nonlocal last
-        name = f"e{len(lines)}"
-        lines.append(line(name, last, *more))
-        last = name
-
-    for turn in range(10):
-        add(user, f"Question {turn}. {secret} " + "The port is 8080. " * 120)
-        call = {
-            "type": "toolCall", "id": f"c{turn}", "name": "write" if turn else "read",
-            "arguments": {"path": f"src/file{turn}.py"},
-        }  # fmt: skip
-        add(reply, {"type": "text", "text": "Done. " * 240}, call)
-    return write_lines(folder / "session.jsonl", lines)
 
 
 def test_a3_the_file_decides_whose_spelling_it_is(place: Place, tmp_path: Path) -> None:
