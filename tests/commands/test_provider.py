@@ -20,7 +20,12 @@ from tests.models.server import Answer, ChatServer, Stall
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")
-GOOD = "## Goal\nMake the retry test reliable."
+GOOD = (
+    "## Goal\nMake the retry test reliable.\n\n## Constraints & Preferences\n- (none)\n\n"
+    "## Progress\n- Begun.\n\n## Key Decisions\n- (none)\n\n## Next Steps\n1. Run it.\n\n"
+    "## Critical Context\n- (none)\n\n## Original Request\nRun it.\n\n## Early Progress\n- Ran.\n\n"
+    "## Context for Suffix\n- None."
+)
 
 
 def start(*words: str, url: str = "") -> subprocess.Popen[str]:
