@@ -22,9 +22,10 @@ from explorer.formats import (
 )
 from explorer.formats.export import AsFormat
 from explorer.models.door import ModelDoor
+from explorer.profiles import OwnProfile, ProfileFiles, Shelf
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
 from explorer.templates import load_prompt, load_templates
-from explorer.work.changes import ChangeHub, Listener, SessionsChanged
+from explorer.work.changes import ChangeHub, Listener, ProfilesChanged, SessionsChanged
 from explorer.work.document import Document
 
 if TYPE_CHECKING:  # see explorer.work.appending
@@ -57,6 +58,7 @@ class Workbench:
         self.door = door
         self.templates = templates or load_templates()
         self.agent_prompt = load_prompt("agent")
+        self.profile_files = ProfileFiles()
         self.hub = ChangeHub()
         self._clock_ms = clock_ms
         self._random = random or SystemRandom()
@@ -106,6 +108,34 @@ class Workbench:
     async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[Hit]:
         """Entries that hold all words of the query."""
         return await asyncio.to_thread(self.store.search, query, key, limit)
+
+    # profiles ------------------------------------------------------------------------------------
+
+    def profiles(self) -> Shelf:
+        """All profiles: those that came with the program, and the person's own."""
+        return self.profile_files.shelf()
+
+    def save_profile(self, own: OwnProfile, *, replacing: bool = False) -> OwnProfile:
+        """Keep a profile of the person's own. Raises ProfileError, when its name is taken and not
+        ``replacing`` too; a profile that came with the program is never replaced."""
+        saved = self.profile_files.save(own, replacing=replacing)
+        self.hub.publish(ProfilesChanged(saved.profile.name))
+        return saved
+
+    def delete_profile(self, name: str) -> None:
+        """Take a profile of the person's own away. Raises ProfileError."""
+        self.profile_files.delete(name)
+        self.hub.publish(ProfilesChanged(name))
+
+    def import_profile(self, path: Path, *, name: str = "", replacing: bool = False) -> OwnProfile:
+        """Keep a profile from a file, under its own or another name. Raises ProfileError."""
+        taken = self.profile_files.take_in(path, name=name, replacing=replacing)
+        self.hub.publish(ProfilesChanged(taken.profile.name))
+        return taken
+
+    def export_profile(self, name: str, path: Path, *, replacing: bool = False) -> None:
+        """Write any profile to a file, to share it. Raises ProfileError."""
+        self.profile_files.hand_out(name, path, replacing=replacing)
 
     # one session ---------------------------------------------------------------------------------
 

@@ -20,7 +20,8 @@ def read_conversation(
     """Entries, read and serialized; what is never sent says nothing."""
     if not wanted:
         return Serialized("", [])
-    messages = (entry_to_llm(entry, templates) for entry in entries(wanted))
+    worded = templates.worded(profile)
+    messages = (entry_to_llm(entry, worded) for entry in entries(wanted))
     return serialize(
         ((index, sent) for index, sent in zip(wanted, messages, strict=True) if sent is not None),
         profile,

@@ -93,7 +93,9 @@ def build_requests(
     list may be empty in the corrected profile. ``previous_summary``: of the compaction in force.
     """
     entries = with_notes(entries, preparation.cuts.view.pruned)
-    profile, settings = preparation.profile, preparation.settings
+    settings = preparation.settings
+    # Shares of the window are of the one that is set.
+    profile = replace(preparation.profile, context_window=settings.context_window)
     added = additions or Additions()
     one = profile.split == "one-summary"
     told = [*preparation.history, *preparation.turn_prefix] if one else preparation.history

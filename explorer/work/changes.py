@@ -14,6 +14,14 @@ class SessionsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ProfilesChanged:
+    """The profiles of the person's own are not what they were; ``name`` is the one that changed,
+    kept anew or gone."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class EntriesAppended:
     """Entries ``first`` to ``first + count - 1`` are new in the tree of session ``key``."""
 
@@ -123,6 +131,7 @@ class ExtensionsActed:
 
 Change = (
     SessionsChanged
+    | ProfilesChanged
     | EntriesAppended
     | LeafMoved
     | LabelsChanged

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 
+from explorer.compaction.comparison import Cause, ProfileOutcome, causes, compare_profiles
 from explorer.compaction.partition import Partition, Verdict, partition
 from explorer.compaction.prepare import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
@@ -37,6 +39,33 @@ class Compacting(OpenedSession):
             prompt_of=self.prompt_of,
         )
         return partition(prepared)
+
+    def compare(
+        self,
+        at: int | None,
+        profiles: Iterable[Profile],
+        context_window: int | None = None,
+    ) -> list[ProfileOutcome]:
+        """What a compaction at an entry would do under each profile, with its own sizes."""
+        return compare_profiles(
+            self.tree,
+            self.leaf if at is None else at,
+            profiles,
+            context_window=context_window,
+            weights_of=self.weights_for,
+            prompt_of=self.prompt_of,
+        )
+
+    def causes(self, at: int | None, profile: Profile, reference: Profile) -> list[Cause]:
+        """The rules of a profile that make it decide otherwise than another one at an entry."""
+        return causes(
+            self.tree,
+            self.leaf if at is None else at,
+            profile,
+            reference,
+            weights_of=self.weights_for,
+            prompt_of=self.prompt_of,
+        )
 
     def previous_summary(self, prepared: Preparation) -> str | None:
         """The summary that a compaction updates, or None (A27)."""

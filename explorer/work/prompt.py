@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from explorer.agent.keeping import Outgoing
 from explorer.compaction.convert import entry_to_llm
@@ -22,6 +22,7 @@ from explorer.models.door import (
 )
 from explorer.prompting.agent_prompt import AgentPrompt, result_limit
 from explorer.prompting.budget import MessageBudget, message_budget
+from explorer.prompting.elements import Element
 from explorer.prompting.messages import PromptMessage, Thinking
 from explorer.prompting.rendering import Rendering, render
 from explorer.prompting.turns import Conversation, Said, conversation
@@ -71,10 +72,14 @@ class PreparedPrompt:
     facts: QuirkFacts
     model: str
 
+    def elements(self, *, keep_cached: bool = True) -> list[Element]:
+        """The tree of the prompt."""
+        return replace(self.prompt, keep_cached=keep_cached).elements(self.said)
+
     def rendered(self, *, keep_cached: bool = True) -> Rendering:
         """The messages within the budget. Raises BudgetExceededError."""
-        prompt = replace(self.prompt, keep_cached=keep_cached)
-        return render(prompt.elements(self.said), self.budget.messages, prompt.count)
+        elements = self.elements(keep_cached=keep_cached)
+        return render(elements, self.budget.messages, self.prompt.count)
 
     def outgoing(self, rendering: Rendering) -> tuple[PromptMessage, ...]:
         """The messages as the model needs them after a summary (A52)."""
@@ -135,13 +140,14 @@ def read_conversation(
     tree = document.tree
     weights = document.weights_for(profile)
     estimates = tree.columns.estimate
+    templates = document.templates.worded(profile)
     pruned = pruned_at(tree, context.leaf)
     found: list[Said] = []
     for at, entry in zip(
         context.messages, document.payloads.entries(context.messages), strict=True
     ):
         is_summary = tree.columns.kind[at] == Kind.COMPACTION
-        message = _summary(entry) if is_summary else entry_to_llm(entry, document.templates)
+        message = entry_to_llm(entry, templates)
         if message is None:
             continue
         tokens = estimates[at] if weights is None or weights[at] < 0 else weights[at]
@@ -150,12 +156,6 @@ def read_conversation(
             tokens = pruned[at].note_tokens
         found.append(Said(at, message, tokens, is_summary))
     return conversation(found)
-
-
-def _summary(entry: Mapping[str, Any]) -> dict[str, Any]:
-    summary = entry.get("summary")
-    text = well_formed(summary) if isinstance(summary, str) else ""
-    return {"role": "user", "content": f"<conversation-summary>\n{text}\n</conversation-summary>"}
 
 
 def _last_thinking(document: Document, leaf: int | None, said: Conversation) -> Thinking | None:

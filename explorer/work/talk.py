@@ -9,6 +9,7 @@ from typing import Any, Literal
 from explorer.agent.loop import AgentTurn, TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.convert import entry_to_llm, with_notes
+from explorer.compaction.profile import Profile
 from explorer.models.door import (
     CancelToken,
     ChatMessage,
@@ -29,15 +30,17 @@ from explorer.work.transcript import transcripts_of
 class DocumentPort:
     """What a turn needs of a document."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, automatic: AutomaticCompaction | None = None) -> None:
         self._document = document
+        self._automatic = automatic
 
     async def append_message(self, message: Mapping[str, Any]) -> int:
         document = self._document
         return await document.writer.append("message", document.leaf, message=dict(message))
 
     def chat_messages(self) -> Sequence[ChatMessage]:
-        return chat_messages(self._document)
+        rules = self._automatic.rules if self._automatic is not None else None
+        return chat_messages(self._document, rules.profile if rules else None)
 
     def now_ms(self) -> int:
         return self._document.writer.now_ms()
@@ -64,7 +67,7 @@ async def start_turn(
         workspace = workspace.with_reading(transcripts_of(document).is_own)
 
     def turn() -> AgentTurn:
-        port = DocumentPort(document)
+        port = DocumentPort(document, automatic)
         return AgentTurn(
             port, document.door, model, document.agent_prompt, workspace, automatic, retry
         )
@@ -88,17 +91,18 @@ def _ended(result: TurnResult) -> Literal["went-well", "failed", "stopped"]:
     return "went-well"
 
 
-def chat_messages(document: Document) -> list[ChatMessage]:
-    """The context at the leaf as messages to a model (A6).
+def chat_messages(document: Document, profile: Profile | None = None) -> list[ChatMessage]:
+    """The context at the leaf as messages to a model, a summary in the words of a profile (A6).
 
     Replies that failed or were stopped are left out, and with them calls that got no result;
     providers refuse a call without its result.
     """
     context = document.context()
+    templates = document.templates.worded(profile) if profile else document.templates
     found: list[ChatMessage] = []
     entries = with_notes(document.payloads.entries, context.pruned)
     for entry in entries(context.messages):
-        message = entry_to_llm(entry, document.templates)
+        message = entry_to_llm(entry, templates)
         if message is not None and message.get("stopReason") not in ("error", "aborted"):
             found.append(_chat_message(message))
     return _with_results(found)

@@ -15,6 +15,7 @@ from explorer.work.changes import (
     EntriesAppended,
     LabelsChanged,
     LeafMoved,
+    ProfilesChanged,
     SessionsChanged,
 )
 from explorer.work.document import Document
@@ -66,7 +67,9 @@ class RefreshControl(QObject):
         if isinstance(change, SessionsChanged):
             self._sessions.refresh()
             return
-        if document is None or change.key != document.key or isinstance(change, DraftChanged):
+        if document is None or isinstance(change, ProfilesChanged | DraftChanged):
+            return
+        if change.key != document.key:
             return
         window = self._desk.window
         if isinstance(change, EntriesAppended):
