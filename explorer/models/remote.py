@@ -161,7 +161,7 @@ def read_answer(raw: bytes, host: str) -> tuple[str, str]:
     """Summary and sentences for display out of an answer's body. Raises ModelError."""
     try:
         value = json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the latter for a million brackets
         raise ModelError("bad_request", f"The answer of {host} is not JSON.") from error
     inner = value.get("data") if isinstance(value, dict) else None
     for found in (value, inner):
