@@ -108,6 +108,7 @@ class Compacting(OpenedSession):
         prepared = shown.preparation
         if not isinstance(prepared, Preparation):
             raise ValueError(prepared.reason)
+        order = order.via(prepared.profile.remote_endpoint)
         asked = await ask_before_compaction(self, shown, order)
         plan, order = self.compaction_plan(asked.shown), asked.order
         if asked.cancelled is not None:

@@ -7,12 +7,12 @@ or cancelled answer can be looked at too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from explorer.compaction.requests import Additions, SummaryRequest
 from explorer.compaction.serialize import Span
-from explorer.models.door import CancelToken, ModelRequest, Usage
+from explorer.models.door import REMOTE, CancelToken, ModelRequest, Usage
 from explorer.models.retry import Patience
 
 DraftKind = Literal["compaction", "branch"]
@@ -70,6 +70,13 @@ class Order:
     def models(self) -> tuple[str, ...]:
         """The candidates in order, each once."""
         return tuple(dict.fromkeys((self.model, *self.fallbacks)))
+
+    def via(self, endpoint: str) -> Order:
+        """The order with a service at this address asked first, the models where it fails (A29);
+        as it is without an address, or when a service is asked already."""
+        if not endpoint or self.model == REMOTE:
+            return self
+        return replace(self, model=REMOTE, fallbacks=self.models, endpoint=endpoint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.validation import form_of
 from explorer.models.door import (
     EXTRACTIVE,
+    REMOTE,
     Cancelled,
     CancelToken,
     ModelDoor,
@@ -34,6 +35,7 @@ from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.talk import chat_messages
 from explorer.workbench import Workbench
+from tests.models.endpoint import Endpoint, Reply
 from tests.models.server import (
     OVERFLOW,
     Answer,
@@ -500,6 +502,64 @@ def test_a25_its_failure_never_fails_the_compaction(
     index = wait(document.commit(draft))
     assert "shortSummary" not in document.entry(index)
     assert document.door.running == 0
+
+
+# a service ------------------------------------------------------------------------------------
+
+
+def test_a29_a_profiles_endpoint_is_asked_and_gives_the_sentences_along(
+    document: Document, server: ChatServer
+) -> None:
+    with Endpoint(Reply(json={"summary": GOOD, "shortSummary": SHORT})) as endpoint:
+        profile = replace(SHOWING, remote_endpoint=endpoint.url)
+        person = Person()
+        draft = summarize(document, person, profile)
+    (request,) = document.requests(compaction(document, SHOWING))[:1]
+    assert endpoint.requests == [{"systemPrompt": request.system, "prompt": request.prompt}]
+    assert server.requests == []
+    assert steps(draft) == [("first", REMOTE, "")] == recorded(document)
+    assert (draft.model, draft.short_summary) == (REMOTE, SHORT)
+    assert person.seen["history"] == GOOD
+    index = wait(document.commit(draft))
+    assert document.entry(index)["shortSummary"] == SHORT
+    row = document.store.drafts(document.key)[-1]
+    assert row.requests[0]["request"]["endpoint"] == endpoint.url
+
+
+def test_a29_without_sentences_it_is_asked_for_them(document: Document) -> None:
+    replies = (Reply(json={"summary": GOOD}), Reply(json={"data": {"summary": SHORT}}))
+    with Endpoint(*replies) as endpoint:
+        draft = summarize(document, Person(), replace(SHOWING, remote_endpoint=endpoint.url))
+    assert [each.purpose for each in draft.attempts] == ["history", "short"]
+    assert draft.short_summary == SHORT
+    assert document.templates.short in endpoint.requests[1]["prompt"]
+
+
+def test_a29_a43_the_models_are_asked_where_it_fails(
+    document: Document, server: ChatServer
+) -> None:
+    with Endpoint(Reply(status=404)) as endpoint:
+        draft = summarize(document, Person(), replace(EXPLORER, remote_endpoint=endpoint.url))
+    assert steps(draft) == [("first", REMOTE, "unavailable"), ("next-model", MODEL, "")]
+    assert draft.model == MODEL
+    assert len(server.requests) == 1
+
+
+def test_c7_it_is_reminded_like_a_model(document: Document) -> None:
+    replies = (Reply(json={"summary": INCOMPLETE}), Reply(json={"summary": GOOD}))
+    with Endpoint(*replies) as endpoint:
+        draft = summarize(document, Person(), replace(EXPLORER, remote_endpoint=endpoint.url))
+    assert [why for why, _, _ in steps(draft)] == ["first", "reminder"]
+    assert "Sections are missing" in endpoint.requests[1]["prompt"]
+
+
+def test_c6_what_is_too_large_for_it_is_sent_in_parts(document: Document) -> None:
+    replies = (Reply(status=413, body=b"too much"), Reply(json={"summary": GOOD}))
+    with Endpoint(*replies) as endpoint:
+        draft = summarize(document, Person(), replace(EXPLORER, remote_endpoint=endpoint.url))
+    assert [each.window for each in draft.attempts] == [0, 1, 2, *range(3, len(draft.attempts))]
+    longest = max(len(body["prompt"]) for body in endpoint.requests[1:])
+    assert longest < len(endpoint.requests[0]["prompt"])
 
 
 # the record -------------------------------------------------------------------------------------
