@@ -8,9 +8,10 @@ from explorer.compaction.branches import BranchPreparation
 from explorer.models.door import Cancelled, CancelToken
 from explorer.store.rows import StoreError
 from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.extending import Leaving
 from explorer.work.navigation import NavigationPlan
 from ui.control.desk import Desk
-from ui.shell.leaving import LeavingDialog
+from ui.shell.leaving import SUMMARIZE, LeavingDialog
 from ui.widgets.figures import count
 
 
@@ -44,12 +45,17 @@ class NavigationControl(QObject):
         else:
             self._ask(plan)
 
-    def _ask(self, plan: NavigationPlan) -> None:
+    def _ask(self, plan: NavigationPlan, proposed: Leaving | None = None) -> None:
+        """Ask what is to become of the branch. ``proposed``: an extension asks for a summary, of
+        a person who wanted none."""
         document = self._desk.document
         assert document is not None
         prepared = document.branch_preparation(plan, self._desk.profile, self._desk.settings)
         left = count(len(plan.left_behind), "entry", "entries")
         question = f"You leave {left} of this branch behind."
+        if proposed is not None:
+            who = proposed.outcome.summarize_by
+            question = f"The extension {who} asks for a summary of this branch. {question}"
         weigh = self._desk.window.map.model.weights
         tokens = sum(weigh[entry] for entry in plan.left_behind)
         facts = (
@@ -66,16 +72,41 @@ class NavigationControl(QObject):
             self._desk.window,
         )
         self.dialog = dialog
-        session = _Leaving(self._desk, self, plan, prepared, dialog)
+        if proposed is not None:
+            dialog.choices.button(SUMMARIZE).setChecked(True)
+        session = _Leaving(self._desk, self, plan, prepared, dialog, proposed)
         dialog.finished.connect(session.closed)
         dialog.open()
+        if self._desk.profile.branch_summaries == "on":
+            dialog.summarize_at_once()
 
-    async def _finish(self, plan: NavigationPlan, draft: Draft | None, text: str | None) -> None:
+    async def _leave_plainly(self, plan: NavigationPlan, prepared: BranchPreparation) -> None:
+        """Go without a summary, unless an extension asks for one: then the person is asked."""
         document = self._desk.document
         if document is None:
             return
         try:
-            leaf = await document.navigate(plan, draft, text)
+            asked = await document.before_leaving(plan, False, prepared=prepared)
+        except ValueError as error:
+            self._desk.notice("error", str(error), "The leaf has not moved.")
+            return
+        if asked.outcome.summarize:
+            self._ask(plan, asked)
+        else:
+            await self._finish(plan, None, None, asked)
+
+    async def _finish(
+        self,
+        plan: NavigationPlan,
+        draft: Draft | None,
+        text: str | None,
+        asked: Leaving | None = None,
+    ) -> None:
+        document = self._desk.document
+        if document is None:
+            return
+        try:
+            leaf = await document.navigate(plan, draft, text, asked)
         except (ValueError, StoreError) as error:
             self._desk.notice("error", str(error), "The leaf has not moved.")
             return
@@ -97,19 +128,26 @@ class _Leaving(QObject):
         plan: NavigationPlan,
         prepared: BranchPreparation,
         dialog: LeavingDialog,
+        proposed: Leaving | None,
     ) -> None:
         super().__init__(dialog)
         self._desk, self._control, self._plan = desk, control, plan
         self._prepared, self._dialog = prepared, dialog
         self._cancel = CancelToken()
         self._draft: Draft | None = None
+        self._proposed = proposed
         dialog.plain_chosen.connect(lambda: self._finish(None))
         dialog.summary_chosen.connect(self._summarize)
         dialog.store_chosen.connect(self._finish)
 
     def _finish(self, text: str | None) -> None:
-        draft = self._draft if text is not None else None
-        self._desk.tasks.start("Going there", self._control._finish(self._plan, draft, text))
+        control, plan = self._control, self._plan
+        if text is None and self._proposed is None:
+            work = control._leave_plainly(plan, self._prepared)
+        else:
+            draft = self._draft if text is not None else None
+            work = control._finish(plan, draft, text, self._proposed)
+        self._desk.tasks.start("Going there", work)
 
     def _summarize(self, instructions: str, model: str) -> None:
         self._cancel = CancelToken()

@@ -98,6 +98,11 @@ class LeavingDialog(QDialog):
         self.pages.addWidget(page)
         self._choice_changed()
 
+    def summarize_at_once(self) -> None:
+        """Pass over the question: what is left behind is summarized, and shown as ever."""
+        self.choices.button(SUMMARIZE).setChecked(True)
+        self._go()
+
     def _choice_changed(self) -> None:
         choice = self.choices.checkedId()
         self.instructions.setVisible(choice == WITH_INSTRUCTIONS)

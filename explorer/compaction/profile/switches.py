@@ -254,7 +254,7 @@ SWITCHES: dict[str, Switch] = {
         "What was learned on a branch is lost to the next one unless a summary carries it over.",
         {
             "asked": "the person is asked whether to summarize",
-            "on": "a summary is made without asking",
+            "on": "a summary is made at once, and shown before it is stored",
             "off": "no summary, no question",
         },
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
@@ -68,6 +70,30 @@ async def test_escape_on_the_finished_summary_leaves_the_leaf(house: House) -> N
     live.keys("Esc")
     await gone(live, dialog)
     assert unchanged(live) == before
+
+
+async def test_a37_a_profile_that_always_summarizes_asks_nothing(house: House) -> None:
+    """The summary is made at once, and still shown before it is stored; Escape leaves the leaf."""
+    live = await house.start(sample_path())
+    before = unchanged(live)
+    live.session.desk.set_rules(replace(live.session.desk.profile, branch_summaries="on"))
+    dialog = await ask_to_leave(live, TARGET)
+    await live.until(lambda: dialog.pages.currentIndex() == 2, "the summary")
+    live.keys("Esc")
+    await gone(live, dialog)
+    assert unchanged(live) == before
+
+
+async def test_a37_a_profile_without_branch_summaries_only_goes(house: House) -> None:
+    live = await house.start(sample_path())
+    entries = len(live.document.tree)
+    live.session.desk.set_rules(replace(live.session.desk.profile, branch_summaries="off"))
+    live.click_entry(TARGET)
+    live.window.map.setFocus()
+    live.keys("Return")
+    await live.until(lambda: live.document.leaf == TARGET, "the leaf")
+    assert live.session.navigation.dialog is None
+    assert len(live.document.tree) == entries
 
 
 async def test_going_without_a_summary_moves_the_leaf_only(house: House) -> None:
