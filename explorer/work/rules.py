@@ -52,7 +52,12 @@ class Limits(NamedTuple):
 
 
 def limits(rules: AutomaticRules, model_window: int | None) -> Limits:
+    """See ``limits_of``."""
+    return limits_of(rules.profile, rules.settings, model_window)
+
+
+def limits_of(profile: Profile, settings: Settings, model_window: int | None) -> Limits:
     """The limits for a model: its own window, where it is known and smaller than the one set."""
-    window = min(rules.settings.context_window, model_window or rules.settings.context_window)
-    threshold = limit_of(rules.profile, replace(rules.settings, context_window=window))
+    window = min(settings.context_window, model_window or settings.context_window)
+    threshold = limit_of(profile, replace(settings, context_window=window))
     return Limits(window, max(0, threshold))

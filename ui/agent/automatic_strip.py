@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from explorer.models.retry import Retry
 from ui import theme
-from ui.widgets.labels import ElidedLabel
+from ui.widgets.labels import ElidedLabel, LinkButton
 
 _TICK_MS = 250
 
@@ -39,12 +39,12 @@ class AutomaticStrip(QFrame):
         self._left_ms = 0.0
         self._sign = QLabel(self)
         self._words = ElidedLabel("", self)
-        self._first = QPushButton(self)
-        self._second = QPushButton(self)
+        self._first = LinkButton("", self)
+        self._second = LinkButton("", self)
         self._first.clicked.connect(self.first_pressed)
         self._second.clicked.connect(self.second_pressed)
         row = QHBoxLayout(self)
-        row.setContentsMargins(theme.S16, theme.S4, theme.S16, theme.S4)
+        row.setContentsMargins(theme.S16, 1, theme.S16, 1)
         row.setSpacing(theme.S8)
         row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self._words, 1)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from explorer.models.retry import Retry
 from explorer.session.kinds import Kind
+from explorer.settings.effective import summary_models
 from explorer.store.rows import StoreError
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.changes import (
@@ -30,6 +31,8 @@ _TRIGGERS = {
     "overflow": "overflow",
     "manual": "by hand",
     "requested": "asked for during the turn",
+    "prompt": "the prompt was full",
+    "background": "made ahead",
 }
 
 
@@ -78,8 +81,13 @@ class AutomaticControl(QObject):
             model,
             fallbacks=tuple(fallbacks),
             enabled=self.is_on(document),
+            summary_models=self._for_prompts,
             auto_continue=profile.auto_continue,
         )
+
+    def _for_prompts(self, model: str) -> tuple[str, ...]:
+        """Whom the settings name for summaries of conversations with a model; else itself."""
+        return summary_models(self._desk.values, model, model)
 
     def is_on(self, document: Document) -> bool:
         """Whether a session is compacted by itself: its own choice, else the profile's."""
@@ -148,6 +156,7 @@ class AutomaticControl(QObject):
             words = f"Compacting… ({_TRIGGERS[now.trigger]}, {figures})"
             words += f"  {now.note}" if now.note else ""
             strip.say(StripState(words, first="Cancel"))
+            self._desk.window.agent.state.setText("")
         elif automatic.is_requested:
             self._first = automatic.forget_request
             strip.say(StripState("A compaction follows this turn.", first="Do not"))

@@ -19,6 +19,7 @@ from explorer.work.changes import (
     SessionsChanged,
 )
 from explorer.work.document import Document
+from explorer.work.rules import limits_of
 from ui.control.desk import BREATH_S, Desk
 from ui.control.navigating import NavigationControl
 from ui.control.sessions import SessionsControl
@@ -202,13 +203,12 @@ class RefreshControl(QObject):
             f" · {branches:,} branch{'es' if branches != 1 else ''}",
         )
         window.setWindowTitle(f"{document.title} — Session Explorer")
-        window.context.set_limits(
-            settings.context_window, settings.reserve_tokens, self._desk.profile
-        )
-        threshold = max(0, settings.context_window - settings.reserve_tokens)
-        window.header.gauge.set_context(
-            size.tokens, settings.context_window, threshold, size.source
-        )
+        # What is shown is what triggers: the agent's model may have a smaller window.
+        model = document.door.info(self._desk.agent_model())
+        limits = limits_of(self._desk.profile, settings, model.window)
+        reserve = limits.window - limits.threshold
+        window.context.set_limits(limits.window, reserve, self._desk.profile)
+        window.header.gauge.set_context(size.tokens, *limits, size.source)
         window.saved.setText("● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
         window.model.setText(f"summaries by {self._desk.summary_models()[0]}")

@@ -1,0 +1,92 @@
+"""Compactions that happen by themselves, and what holds them back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from explorer.compaction.profile import PROFILES, Settings
+from tests.models.server import Answer, HttpFailure, Stall
+from tests.models.summaries import GOOD
+from tests.screens.stage import Scene
+from tests.screens.states.registry import state
+from tests.ui.window.running import RunningWindow
+
+FULL = {"prompt_tokens": 114_300, "completion_tokens": 700, "total_tokens": 115_000}
+AGENT, SUMMARIZER = "openai/gpt-4o-mini", "openai/gpt-4o"
+
+
+async def ask(scene: Scene) -> RunningWindow:
+    """A turn that fills the window; agent and summarizer are two models."""
+    live = scene.live
+    live.session.desk.choose_model("summary_model", SUMMARIZER)
+    live.session.desk.set_rules(replace(PROFILES["explorer"], pruning=None))
+    live.session.desk.set_settings(Settings(128_000, 16_384, 4_000))
+    words = "The clock is looked at in three tests; I would begin with the one that waits longest."
+    scene.server.forget()
+    scene.server.plan(Answer(text=GOOD), model="gpt-4o")
+    scene.server.plan(Answer(text=words, usage=FULL), model="gpt-4o-mini")
+    return live
+
+
+async def said(live: RunningWindow) -> None:
+    live.keys("F7")
+    live.type("Which tests still look at the clock?\n")
+    await live.settle()
+
+
+async def over(live: RunningWindow) -> None:
+    await live.until(lambda: not live.session.agent.running, "the end of the turn")
+    await live.idle()
+
+
+@state("automatic-compacting", main=True, provider=True)
+async def compacting(scene: Scene) -> AsyncIterator[None]:
+    live = await ask(scene)
+    scene.server.plan(Stall(after=1), model="gpt-4o")
+    await said(live)
+    await live.until(lambda: "Compacting" in live.window.agent.automatic.words, "it")
+    yield
+    live.keys("Esc")
+
+
+@state("automatic-compacted", main=True, provider=True, doubled=True)
+async def compacted(scene: Scene) -> AsyncIterator[None]:
+    live = await ask(scene)
+    await said(live)
+    await over(live)
+    yield
+
+
+@state("automatic-failed", provider=True)
+async def failed(scene: Scene) -> AsyncIterator[None]:
+    live = await ask(scene)
+    scene.server.plan(Answer(text=GOOD, finish="length"), model="gpt-4o")
+    await said(live)
+    await over(live)
+    yield
+
+
+@state("automatic-resting", dark=True, provider=True)
+async def resting(scene: Scene) -> AsyncIterator[None]:
+    live = await ask(scene)
+    automatic = live.session.agent.automatic.of(live.document)
+    scene.server.plan(Answer(text=""), model="gpt-4o")
+    await said(live)
+    await over(live)
+    automatic.guards = replace(automatic.guards, failures=2, failed_at_ms=-1)
+    await said(live)
+    await over(live)
+    live.window.notices.dismiss()
+    yield
+
+
+@state("agent-waiting", dark=True, provider=True)
+async def waiting(scene: Scene) -> AsyncIterator[None]:
+    live = await ask(scene)
+    limit = HttpFailure(429, "Rate limit reached for requests", retry_after="12")
+    scene.server.plan(limit, model="gpt-4o-mini")
+    await said(live)
+    await live.until(lambda: "Trying again in" in live.window.agent.automatic.words, "it")
+    yield
+    live.keys("Esc")
