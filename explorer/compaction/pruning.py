@@ -43,17 +43,20 @@ class PlannedResult:
     why: Why
     by: int
     """The later entry that made it stale, or -1."""
+    is_changed: bool = False
+    """Of a superseded read: its file was changed since, not read again."""
 
     @property
     def reason(self) -> str:
         """Why it goes, in a sentence."""
         if self.why == "superseded":
-            return f"Its file was read again, or changed, at #{self.by}: this text is out of date."
+            what = "changed" if self.is_changed else "read again"
+            return f"Out of date: the file was {what} at #{self.by}."
         if self.why == "useless":
             if self.by >= 0:
                 return f"The same error came again at #{self.by}."
             return "It says that there is nothing."
-        return "Older than the newest tool results, which are protected."
+        return "Older than the protected results."
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,26 +223,26 @@ def _candidates(
         tool = columns.tool[entry]
         if tool in kept or entry in scope.pruned or tokens < policy.smallest_result:
             continue
-        if columns.flags[entry] & Flag.PRUNED_BY_AGENT or (protect and protect(entry, tools[tool])):
+        if columns.flags[entry] & Flag.PRUNING or (protect and protect(entry, tools[tool])):
             continue
         note = prune_note(tokens)
         saved = max(0, tokens - note_tokens(note))
         if policy.smallest_result and not saved:
             continue
-        why, by = _why(policy, stale.get(entry))
+        why, by, is_changed = _why(policy, stale.get(entry))
         if why == "old" and keep_current and entry in current:
             continue
-        found.append(PlannedResult(entry, tools[tool], tokens, note, saved, why, by))
+        found.append(PlannedResult(entry, tools[tool], tokens, note, saved, why, by, is_changed))
     return found
 
 
-def _why(policy: Pruning, stale: Stale | None) -> tuple[Why, int]:
+def _why(policy: Pruning, stale: Stale | None) -> tuple[Why, int, bool]:
     if stale is not None:
         if stale.kind == "superseded" and policy.superseded_first:
-            return "superseded", stale.by
+            return "superseded", stale.by, stale.is_changed
         if stale.kind == "useless" and policy.useless:
-            return "useless", stale.by
-    return "old", -1
+            return "useless", stale.by, False
+    return "old", -1, False
 
 
 def _protected(tools: Sequence[str], patterns: Sequence[str]) -> frozenset[int]:

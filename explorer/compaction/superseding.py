@@ -20,6 +20,8 @@ class Stale(NamedTuple):
     kind: Literal["superseded", "useless"]
     by: int
     """The later entry that made it so, or -1."""
+    is_changed: bool = False
+    """Of a superseded read: its file was changed since, not read again."""
 
 
 class StaleResults(NamedTuple):
@@ -71,7 +73,7 @@ def _superseded(
             found[result] = None
         else:
             # Of a call that reads many files all must be stale.
-            found.setdefault(result, Stale("superseded", by))
+            found.setdefault(result, Stale("superseded", by, path in changed))
         if result in pruned:
             continue
         if part:

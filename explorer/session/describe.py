@@ -66,7 +66,7 @@ _HAS_TEXT = int(Flag.HAS_TEXT)
 _HAS_THINKING = int(Flag.HAS_THINKING)
 _HAS_TOOL_CALL = int(Flag.HAS_TOOL_CALL)
 _HAS_IMAGE = int(Flag.HAS_IMAGE)
-_PRUNED_BY_AGENT = int(Flag.PRUNED_BY_AGENT)
+_PRUNING = int(Flag.PRUNING)
 STOP_FLAGS = {"error": _ERROR, "aborted": int(Flag.ABORTED), "length": int(Flag.LENGTH_STOP)}
 
 
@@ -262,7 +262,7 @@ def _tool_result(moment: float, message: Json) -> Facts:
     else:
         flags |= result_flags(text, has_image=bool(flags & _HAS_IMAGE))
     if message.get("prunedAt") is not None:
-        flags |= _PRUNED_BY_AGENT
+        flags |= _PRUNING
     call_id, tool = message.get("toolCallId"), message.get("toolName")
     return Facts(
         _TOOL_RESULT,
@@ -397,6 +397,7 @@ def _metadata(kind: Kind, flags: Flag, moment: float, entry: Mapping[str, Any]) 
         text = f"name “{first_line(name)}”"
     elif kind is Kind.CUSTOM and entry.get("customType") == PRUNE_TYPE:
         prune = prune_facts(entry.get("data"))
+        flags |= Flag.PRUNING if prune else Flag.NONE
         text = first_line(prune.title) if prune else "a prune entry that cannot be read"
     else:
         title = _text(entry, "customType") or _text(entry, "type")

@@ -59,8 +59,9 @@ class Flag(IntFlag):
     """A tool result that is empty, or says that nothing was found."""
     CREATED = 8192
     """A tool result that says that its file is new."""
-    PRUNED_BY_AGENT = 16384
-    """A tool result whose text the agent itself replaced by a note in its file (A13)."""
+    PRUNING = 16384
+    """A tool result whose text its own agent replaced by a note in the file, or an entry that
+    prunes (A13)."""
 
 
 MESSAGE_KINDS = frozenset(

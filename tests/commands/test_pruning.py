@@ -36,8 +36,8 @@ def test_a13_a_dry_run_shows_what_goes_first_and_why_and_keeps_nothing(
     before = file.read_bytes()
     table = run(capsys, "prune", str(file), *LIMITS, "--dry-run").splitlines()
     assert table[1].split()[:3] == ["#2", "e2", "read"]
-    assert "out of date" in table[1] and "out of date" in table[3]
-    assert table[4].split()[2] == "bash" and "Older than the newest" in table[4]
+    assert "Out of date" in table[1] and "Out of date" in table[3]
+    assert table[4].split()[2] == "bash" and "Older than the protected" in table[4]
     assert table[-3].startswith("4 tool results: 3 superseded, 1 older")
     assert "dry run: nothing was stored" in table[-1]
     assert file.read_bytes() == before

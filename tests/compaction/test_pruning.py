@@ -91,7 +91,7 @@ def test_c5_a_file_that_was_read_again_goes_first() -> None:
     plan = plan_pruning(session.tree, session.leaf, BEYOND)
     assert [(one.entry, one.why) for one in plan.results] == [(first, "superseded"), (other, "old")]
     assert plan.results[0].by == again - 1, "the call that read it again"
-    assert f"#{again - 1}" in plan.results[0].reason
+    assert plan.results[0].reason == f"Out of date: the file was read again at #{again - 1}."
     assert ORDER[0] == "superseded"
 
 
@@ -102,6 +102,8 @@ def test_c5_a_file_that_was_changed_since_goes_first_and_the_newest_read_stays()
     used(session, "read", arguments={"path": "b.py"})
     used(session, "bash", 200)
     assert (stale, "superseded") in _planned(session, BEYOND)
+    first = plan_pruning(session.tree, session.leaf, BEYOND).results[0]
+    assert first.entry == stale and "changed at" in first.reason
     assert len(_planned(session, BEYOND)) == 2, "the edit's result is old, b.py is current"
     assert len(_planned(session, replace(BEYOND, current_reads="pruned"))) == 3
 

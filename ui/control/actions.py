@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
+from explorer.session.pruned import prunes_on
 from ui import theme
 from ui.actions import ActionRegistry, ActionSpec, Entry
 from ui.control import map_actions
@@ -32,6 +33,7 @@ NEEDS_SESSION = (
     "rename",
     "compact",
     "compact_now",
+    "prune",
     "focus_map",
     "focus_agent",
     *(f"tab_{name}" for name in TABS),
@@ -93,12 +95,12 @@ class WindowActions(QObject):
             registry[f"theme_{name}"].setChecked(name == theme.theme_choice())
 
     def _can_undo(self) -> bool:
-        """Whether there is a compaction on the active path; looked up once per leaf."""
+        """Whether there is a compaction or a prune to take back; looked up once per leaf."""
         document = self._desk.document
         at = (document.key, document.leaf) if document is not None else (0, -1)
         if at != self._looked_at:
             self._looked_at = at
-            self._compacted = document is not None and _is_compacted(document)
+            self._compacted = document is not None and _can_be_undone(document)
         return self._compacted
 
     def _specs(self) -> list[Entry]:
@@ -165,9 +167,12 @@ class WindowActions(QObject):
                         "Com&paction", ("Ctrl+K",)), lambda: self._tab("compaction")),
             (ActionSpec("summarize", "&Summarize", "Make a draft of the summary",
                         "Com&paction", ("Ctrl+Shift+K",)), compaction.start_from_action),
-            (ActionSpec("undo", "&Undo the latest compaction",
-                        "Take back the latest compaction of the active path", "Com&paction",
-                        (Standard.Undo,)), compaction.undo),
+            (ActionSpec("prune", "P&rune tool output…",
+                        "See which old tool results could give way to notes, and why",
+                        "Com&paction", ("Ctrl+Alt+P",)), self._session.pruning.ask),
+            (ActionSpec("undo", "&Undo the latest compaction or prune",
+                        "Take back the latest compaction, or prune, of the active path",
+                        "Com&paction", (Standard.Undo,)), compaction.undo),
         ]  # fmt: skip
 
     def _view(self) -> list[Entry]:
@@ -256,6 +261,7 @@ class WindowActions(QObject):
         dialog.open()
 
 
-def _is_compacted(document: Document) -> bool:
+def _can_be_undone(document: Document) -> bool:
     path = document.tree.path(document.leaf)
-    return latest_on_path(document.tree, path, Kind.COMPACTION) >= 0
+    compacted = latest_on_path(document.tree, path, Kind.COMPACTION) >= 0
+    return compacted or bool(prunes_on(document.tree, path))

@@ -190,8 +190,8 @@ class CompactionControl(QObject):
     # undo ------------------------------------------------------------------------------------
 
     def undo(self) -> None:
-        """Take back the latest compaction of the active path."""
-        self._desk.tasks.start("Undoing the compaction", self._undo())
+        """Take back the latest compaction or prune of the active path."""
+        self._desk.tasks.start("Undoing", self._undo())
 
     async def _undo(self) -> None:
         desk = self._desk
@@ -207,6 +207,10 @@ class CompactionControl(QObject):
             return
         except StoreError as error:
             desk.notice("error", str(error), "Nothing was changed.")
+            return
+        if undone.kind == "prune":
+            desk.window.map.select(undone.leaf)
+            desk.say("The prune was taken back: the model is sent the tool results whole again.")
             return
         desk.window.compaction.undone(undone.leaf)
         desk.window.inspector.setCurrentIndex(TABS.index("compaction"))

@@ -16,6 +16,7 @@ from explorer.session.describe import (
     text_of,
 )
 from explorer.session.kinds import Kind
+from explorer.session.pruned import PRUNE_TYPE, prune_facts
 from ui.inspector.blocks import (
     Block,
     CallBlock,
@@ -30,6 +31,9 @@ from ui.inspector.blocks import (
     TextBlock,
     ThinkingBlock,
 )
+
+MOST_LISTED = 100
+"""Results of a prune that are named one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +231,9 @@ def _file_facts(entry: Json) -> list[Fact]:
         return []
     read = _names(details.get("readFiles", details.get("read_files")))
     modified = _names(details.get("modifiedFiles", details.get("modified_files")))
-    found = (Fact("Files read", read), Fact("Files modified", modified))
+    found = [Fact("Files read", read), Fact("Files modified", modified)]
+    for key, title in (("created", "created"), ("deleted", "deleted"), ("failed", "not reached")):
+        found.append(Fact(f"Files {title}", _names(details.get(f"{key}Files"))))
     return [fact for fact in found if fact.value]
 
 
@@ -279,6 +285,28 @@ def _custom_message(entry: Json, related: Sequence[Related]) -> list[Block]:
     return out
 
 
+def _custom(entry: Json, related: Sequence[Related]) -> list[Block]:
+    """An entry that nobody else reads, but for our own: what was pruned, and what it saved."""
+    facts = prune_facts(entry.get("data")) if entry.get("customType") == PRUNE_TYPE else None
+    if facts is None:
+        return [JsonBlock("This entry has no view of its own; all of it:", entry)]
+    if facts.undoes:
+        return [FactsBlock((Fact("Takes back the prune", facts.undoes, facts.undoes),))]
+    told = [
+        Fact("Tool results pruned", f"{len(facts.results):,}"),
+        Fact("Tokens saved", f"{facts.saved:,}"),
+    ]
+    if facts.reason:
+        told.append(Fact("Why", facts.reason))
+    named = [
+        Fact(f"{tokens:,} tokens", entry_id, entry_id)
+        for entry_id, tokens, _note in facts.results[:MOST_LISTED]
+    ]
+    if len(facts.results) > MOST_LISTED:
+        named.append(Fact("And more", f"{len(facts.results) - MOST_LISTED:,}"))
+    return [FactsBlock(tuple(told)), FactsBlock(tuple(named))]
+
+
 def _facts_only(*names: tuple[str, str]) -> Any:
     def make(entry: Json, related: Sequence[Related]) -> list[Block]:
         facts = []
@@ -305,6 +333,7 @@ _BY_KIND: dict[Kind, Any] = {
     Kind.CUSTOM_MESSAGE: _custom_message,
     Kind.COMPACTION: _compaction,
     Kind.BRANCH_SUMMARY: _branch_summary,
+    Kind.CUSTOM: _custom,
     Kind.COMPACTION_SUMMARY_ROLE: _summary_role,
     Kind.BRANCH_SUMMARY_ROLE: _summary_role,
     Kind.LABEL: _facts_only(("label", "Label"), ("targetId", "On entry")),

@@ -10,9 +10,11 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from explorer.session.context import Context
 from explorer.session.kinds import Flag, Kind
+from explorer.session.pruned import NOTHING_PRUNED, Pruned
 from ui.inspector.ports import InspectedDocument, entry_tokens
 from ui.theme import role_name
-from ui.widgets.entry_table import ENTRY, FLAGS, KIND, LEAD
+from ui.theme.verdicts import PRUNED
+from ui.widgets.entry_table import ENTRY, FLAGS, KIND, LEAD, VERDICT
 from ui.widgets.figures import full
 from ui.widgets.swatch import Share
 
@@ -90,6 +92,7 @@ class ContextModel(QAbstractTableModel):
         super().__init__(parent)
         self._document: InspectedDocument | None = None
         self._all: list[int] = []
+        self._pruned: Pruned = NOTHING_PRUNED
         self._rows: list[int] = []
         self._tokens: list[int] = []
         self._running: list[int] = []
@@ -99,7 +102,7 @@ class ContextModel(QAbstractTableModel):
     def show_context(self, document: InspectedDocument, context: Context) -> None:
         """Show another context."""
         self._document = document
-        self._all = context.messages
+        self._all, self._pruned = context.messages, context.pruned
         self._previews = {}
         self._refill()
 
@@ -120,7 +123,7 @@ class ContextModel(QAbstractTableModel):
         if document is None:
             self._rows, self._tokens, self._running = [], [], []
         else:
-            counted = [entry_tokens(document, at)[0] for at in self._all]
+            counted = [self._counted(document, at) for at in self._all]
             sums = list(accumulate(counted))
             columns = document.tree.columns
             shown = [
@@ -133,6 +136,11 @@ class ContextModel(QAbstractTableModel):
             self._running = [sums[row] for row in shown]
         self.endResetModel()
 
+    def _counted(self, document: InspectedDocument, entry: int) -> int:
+        """Tokens of a message as it is sent: of the note where it is pruned."""
+        result = self._pruned.get(entry)
+        return entry_tokens(document, entry)[0] if result is None else result.note_tokens
+
     def shares(self) -> list[Share]:
         """Tokens by category, of all messages."""
         document = self._document
@@ -141,7 +149,7 @@ class ContextModel(QAbstractTableModel):
             columns = document.tree.columns
             for at in self._all:
                 key = category(columns.kind[at], columns.flags[at])
-                sums[key] += entry_tokens(document, at)[0]
+                sums[key] += self._counted(document, at)
         return [
             Share(c.key, c.title, sums[c.key], token=c.token) for c in CATEGORIES if sums[c.key]
         ]
@@ -155,8 +163,10 @@ class ContextModel(QAbstractTableModel):
         return self._rows.index(entry) if entry in self._rows else -1
 
     def preview(self, row: int) -> str:
-        """The first line of a row's message; reads the rows around it too."""
+        """The first line of a row's message as it is sent; reads the rows around it too."""
         entry = self._rows[row]
+        if entry in self._pruned:
+            return self._pruned[entry].text
         if entry not in self._previews and self._document is not None:
             start = row - row % PREVIEWS_AT_ONCE
             wanted = self._rows[start : start + PREVIEWS_AT_ONCE]
@@ -206,11 +216,19 @@ class ContextModel(QAbstractTableModel):
             return kind
         if role == FLAGS:
             return flags
+        if role == VERDICT:
+            return PRUNED if entry in self._pruned else None
         if role == LEAD:
             return f"{role_sent(kind)}: "
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             return (
                 f"#{entry}, {role_name(kind, flags)}, sent as {role_sent(kind)}: "
-                f"{self.preview(row)} ({full(self._tokens[row])} tokens)"
+                f"{self.preview(row)} ({full(self._tokens[row])} tokens){self._pruned_by(entry)}"
             )
         return None
+
+    def _pruned_by(self, entry: int) -> str:
+        result = self._pruned.get(entry)
+        if result is None:
+            return ""
+        return f", pruned by #{result.by}: it took {full(result.tokens)}"

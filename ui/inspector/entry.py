@@ -23,6 +23,7 @@ from ui.inspector.gather import (
     gather,
     is_large,
     pretty,
+    pruned_facts,
     related_entries,
     with_numbers,
 )
@@ -291,6 +292,7 @@ class EntryPane(QWidget):
         shown = gathered.blocks
         if tree is not None:
             shown = with_numbers(shown, tree, gathered.index)
+            shown = [*pruned_facts(tree, gathered.index), *shown]
         for block in shown:
             view = view_of(block, content)
             for name, slot in (

@@ -103,6 +103,27 @@ def with_numbers(found: list[Block], tree: SessionTree, index: int) -> list[Bloc
     ]
 
 
+def pruned_facts(tree: SessionTree, index: int) -> list[Block]:
+    """Which prunes a tool result is covered by, and what the model is sent in its place."""
+    prunes, ids = tree.columns.prunes, tree.columns.ids
+    back = {facts.undoes: at for at, facts in prunes.items() if facts.undoes}
+    found: list[Block] = []
+    for at, facts in prunes.items():
+        result = None if facts.undoes else tree.prune_results(at).get(index)
+        if result is None:
+            continue
+        told = [
+            Fact("Pruned by", f"#{at}", ids[at]),
+            Fact("The model is sent", f"{result.text} in its place, below that entry"),
+            Fact("Tokens", f"{result.tokens:,} → {result.note_tokens:,}"),
+        ]
+        if ids[at] in back:
+            undo = back[ids[at]]
+            told.append(Fact("Taken back by", f"#{undo}", ids[undo]))
+        found.append(FactsBlock(tuple(told)))
+    return found
+
+
 def pretty(payloads: Payloads, index: int) -> str:
     """The entry's JSON with indents; a line that is no JSON as it stands."""
     raw = payloads.raw(index)

@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.session.kinds import Kind
+from explorer.session.pruned import NOTHING_PRUNED, Pruned, pruned_at
 from explorer.session.tree import SessionTree
 from ui.map.folds import Fold, fold_of, hidden_by
 from ui.map.ids import PathPlaces, branch_links, find_above
@@ -78,6 +79,7 @@ class MapModel(QObject):
         self.is_complete = True
         self._rest_is_ordered = True
         self.is_open = False
+        self._pruned: tuple[int, Pruned] = (-1, NOTHING_PRUNED)
 
     # the session -----------------------------------------------------------------------------
 
@@ -135,6 +137,18 @@ class MapModel(QObject):
     def _order_rest(self) -> None:
         if not self._rest_is_ordered:
             self._order()
+
+    @property
+    def pruned(self) -> Pruned:
+        """The tool results that a note stands for at the leaf."""
+        if self._pruned[0] != self.leaf:
+            self._pruned = self.leaf, pruned_at(self.tree, self.leaf)
+        return self._pruned[1]
+
+    def told(self, entry: int) -> int:
+        """Tokens of an entry as the model is sent it at the leaf: a note's where it is pruned."""
+        result = self.pruned.get(entry)
+        return self.weights[entry] if result is None else result.note_tokens
 
     @property
     def lanes(self) -> Lanes:

@@ -9,7 +9,8 @@ from explorer.session.kinds import Kind
 from ui.map.canvas import Canvas
 from ui.map.inks import bar_share, mix
 from ui.map.texts import clock
-from ui.theme import RADIUS, role_name, role_token
+from ui.theme import RADIUS, role_name, role_token, verdict_brush
+from ui.theme.verdicts import PRUNED
 
 
 def paint_rows_below(canvas: Canvas) -> None:
@@ -63,7 +64,9 @@ def paint_entries(canvas: Canvas) -> None:
 class _Card:
     """One visible entry."""
 
-    __slots__ = ("canvas", "entry", "faded", "flags", "kind", "lane", "middle", "row", "token")
+    __slots__ = (
+        "canvas", "entry", "faded", "flags", "is_pruned", "kind", "lane", "middle", "row", "token",
+    )  # fmt: skip
 
     def __init__(self, canvas: Canvas, row: int, entry: int) -> None:
         columns = canvas.model.tree.columns
@@ -71,6 +74,7 @@ class _Card:
         self.kind, self.flags = columns.kind[entry], columns.flags[entry]
         self.lane = canvas.model.lanes.lane_at(entry)
         self.faded = not canvas.model.lanes.is_active(entry)
+        self.is_pruned = entry in canvas.model.pruned
         self.middle = canvas.geometry.middle(row)
         self.token = role_token(self.kind, self.flags)
 
@@ -122,7 +126,7 @@ class _Card:
             right -= self._label(label, right)
         line = canvas.model.texts.line(self.entry)
         baseline = round(self.middle + inks.metrics.ascent() / 2 - inks.metrics.descent() / 2)
-        colour = inks.theme.dim if self.faded else inks.theme.ink
+        colour = inks.theme.dim if self.faded or self.is_pruned else inks.theme.ink
         if self.kind == Kind.COMPACTION:
             colour = inks.token("dim" if self.faded else "comp")
             line = self._frame(line, left, right)
@@ -194,14 +198,19 @@ def _bars(canvas: Canvas, cards: list[_Card]) -> None:
     if not geometry.has_bars:
         return
     height, width = geometry.px(5), geometry.bar_width
-    weights = canvas.model.weights
+    weights, told = canvas.model.weights, canvas.model.told
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(inks.theme.line)
     fills: dict[tuple[str, bool], list[QRectF]] = {}
     for card in cards:
         rect = QRectF(geometry.bar_left, round(card.middle - height / 2), width, height)
-        painter.drawRoundedRect(rect, height / 2, height / 2)
-        share = bar_share(weights[card.entry])
+        if card.is_pruned:
+            _pruned_bar(canvas, rect, bar_share(weights[card.entry]))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(inks.theme.line)
+        else:
+            painter.drawRoundedRect(rect, height / 2, height / 2)
+        share = bar_share(told(card.entry))
         if share > 0:
             rect.setWidth(max(height, width * share))
             fills.setdefault((card.token, card.faded), []).append(rect)
@@ -212,13 +221,29 @@ def _bars(canvas: Canvas, cards: list[_Card]) -> None:
             painter.drawRoundedRect(rect, height / 2, height / 2)
 
 
+def _pruned_bar(canvas: Canvas, rect: QRectF, share: float) -> None:
+    """The bar of a pruned result: what it took is dotted, and the note lies over its start."""
+    geometry, inks, painter = canvas.geometry, canvas.inks, canvas.painter
+    height = geometry.px(9)
+    box = QRectF(rect.left(), rect.center().y() - height / 2, rect.width(), height)
+    box.setWidth(max(height, rect.width() * share))
+    painter.setBrush(inks.theme.line)
+    painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
+    painter.setBrush(inks.theme.paper)
+    painter.drawRoundedRect(box, height / 2, height / 2)
+    painter.setBrushOrigin(box.topLeft())
+    painter.setBrush(verdict_brush(PRUNED, inks.dpr))
+    painter.setPen(QPen(inks.theme.faint, 1))
+    painter.drawRoundedRect(box, height / 2, height / 2)
+
+
 def _numbers(canvas: Canvas, cards: list[_Card]) -> None:
     geometry, inks, painter = canvas.geometry, canvas.inks, canvas.painter
-    weights = canvas.model.weights
+    told = canvas.model.told
     painter.setFont(inks.mono)
     painter.setPen(inks.theme.dim)
     width, height = geometry.px(60), geometry.px(20)
     align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     for card in cards:
         box = QRectF(geometry.number_right - width, card.middle - height / 2, width, height)
-        painter.drawText(box, align, f"{weights[card.entry]:,}")
+        painter.drawText(box, align, f"{told(card.entry):,}")

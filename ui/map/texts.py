@@ -101,7 +101,7 @@ class TextCache:
         parts = [f"{name[:1].upper()}{name[1:]}, entry {entry}"]
         if text := self.line(entry):
             parts.append(text)
-        parts.append(f"{self._model.weights[entry]:,} tokens")
+        parts.append(f"{self._model.told(entry):,} tokens")
         parts += self._notes(entry)
         return ". ".join(part.rstrip(".") for part in parts) + "."
 
@@ -116,6 +116,8 @@ class TextCache:
             notes.append("On an abandoned branch")
         if model.is_hit(entry):
             notes.append("Search hit")
+        if result := model.pruned.get(entry):
+            notes.append(f"Pruned by #{result.by}: a note stands for {result.tokens:,} tokens")
         verdict = verdict_of(model.partition, entry)
         if verdict >= 0:
             notes.append(verdict_title(verdict))
@@ -127,7 +129,7 @@ class TextCache:
         name = role_name(columns.kind[entry], columns.flags[entry])
         lines = [f"#{entry} · {columns.ids[entry]} · {name}"]
         moment = clock(columns.time[entry], "%Y-%m-%d %H:%M:%S")
-        tokens = f"{self._model.weights[entry]:,} tokens"
+        tokens = f"{self._model.told(entry):,} tokens"
         if columns.usage[entry] >= 0:
             tokens += f" · {columns.usage[entry]:,} in the context, by the provider"
         lines.append(f"{moment} · {tokens}" if moment else tokens)

@@ -30,6 +30,7 @@ _SHELL = _Look("shell", "$", "shell", "shell command")
 _NOTE = _Look("dim", "✎", "note", "note")
 _COMPACTION = _Look("comp", "⊞", "compaction", "compaction")
 _BRANCH = _Look("branch", "⤴", "branch", "branch summary")
+_PRUNE = _Look("dim", "⋯", "prune", "prune")
 
 _LOOKS: dict[Kind, _Look] = {
     Kind.UNKNOWN: _Look("dim", "?", "unknown", "unknown entry"),
@@ -67,6 +68,8 @@ def _look(kind: int, flags: int) -> _Look:
             return _CALL
         if flags & Flag.HAS_THINKING:
             return _THINKING
+    if kind == Kind.CUSTOM and flags & Flag.PRUNING:
+        return _PRUNE
     try:
         return _LOOKS[Kind(kind)]
     except ValueError:
