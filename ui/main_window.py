@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # these come after the first paint
 
     from ui.agent.pane import AgentPane
     from ui.compaction.panel import CompactionPanel
+    from ui.copilot import PromptPage
     from ui.inspector.context import ContextPane
     from ui.inspector.entry import EntryPane
     from ui.library.pane import LibraryPane
@@ -34,7 +35,7 @@ if TYPE_CHECKING:  # these come after the first paint
 TITLE_BAR = 32
 """Height left for what the system draws around the window, in pixels."""
 
-TABS = ("entry", "context", "compaction")
+TABS = ("entry", "context", "compaction", "prompt")
 
 
 class MainWindow(QMainWindow):
@@ -57,6 +58,7 @@ class MainWindow(QMainWindow):
     entry: EntryPane
     context: ContextPane
     compaction: CompactionPanel
+    prompt: PromptPage
     inspector: QTabWidget
     agent: AgentPane
     upper: QSplitter

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QTabWidget, QVB
 from explorer.compaction.profile import PROFILES
 from ui.agent.pane import AgentPane
 from ui.compaction.panel import CompactionPanel
+from ui.copilot import PromptPage
 from ui.inspector.context import ContextPane
 from ui.inspector.entry import EntryPane
 from ui.library.pane import LibraryPane
@@ -28,7 +29,7 @@ from ui.widgets.panels import EmptyState
 async def furnish(window: MainWindow) -> None:
     """Make every pane and put it in its place; the window answers between two of them."""
     makers: tuple[Callable[[MainWindow], None], ...] = (
-        _bars, _library, _map, _entry, _context, _compaction, _agent, _status, _lay_out,
+        _bars, _library, _map, _entry, _context, _compaction, _prompt, _agent, _status, _lay_out,
     )  # fmt: skip
     for make in makers:
         make(window)
@@ -76,6 +77,12 @@ def _compaction(window: MainWindow) -> None:
     panes = {"Entry": window.entry, "Context": window.context, "Compaction": window.compaction}
     for title, pane in panes.items():
         window.inspector.addTab(pane, title)
+
+
+def _prompt(window: MainWindow) -> None:
+    window.prompt = PromptPage(window)
+    # Only profiles that keep prompts within a budget have something to show here.
+    window.inspector.setTabVisible(window.inspector.addTab(window.prompt, "Prompt"), False)
 
 
 def _agent(window: MainWindow) -> None:

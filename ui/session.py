@@ -20,6 +20,7 @@ from ui.control.actions import WindowActions
 from ui.control.compacting import CompactionControl
 from ui.control.desk import Desk
 from ui.control.navigating import NavigationControl
+from ui.control.prompts import PromptControl
 from ui.control.pruning import PruningControl
 from ui.control.refreshing import RefreshControl
 from ui.control.searching import SearchControl
@@ -60,6 +61,7 @@ class WindowSession(QObject):
         self.refresh = RefreshControl(self.desk, self.sessions, self.navigation)
         self.compaction = CompactionControl(self.desk)
         self.pruning = PruningControl(self.desk)
+        self.prompts = PromptControl(self.desk, self.agent)
         self.settings = SettingsControl(self.desk)
         self.actions = WindowActions(self)
         window.on_close = self._close_asked
@@ -88,6 +90,7 @@ class WindowSession(QObject):
             self.refresh.ready()
             self.agent.ready()
             self.compaction.ready()
+            self.prompts.ready()
             self.settings.ready()
             self.window.welcome.button.setFocus()
             await self._open_first(arguments)

@@ -160,6 +160,13 @@ class AutomaticCompaction:
         rules = self._rules()
         if self.running is not None or manual_now(rules.profile, turn_running) != "run":
             raise NotNow("The session is being worked on; compact it after the turn.")
+        if self.prompts.wanted:
+            self.running = Running("manual", 0, self.limits(model).window)
+            try:
+                return await self.prompts.compact(model, instructions, cancel)
+            finally:
+                self.running = None
+                self._told()
         ended = await self._compact("manual", model, replace(rules, instructions=instructions),
                                     cancel)  # fmt: skip
         if ended.cancelled:

@@ -8,8 +8,10 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from explorer.agent.keeping import Outgoing
+from explorer.agent.tools import read_only_tools
 from explorer.models.door import CancelToken, ChatMessage, ModelError
 from explorer.work.background import PromptKeeper, PromptRules
+from explorer.work.drafting import DraftFailed
 from explorer.work.rules import AutomaticRules
 from explorer.work.summary_ways import own_model
 
@@ -37,17 +39,31 @@ class KeptPrompts:
         if not self.wanted:
             await self.stop()
             return None
-        if self.keeper is None:
-            self.keeper = PromptKeeper(self._document, self._prompt_rules, Random())
         try:
-            return await self.keeper.messages(outgoing, cancel)
+            return await self._kept().messages(outgoing, cancel)
         except ValueError as error:
             raise ModelError("bad_request", str(error)) from error
+
+    async def compact(self, model: str, instructions: str, cancel: CancelToken) -> int:
+        """Summarize at once, as the prompt would be if it were too large (A53); the entry.
+
+        Raises Cancelled, StoreError, and ValueError with the reason when nothing comes of it.
+        """
+        outgoing = Outgoing(model, self._document.agent_prompt, read_only_tools())
+        try:
+            return await self._kept().compact(outgoing, instructions, cancel)
+        except DraftFailed as error:
+            raise ValueError(str(error)) from error
 
     async def stop(self) -> None:
         """End what is made ahead."""
         if self.keeper is not None:
             await self.keeper.stop()
+
+    def _kept(self) -> PromptKeeper:
+        if self.keeper is None:
+            self.keeper = PromptKeeper(self._document, self._prompt_rules, Random())
+        return self.keeper
 
     def _prompt_rules(self) -> PromptRules:
         rules = self._rules()

@@ -1,0 +1,97 @@
+"""Copilot's way in the window: the prompt's tab, and a summary made ahead (A44, A47, A53)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from explorer.compaction.background import State
+from explorer.compaction.profile import PROFILES, Settings
+from explorer.session.kinds import Kind
+from tests.models.server import Answer, ChatServer
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, sample_path
+from ui.main_window import TABS
+
+PROMPT = TABS.index("prompt")
+SUMMARY = "<analysis>hm</analysis>\n<summary>\n1. Conversation Overview: retries.\n</summary>"
+
+
+async def copilot(house: House) -> RunningWindow:
+    live = await house.start(sample_path())
+    live.session.desk.set_profile("copilot")
+    await live.idle()
+    return live
+
+
+async def see_prompt(live: RunningWindow) -> None:
+    live.window.inspector.setCurrentIndex(PROMPT)
+    page = live.window.prompt
+    await live.until(lambda: page.shown is not None, "the prompt")
+
+
+def compactions(live: RunningWindow) -> int:
+    tree = live.document.tree
+    return sum(tree.kind(entry) is Kind.COMPACTION for entry in tree.path(live.document.leaf))
+
+
+async def say(live: RunningWindow, text: str) -> None:
+    live.keys("F7")
+    live.type(f"{text}\n")
+    await live.until(lambda: not live.session.agent.running, "the end of the turn")
+    await live.idle()
+
+
+async def test_the_tab_is_there_for_profiles_that_keep_prompts_within_a_budget(
+    house: House,
+) -> None:
+    live = await house.start(sample_path())
+    assert not live.window.inspector.isTabVisible(PROMPT)
+    live.session.desk.set_profile("copilot")
+    await live.idle()
+    assert live.window.inspector.isTabVisible(PROMPT)
+    await see_prompt(live)
+    found = live.window.prompt.shown
+    assert found is not None
+    assert found.fits
+    live.session.desk.set_profile("pi")
+    await live.idle()
+    assert not live.window.inspector.isTabVisible(PROMPT)
+
+
+async def test_a47_a_summary_made_ahead_is_seen_and_applied(
+    house: House, server: ChatServer
+) -> None:
+    server.plan(Answer(text=SUMMARY))
+    live = await copilot(house)
+    await see_prompt(live)
+    page, desk = live.window.prompt, live.session.desk
+    assert page.shown is not None
+    window = int(page.shown.tokens / 0.93)
+    desk.set_settings(replace(Settings.of(PROFILES["copilot"]), context_window=window))
+    before = compactions(live)
+    await say(live, "Is it done?")
+    await live.until(lambda: page.machine.state is State.COMPLETED, "the summary")
+    assert page.states.state_words == "Ready"
+    assert compactions(live) == before
+    await say(live, "And now?")
+    assert compactions(live) == before + 1
+    assert page.states.state_words == "Idle"
+    assert "made ahead" in live.window.agent.automatic.words
+    # The order came after the very messages of the turn.
+    asked = [r for r in server.requests if "Continuation Plan" in str(r["messages"][-1])]
+    assert len(asked) == 1
+    turn = next(r for r in server.requests if r not in asked)
+    assert asked[0]["messages"][:-1] == turn["messages"]
+
+
+async def test_a53_compact_now_asks_copilots_way(house: House, server: ChatServer) -> None:
+    server.plan(Answer(text=SUMMARY))
+    live = await copilot(house)
+    await see_prompt(live)
+    before = compactions(live)
+    live.press_button("Compact now", live.window.prompt)
+    await live.until(lambda: compactions(live) == before + 1, "the compaction")
+    await live.idle()
+    summary = live.document.entry(live.document.leaf)["summary"]
+    assert summary.startswith("1. Conversation Overview: retries.")
+    assert "transcripts" in summary

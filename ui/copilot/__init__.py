@@ -1,0 +1,5 @@
+"""A prompt that is kept within a budget: its tree, what goes first, and the summary made ahead."""
+
+from ui.copilot.page import PromptPage
+
+__all__ = ["PromptPage"]

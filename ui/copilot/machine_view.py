@@ -1,0 +1,151 @@
+"""The state machine of summaries made ahead, drawn, with the state of now lit."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from explorer.compaction.background import Machine, State
+from ui.theme import RADIUS, bind_font, on_theme_changed, scaled, small_font, theme
+
+_WORDS = {
+    State.IDLE: "Idle",
+    State.IN_PROGRESS: "In progress",
+    State.COMPLETED: "Ready",
+    State.FAILED: "Failed",
+}
+_TOLD = {
+    State.IDLE: "Nothing is made ahead.",
+    State.IN_PROGRESS: "A summary is being made ahead.",
+    State.COMPLETED: "A summary is ready and waits for the next prompt.",
+    State.FAILED: "The last summary failed; the next prompt may begin another.",
+}
+
+
+class MachineView(QWidget):
+    """Four states and the ways between them. The lit one is filled and has a heavier outline."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._machine = Machine()
+        bind_font(self, small_font)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(220)
+        self.setAccessibleName("Summary made ahead")
+        on_theme_changed(self._again)
+        self.show_machine(self._machine)
+
+    def show_machine(self, machine: Machine) -> None:
+        """Light another state."""
+        self._machine = machine
+        self.setAccessibleDescription(f"{_WORDS[machine.state]}. {_TOLD[machine.state]}")
+        self.setToolTip(_TOLD[machine.state])
+        self.update()
+
+    @property
+    def state_words(self) -> str:
+        """The lit state, in a word."""
+        return _WORDS[self._machine.state]
+
+    def _again(self) -> None:
+        self.updateGeometry()
+        self.update()
+
+    def _line(self) -> int:
+        return self.fontMetrics().height()
+
+    def sizeHint(self) -> QSize:
+        box = self._line() + scaled(12)
+        return QSize(360, self._line() + scaled(14) + 2 * box + scaled(22))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(220, self.sizeHint().height())
+
+    def _boxes(self) -> dict[State, QRectF]:
+        gap = min(scaled(36), self.width() // 10)
+        room = self.width() - 2 - 2 * gap
+        # The longest words have the most room.
+        side, middle = room * 0.29, room * 0.42
+        height = self._line() + scaled(12)
+        top = self._line() + scaled(14)
+        below = top + height + scaled(20)
+        return {
+            State.IDLE: QRectF(1, top, side, height),
+            State.IN_PROGRESS: QRectF(1 + side + gap, top, middle, height),
+            State.COMPLETED: QRectF(1 + side + middle + 2 * gap, top, side, height),
+            State.FAILED: QRectF(1 + side + gap, below, middle, height),
+        }
+
+    def paintEvent(self, event: QPaintEvent, /) -> None:
+        now, painter = theme(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        boxes = self._boxes()
+        painter.setPen(QPen(now.dim, 1.2))
+        self._ways(painter, boxes)
+        for state, box in boxes.items():
+            lit = state is self._machine.state
+            tone = now.lost if state is State.FAILED else now.accent
+            painter.setPen(QPen(tone if lit else now.line, 2.2 if lit else 1.2))
+            painter.setBrush(now.sel if lit else now.card)
+            painter.drawRoundedRect(box, RADIUS, RADIUS)
+            painter.setPen(now.ink if lit else now.dim)
+            words = ("● " if lit else "") + _WORDS[state]
+            if self.fontMetrics().horizontalAdvance(words) > box.width() - 4:
+                words = _WORDS[state]
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words)
+
+    def _ways(self, painter: QPainter, boxes: dict[State, QRectF]) -> None:
+        idle, busy = boxes[State.IDLE], boxes[State.IN_PROGRESS]
+        ready, failed = boxes[State.COMPLETED], boxes[State.FAILED]
+        middle = idle.center().y()
+        _arrow(painter, QPointF(idle.right(), middle), QPointF(busy.left(), middle))
+        _arrow(painter, QPointF(busy.right(), middle), QPointF(ready.left(), middle))
+        third = busy.width() / 3
+        _arrow(painter, QPointF(busy.left() + third, busy.bottom()),
+               QPointF(failed.left() + third, failed.top()))  # fmt: skip
+        _arrow(painter, QPointF(failed.right() - third, failed.top()),
+               QPointF(busy.right() - third, busy.bottom()))  # fmt: skip
+        over = self._line() + scaled(4)
+        path = QPainterPath(QPointF(ready.center().x(), ready.top()))
+        path.lineTo(ready.center().x(), over)
+        path.lineTo(idle.center().x(), over)
+        path.lineTo(idle.center().x(), idle.top() - 5)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(path)
+        _arrow(painter, QPointF(idle.center().x(), over), QPointF(idle.center().x(), idle.top()))
+        self._label(painter, QRectF(0, 0, self.width(), self._line()),
+                    "applied, or thrown away", Qt.AlignmentFlag.AlignHCenter)  # fmt: skip
+        gap = (busy.bottom() + failed.top()) / 2 - self._line() / 2
+        room = busy.left() - 4
+        self._label(painter, QRectF(0, gap, room + third - 4, self._line()), "no summary",
+                    Qt.AlignmentFlag.AlignRight)  # fmt: skip
+        left = busy.right() - third + 6
+        self._label(painter, QRectF(left, gap, self.width() - left, self._line()),
+                    "tried again", Qt.AlignmentFlag.AlignLeft)  # fmt: skip
+
+    def _label(self, painter: QPainter, place: QRectF, words: str, align: Qt.AlignmentFlag) -> None:
+        """Words beside a way, where there is room for all of them."""
+        if self.fontMetrics().horizontalAdvance(words) > place.width():
+            return
+        pen = painter.pen()
+        painter.setPen(theme().dim)
+        painter.drawText(place, align | Qt.AlignmentFlag.AlignVCenter, words)
+        painter.setPen(pen)
+
+
+def _arrow(painter: QPainter, start: QPointF, end: QPointF) -> None:
+    painter.drawLine(start, end)
+    across = start.y() == end.y()
+    way = 1 if (end.x() > start.x() if across else end.y() > start.y()) else -1
+    head, half = 6 * way, 3.5
+    if across:
+        points = [end, QPointF(end.x() - head, end.y() - half),
+                  QPointF(end.x() - head, end.y() + half)]  # fmt: skip
+    else:
+        points = [end, QPointF(end.x() - half, end.y() - head),
+                  QPointF(end.x() + half, end.y() - head)]  # fmt: skip
+    brush = painter.brush()
+    painter.setBrush(painter.pen().color())
+    painter.drawPolygon(QPolygonF(points))
+    painter.setBrush(brush)
