@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from explorer.compaction.branches import prepare_branch
 from explorer.compaction.context_size import counted_size
+from explorer.compaction.cut import walk_back
 from explorer.compaction.partition import Verdict, partition
-from explorer.compaction.prepare import Preparation, prepare
-from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.prepare import Preparation, Refusal, prepare
+from explorer.compaction.profile import BASES, Profile, Settings
 from explorer.compaction.requests import build_requests
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
@@ -21,13 +22,15 @@ from tests.compaction.sessions import EXPLORER, PI, Session, with_verdict
 
 TEMPLATES = load_templates()
 LOSES = replace(PI, boundary="faithful-0.58")
-PROFILES = st.sampled_from([EXPLORER, PI, LOSES])
+PROFILES = st.sampled_from([*BASES.values()])
+CORRECTED = st.sampled_from([BASES["explorer"], BASES["pyagent"], BASES["copilot"]])
+ROUNDS = st.integers(1, 8)
 
 SIZES = st.sampled_from([0, 1, 3, 10, 60, 400])
 STEPS = st.one_of(
     st.tuples(st.just("user"), SIZES),
     st.tuples(st.just("reply"), SIZES),
-    st.tuples(st.just("reply"), SIZES),
+    st.tuples(st.just("reported reply"), SIZES, st.integers(1, 3_000)),
     st.tuples(st.just("tools"), SIZES, st.integers(1, 3), st.sampled_from(["", "note", "bash"])),
     st.tuples(st.just("tools"), SIZES, st.integers(1, 3), st.just("")),
     st.tuples(st.just("note"), SIZES),
@@ -55,6 +58,8 @@ def _take(session: Session, step: tuple[Any, ...]) -> None:
         session.user(size)
     elif name == "reply":
         session.reply(size)
+    elif name == "reported reply":
+        session.reply(size, usage=step[2])
     elif name == "tools":
         _tools(session, size, step[2], step[3])
     elif name == "note":
@@ -114,9 +119,8 @@ def test_every_position_has_one_verdict_that_agrees_with_the_preparation(
     assert set(with_verdict(parts, Verdict.TURN_PREFIX)) == set(prepared.turn_prefix) & sent
     kept = set(with_verdict(parts, Verdict.KEPT))
     assert kept == {entry for entry in prepared.path[prepared.cut :] if entry in sent}
-    assert session.tree.columns.kind[prepared.first_kept] != Kind.TOOL_RESULT or profile is not (
-        EXPLORER
-    )
+    # However a path is cut, it is never cut before a tool result (A16).
+    assert prepared.cut_point < 0 or view.kinds[prepared.cut_point] != Kind.TOOL_RESULT
 
 
 @settings(max_examples=150, deadline=None)
@@ -136,10 +140,12 @@ def test_the_partition_divides_what_the_context_counts(
 
 
 @settings(max_examples=150, deadline=None)
-@given(SESSIONS, KEEPS)
-def test_the_whole_context_is_told_or_kept(session: Session, keep: int) -> None:
-    """E1, B1: in the corrected profile nothing that the model sees is lost."""
-    parts = session.partition(keep)
+@given(SESSIONS, KEEPS, ROUNDS, CORRECTED)
+def test_the_whole_context_is_told_or_kept(
+    session: Session, keep: int, rounds: int, profile: Profile
+) -> None:
+    """E1, B1: in the corrected profiles nothing that the model sees is lost."""
+    parts = session.partition(keep, profile, settings={"keep_rounds": rounds})
     assert with_verdict(parts, Verdict.LOST) == []
     now = set(context_at(session.tree, session.leaf).messages)
     stays = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT, Verdict.NOT_SENT)
@@ -148,9 +154,11 @@ def test_the_whole_context_is_told_or_kept(session: Session, keep: int) -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(SESSIONS, KEEPS)
-def test_a16_no_kept_result_without_its_call(session: Session, keep: int) -> None:
-    prepared = session.prepare(keep)
+@given(SESSIONS, KEEPS, ROUNDS, CORRECTED)
+def test_a16_no_kept_result_without_its_call(
+    session: Session, keep: int, rounds: int, profile: Profile
+) -> None:
+    prepared = session.prepare(keep, profile, settings={"keep_rounds": rounds})
     if not isinstance(prepared, Preparation):
         return
     calls: set[str] = set()
@@ -162,11 +170,43 @@ def test_a16_no_kept_result_without_its_call(session: Session, keep: int) -> Non
             assert message["toolCallId"] in calls
 
 
-@settings(max_examples=150, deadline=None)
-@given(SESSIONS, KEEPS, KEEPS)
-def test_a15_more_to_keep_never_keeps_less(session: Session, one: int, other: int) -> None:
-    less, more = (session.partition(keep) for keep in sorted((one, other)))
+@settings(max_examples=200, deadline=None)
+@given(SESSIONS, KEEPS, KEEPS, PROFILES)
+def test_a15_more_to_keep_never_keeps_less(
+    session: Session, one: int, other: int, profile: Profile
+) -> None:
+    """Under every profile; but where newest tool results fill all that is kept, those that then
+    take the first cut keep everything (B4)."""
+    less, more = (session.partition(keep, profile) for keep in sorted((one, other)))
+    for parts in (less, more):
+        prepared = parts.preparation
+        if profile.oversized_tail == "first-cut" and _past_every_cut(prepared):
+            return
     assert less.tokens_kept <= more.tokens_kept
+    assert set(with_verdict(less, Verdict.KEPT)) <= set(with_verdict(more, Verdict.KEPT))
+
+
+def _past_every_cut(prepared: Preparation | Refusal) -> bool:
+    """Whether no valid cut follows where enough was kept."""
+    cuts = prepared.cuts
+    keep = kept_tokens_of(prepared)
+    reached = walk_back(cuts.view, cuts.view.boundary, len(cuts.view), keep)
+    return reached >= 0 and cuts.mask.find(1, reached) < 0
+
+
+def kept_tokens_of(prepared: Preparation | Refusal) -> int:
+    if isinstance(prepared, Preparation):
+        return prepared.keep.tokens
+    return prepared.settings.keep_recent_tokens
+
+
+@settings(max_examples=150, deadline=None)
+@given(SESSIONS, ROUNDS, ROUNDS)
+def test_a49_more_rounds_to_keep_never_keep_less(session: Session, one: int, other: int) -> None:
+    less, more = (
+        session.partition(1, BASES["copilot"], settings={"keep_rounds": rounds})
+        for rounds in sorted((one, other))
+    )
     assert set(with_verdict(less, Verdict.KEPT)) <= set(with_verdict(more, Verdict.KEPT))
 
 
@@ -233,6 +273,9 @@ def test_requests_trace_every_entry_they_tell(
             assert position <= span.start < span.end <= len(request.prompt)
             position = span.end
         wanted = {*prepared.history, *prepared.turn_prefix, prepared.previous_compaction}
+        if request.purpose == "short":
+            # It tells of what is recent, and that is kept.
+            wanted |= set(prepared.path[prepared.cut :])
         assert {span.entry for span in request.sources} <= wanted
 
 
