@@ -67,6 +67,10 @@ class Shelf:
         own = self.own.get(name)
         return own.profile if own else None
 
+    def profiles(self) -> dict[str, Profile]:
+        """All by their names."""
+        return {**self.built_in, **{name: own.profile for name, own in self.own.items()}}
+
     def named(self, name: str) -> Profile:
         """The profile of a name. Raises ProfileError naming those that there are."""
         found = self.get(name)

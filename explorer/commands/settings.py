@@ -10,6 +10,7 @@ from explorer import paths
 from explorer.cli import CommandFailed, UsageError
 from explorer.commands.output import print_json, print_table
 from explorer.extensions.trust import TrustStore
+from explorer.profiles import ProfileFiles
 from explorer.settings.effective import profile_named
 from explorer.settings.keys import KEYS, Key, own_value
 from explorer.settings.kinds import parsed
@@ -31,7 +32,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.action == "schema":
         print(schema_text(), end="")
         return
-    settings = LiveSettings(paths.settings_path(), TrustStore())
+    shelf = ProfileFiles().shelf()
+    settings = LiveSettings(paths.settings_path(), TrustStore(), shelf.profiles)
     project = _project(arguments)
     try:
         _ACTIONS[arguments.action](arguments, settings, project)
@@ -64,7 +66,8 @@ def _told(key: Key, found: Explanation, settings: LiveSettings, project: Path | 
     """The value that holds: the one set, or the profile's own."""
     if found.source != "profile":
         return found.value
-    return own_value(key, profile_named(settings.values(project)))
+    profiles = ProfileFiles().shelf().profiles()
+    return own_value(key, profile_named(settings.values(project), profiles=profiles))
 
 
 def _row(key: Key, settings: LiveSettings, project: Path | None) -> dict[str, Any]:

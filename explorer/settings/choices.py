@@ -58,12 +58,22 @@ class Rules(NamedTuple):
     mistakes: tuple[str, ...] = ()
 
 
-def rules_of(chosen: Chosen, values: Values, otherwise: str = "explorer") -> Rules:
-    """The rules of a session: its own choices, over the settings that are set, over the profile.
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a session's choices stand on."""
 
-    ``otherwise``: the profile where neither names one.
-    """
-    base = BASES.get(chosen.profile) or profile_named(values, otherwise)
+    values: Values = field(default_factory=dict)
+    """The settings that are set, by name."""
+    otherwise: str = "explorer"
+    """The profile where neither the session nor a setting names one."""
+    profiles: Mapping[str, Profile] = field(default_factory=lambda: BASES)
+    """All there are, the person's own among them."""
+
+
+def rules_of(chosen: Chosen, ground: Ground) -> Rules:
+    """The rules of a session: its own choices, over the settings that are set, over the profile."""
+    values, profiles = ground.values, ground.profiles
+    base = profiles.get(chosen.profile) or profile_named(values, ground.otherwise, profiles)
     read = read_profile(chosen.rules, effective(base, values))
     sizes = {name: size for name, size in chosen.sizes.items() if name in _SIZES}
     settings = replace(Settings.of(read.profile), **sizes)
@@ -75,16 +85,16 @@ def with_profile(chosen: Chosen, name: str) -> Chosen:
     return Chosen(profile=name)
 
 
-def with_rules(chosen: Chosen, profile: Profile, values: Values, otherwise: str) -> Chosen:
+def with_rules(chosen: Chosen, profile: Profile, ground: Ground) -> Chosen:
     """The choices after a person changed rules of the profile that was shown.
 
     What is as it would be without a choice is none; the profile's own rules, restored, are none
     either.
     """
-    if profile == BASES.get(profile.name):
+    if profile == ground.profiles.get(profile.name):
         return replace(chosen, rules={})
-    now = profile_values(rules_of(chosen, values, otherwise).profile)
-    without = profile_values(rules_of(replace(chosen, rules={}), values, otherwise).profile)
+    now = profile_values(rules_of(chosen, ground).profile)
+    without = profile_values(rules_of(replace(chosen, rules={}), ground).profile)
     rules = dict(chosen.rules)
     for name, value in profile_values(profile).items():
         if value != now.get(name):
@@ -94,10 +104,10 @@ def with_rules(chosen: Chosen, profile: Profile, values: Values, otherwise: str)
     return replace(chosen, rules=rules)
 
 
-def with_sizes(chosen: Chosen, settings: Settings, values: Values, otherwise: str) -> Chosen:
+def with_sizes(chosen: Chosen, settings: Settings, ground: Ground) -> Chosen:
     """The choices after a person moved a size; one put back where it comes from is none."""
-    now = asdict(rules_of(chosen, values, otherwise).settings)
-    without = asdict(rules_of(replace(chosen, sizes={}), values, otherwise).settings)
+    now = asdict(rules_of(chosen, ground).settings)
+    without = asdict(rules_of(replace(chosen, sizes={}), ground).settings)
     sizes = dict(chosen.sizes)
     for name, size in asdict(settings).items():
         if size != now[name]:

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from explorer.compaction.policies import Pruning
-from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.settings.keys import KEYS
 
 Values = Mapping[str, Any]
@@ -22,7 +22,7 @@ def effective(profile: Profile, values: Values) -> Profile:
     changes: dict[str, Any] = {
         key.field: values[key.name]
         for key in KEYS.values()
-        if key.field and key.name in values and profile.name in key.systems
+        if key.field and key.name in values and key.has_effect(profile)
     }
     if "branchSummary.enabled" in values:
         changes["branch_summaries"] = _branches(profile, values["branchSummary.enabled"])
@@ -71,10 +71,13 @@ def _copilot(profile: Profile, values: Values, enabled: bool) -> dict[str, Any]:
     }
 
 
-def profile_named(values: Values, otherwise: str = "explorer") -> Profile:
-    """The profile that the settings name, without them applied; ``otherwise`` where they do not."""
+def profile_named(
+    values: Values, otherwise: str = "explorer", profiles: Mapping[str, Profile] = BASES
+) -> Profile:
+    """The profile that the settings name, without them applied; ``otherwise`` where they name none
+    of ``profiles``."""
     name = values.get("compaction.profile", otherwise)
-    return PROFILES.get(name) or PROFILES["explorer"]
+    return profiles.get(name) or profiles.get(otherwise) or PROFILES["explorer"]
 
 
 def summary_models(values: Values, chosen: str, agent_model: str | None = None) -> tuple[str, ...]:

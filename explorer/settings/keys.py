@@ -7,9 +7,9 @@ to the profile. Everything that shows, checks or publishes settings reads this t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from explorer.compaction.profile import PROFILES
+from explorer.compaction.profile import PROFILES, Profile
 from explorer.settings.kinds import (
     MOST,
     Choice,
@@ -22,9 +22,9 @@ from explorer.settings.kinds import (
     Whole,
 )
 
-ALL_SYSTEMS = tuple(PROFILES)
 ADDRESS = r"^(https?://[^\s@]+)?$(?!\n)"
 """An address without a user name or password, or nothing."""
+PROFILE = r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)"
 MODEL = r"^[^\s/]+/\S+$(?!\n)"
 GROUPS = {
     "Compaction": "When a context is compacted, and how much of it stays word for word",
@@ -47,8 +47,9 @@ class Key:
     sentence: str
     """What it does, in one sentence."""
     kind: Kind
-    systems: tuple[str, ...] = ALL_SYSTEMS
-    """Profiles in which it has an effect."""
+    needs: Literal["", "tokens", "budget"] = ""
+    """What a profile must have for it to have an effect: ``tokens`` is a cut counted in tokens,
+    ``budget`` a prompt rendered to a budget."""
     unset: str = "the profile's own"
     """What holds where it is not set."""
     field: str = ""
@@ -57,24 +58,33 @@ class Key:
     """It decides where text goes or what code runs: a project's file sets it only where the
     person trusts the project."""
 
+    def has_effect(self, profile: Profile) -> bool:
+        """Whether it changes anything under a profile."""
+        if self.needs == "tokens":
+            return profile.cut_unit == "tokens"
+        return self.needs != "budget" or profile.prompt_budget is not None
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems in which it has an effect."""
+        return tuple(name for name, profile in PROFILES.items() if self.has_effect(profile))
+
 
 def _table() -> tuple[Key, ...]:
     return (*_compaction(), *_summaries(), *_branches(), *_pruning(), *_copilot(), *_models())
 
 
 def _compaction() -> tuple[Key, ...]:
-    tokens = ("explorer", "pi", "omp", "pyagent")
-    profiles = {name: profile.title for name, profile in PROFILES.items()}
     return (
         Key("compaction.profile", "Compaction", "Profile",
             "The system whose rules are followed where a session chose none of its own.",
-            Choice(profiles), unset="the one chosen last in the window"),
+            Text(PROFILE, "the name of a profile"), unset="the one chosen last in the window"),
         Key("compaction.enabled", "Compaction", "Compact by itself",
             "Compacts by itself when the context is too full; by hand works all the same.",
             OnOff(), field="enabled"),
         Key("compaction.keepRecentTokens", "Compaction", "Keep recent",
             "Tokens at the end of the path that stay word for word.",
-            Whole(1, MOST, "tokens"), tokens, field="keep_recent_tokens"),
+            Whole(1, MOST, "tokens"), needs="tokens", field="keep_recent_tokens"),
         Key("compaction.reserveTokens", "Compaction", "Reserve",
             "Tokens of the window that are kept free for the reply and the summary.",
             Whole(1, MOST, "tokens"), field="reserve_tokens"),
@@ -146,17 +156,16 @@ def _copilot() -> tuple[Key, ...]:
         "simple": "the conversation as text, with short arguments and results",
         "full": "the conversation as it is, with its tools",
     }
-    only = ("copilot",)
     return (
         Key("chat.summarizeAgentConversationHistory.enabled", "Copilot", "Summarize the history",
             "The master switch of Copilot: no compaction by itself, and none ahead of time.",
-            OnOff(), only),
+            OnOff(), needs="budget"),
         Key("chat.advanced.summarizeAgentConversationHistoryThreshold", "Copilot",
             "Lower the budget",
             "The budget of a prompt: a share of the window up to 1, or tokens from 100 on.",
-            RatioOrTokens(), only, unset="the model's window"),
+            RatioOrTokens(), needs="budget", unset="the model's window"),
         Key("chat.advanced.agentHistorySummarizationMode", "Copilot", "Kind of request",
-            "How the summary is asked for.", Choice(modes), only),
+            "How the summary is asked for.", Choice(modes), needs="budget"),
     )  # fmt: skip
 
 

@@ -8,11 +8,12 @@ its project's file, then the person's own, then the profile (A12, A54).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from explorer.compaction.profile import BASES
 from explorer.settings.files import (
     FileState,
     Level,
@@ -25,6 +26,8 @@ from explorer.settings.files import (
 from explorer.settings.keys import KEYS
 
 PROJECT_FILE = Path(".session-explorer") / "settings.json"
+PROFILE_KEY = "compaction.profile"
+LEVELS: tuple[Level, ...] = ("global", "project")
 WATCH_S = 0.5
 """How often a watch looks at the files."""
 
@@ -83,8 +86,15 @@ class LiveSettings:
     """Reads the files and answers from them. All methods may be called from any thread; listeners
     are told on the thread that noticed."""
 
-    def __init__(self, path: Path, trust: Trust | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        trust: Trust | None = None,
+        profiles: Callable[[], Collection[str]] = lambda: BASES,
+    ) -> None:
+        """``profiles``: the names of all profiles there are, asked anew each time."""
         self.path = path
+        self._profiles = profiles
         self.trust: Trust = trust or NoTrust()
         self._lock = threading.RLock()
         self._global = load(path, "global", FileState())
@@ -131,7 +141,23 @@ class LiveSettings:
     def problems(self, project: Path | None = None) -> list[Problem]:
         """What is wrong in the person's file, then in the project's."""
         with self._lock:
-            return [*self._global.problems, *self._of(project).problems]
+            states = [(self.path, self._global)]
+            if project is not None:
+                states.append((project_file(project), self._of(project)))
+        found: list[Problem] = []
+        for at, (path, state) in enumerate(states):
+            found += state.problems
+            if said := self._no_profile(state.values.get(PROFILE_KEY)):
+                line, level = state.lines[PROFILE_KEY], LEVELS[at]
+                found.append(Problem(path, line, PROFILE_KEY, said, 0, level))
+        return found
+
+    def _no_profile(self, name: Any) -> str:
+        """Why a profile's name names none; empty when it does, or there is no name."""
+        known = self._profiles()
+        if name is None or name in known:
+            return ""
+        return f"there is no profile {name!r}; there are: {', '.join(known)}"
 
     def _of(self, project: Path | None) -> FileState:
         """What a project sets; its file is read when it is first asked for."""
@@ -155,6 +181,8 @@ class LiveSettings:
                 f"{key}: only a trusted project sets this, as it decides where text goes."
                 " Nothing was written."
             )
+        if key == PROFILE_KEY and isinstance(value, str) and (said := self._no_profile(value)):
+            raise SettingsError(f"{key}: {said}. Nothing was written.")
         path = project_file(project) if project else self.path
         set_value(path, key, value, private=project is None)
         self.refresh()
@@ -180,7 +208,7 @@ class LiveSettings:
             return False
         changed = frozenset(
             key
-            for (was, _), (now, _) in zip(before, after, strict=True)
+            for (was, *_), (now, *_) in zip(before, after, strict=True)
             for key in was.keys() | now.keys()
             if was.get(key) != now.get(key) or (key in was) != (key in now)
         )
@@ -188,9 +216,9 @@ class LiveSettings:
             listener(SettingsChanged(changed))
         return True
 
-    def _state(self) -> list[tuple[Mapping[str, Any], tuple[Problem, ...]]]:
-        states = [self._global, *(state for _, state in self._projects.values())]
-        return [(state.values, state.problems) for state in states]
+    def _state(self) -> list[tuple[Mapping[str, Any], tuple[Problem, ...], bool]]:
+        states = [(True, self._global), *self._projects.values()]
+        return [(state.values, state.problems, trusted) for trusted, state in states]
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Be told of changes; the returned function ends that."""

@@ -13,6 +13,7 @@ from explorer.compaction.policies import Pruning
 from explorer.compaction.profile import PROFILES, Profile, Settings, profile_values
 from explorer.settings.choices import (
     Chosen,
+    Ground,
     chosen_from,
     rules_of,
     with_profile,
@@ -23,6 +24,7 @@ from explorer.settings.choices import (
 from explorer.settings.effective import effective, profile_named, summary_models
 from explorer.settings.keys import KEYS
 
+KEEP = "compaction.keepRecentTokens"
 ELSEWHERE = {"compaction.profile", "compaction.model", "compaction.servedModels", "agent.model"}
 ELSEWHERE |= {"models.apiBase", "extensions.enabled", "extensions.timeoutMs"}
 """Settings that are no rules of a profile."""
@@ -96,25 +98,34 @@ def test_who_writes_the_summary() -> None:
 
 def test_a_session_chooses_over_the_settings_and_follows_them_otherwise() -> None:
     values = {"compaction.keepRecentTokens": 9_000, "compaction.reserveTokens": 4_000}
-    shown = rules_of(Chosen(), values)
+    shown = rules_of(Chosen(), Ground(values))
     assert shown.settings == Settings(200_000, 4_000, 9_000)
-    chosen = with_sizes(Chosen(), replace(shown.settings, keep_recent_tokens=7), values, "explorer")
+    chosen = with_sizes(Chosen(), replace(shown.settings, keep_recent_tokens=7), Ground(values))
     assert chosen.sizes == {"keep_recent_tokens": 7}
-    later = rules_of(chosen, {"compaction.keepRecentTokens": 1, "compaction.reserveTokens": 2})
+    later = rules_of(chosen, Ground({KEEP: 1, "compaction.reserveTokens": 2}))
     assert later.settings == Settings(200_000, 2, 7)
     assert chosen.by_key(later) == {"compaction.keepRecentTokens": 7}
-    back = with_sizes(chosen, shown.settings, values, "explorer")
+    back = with_sizes(chosen, shown.settings, Ground(values))
     assert back == Chosen()
     assert without_key(chosen, "compaction.keepRecentTokens") == Chosen()
 
 
+def test_profiles_of_ones_own_follow_the_settings_too() -> None:
+    mine = replace(PROFILES["copilot"], name="mine", title="Mine")
+    ground = Ground({"compaction.profile": "mine", "compaction.reserveTokens": 5}, "pi",
+                    {"mine": mine, **PROFILES})  # fmt: skip
+    assert rules_of(Chosen(), ground).profile == replace(mine, reserve_tokens=5)
+    gone = replace(ground, profiles=PROFILES)
+    assert rules_of(Chosen(), gone).profile.name == "pi"
+
+
 def test_rules_of_a_session_are_kept_one_by_one() -> None:
     values = {"pruning.enabled": False}
-    shown = rules_of(Chosen(), values).profile
-    chosen = with_rules(Chosen(), replace(shown, focus="history-only"), values, "explorer")
+    shown = rules_of(Chosen(), Ground(values)).profile
+    chosen = with_rules(Chosen(), replace(shown, focus="history-only"), Ground(values))
     assert chosen.rules == {"focus": "history-only"}
-    assert rules_of(chosen, values).profile == replace(shown, focus="history-only")
-    assert with_rules(chosen, PROFILES["explorer"], values, "explorer") == Chosen()
+    assert rules_of(chosen, Ground(values)).profile == replace(shown, focus="history-only")
+    assert with_rules(chosen, PROFILES["explorer"], Ground(values)) == Chosen()
     assert with_profile(chosen, "omp") == Chosen("omp")
     assert without_key(with_profile(chosen, "omp"), "compaction.profile") == Chosen()
 
@@ -125,7 +136,7 @@ def test_what_the_first_version_kept_with_a_session_is_read(profile: Profile) ->
     sizes = Settings(150_000, 16_384, 333)
     kept = {"profile": profile_values(changed), "settings": {"context_window": 150_000,
             "reserve_tokens": 16_384, "keep_recent_tokens": 333}}  # fmt: skip
-    rules = rules_of(chosen_from(kept), {})
+    rules = rules_of(chosen_from(kept), Ground())
     assert rules.profile == changed
     assert rules.settings == replace(sizes, keep_rounds=profile.keep_rounds)
 
@@ -146,6 +157,7 @@ def test_choices_that_make_no_sense_are_told() -> None:
     with pytest.raises(ValueError, match="not known here"):
         chosen_from({"profile": 5, "rules": []})
     assert chosen_from(None) == Chosen()
-    mistakes = rules_of(Chosen(rules={"focus": "sideways", "cut_unit": "tokens"}), {}).mistakes
+    sideways = Chosen(rules={"focus": "sideways", "cut_unit": "tokens"})
+    mistakes = rules_of(sideways, Ground()).mistakes
     assert len(mistakes) == 1
     assert "focus" in mistakes[0]

@@ -12,8 +12,10 @@ from explorer import paths
 from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
 from explorer.extensions.trust import TrustStore
 from explorer.preferences import Preferences
+from explorer.profiles import ProfileFiles
 from explorer.settings.choices import (
     Chosen,
+    Ground,
     Rules,
     chosen_from,
     rules_of,
@@ -67,7 +69,10 @@ class Desk(QObject):
         self.fillers: list[Callable[[], None]] = []
         """Fill the panes that take their time with another document, once the map is painted."""
         self.agent_running = False
-        self.live = LiveSettings(paths.settings_path(), TrustStore())
+        self.profiles: Mapping[str, Profile] = BASES
+        """All profiles there are."""
+        self.read_profiles()
+        self.live = LiveSettings(paths.settings_path(), TrustStore(), lambda: self.profiles)
         """The settings of the person and of projects."""
         self.project: Path | None = None
         """The folder that the session shown worked in, or the one above it that has settings."""
@@ -89,17 +94,26 @@ class Desk(QObject):
         """The settings that are set for the session shown, as they stand now."""
         return self.live.values(self.project)
 
+    @property
+    def ground(self) -> Ground:
+        """What a session's own choices stand on, as it stands now."""
+        return Ground(self.values, self.preferences.profile, self.profiles)
+
+    def read_profiles(self) -> None:
+        """Take up the profiles of the person's own, as their files are now."""
+        self.profiles = ProfileFiles().shelf().profiles()
+
     def set_profile(self, name: str) -> None:
         """Follow the rules of another system, with its own sizes."""
-        if name in BASES and self._choose(with_profile(self.chosen, name)):
+        if name in self.profiles and self._choose(with_profile(self.chosen, name)):
             self.preferences.profile = name
 
     def set_rules(self, profile: Profile) -> None:
         """Follow a profile of which a rule was changed; it lasts until another is chosen."""
-        self._choose(with_rules(self.chosen, profile, self.values, self.preferences.profile))
+        self._choose(with_rules(self.chosen, profile, self.ground))
 
     def set_settings(self, settings: Settings) -> None:
-        chosen = with_sizes(self.chosen, settings, self.values, self.preferences.profile)
+        chosen = with_sizes(self.chosen, settings, self.ground)
         # A slider passes through a hundred sizes; the one where it rests is kept.
         self._choose(chosen, rests=False)
 
@@ -136,7 +150,7 @@ class Desk(QObject):
         """Work out the rules anew, and tell the views of them when they changed; what of the
         session's own choices cannot be used."""
         before = self.profile, self.settings
-        rules = rules_of(self.chosen, self.values, self.preferences.profile)
+        rules = rules_of(self.chosen, self.ground)
         self.profile, self.settings = rules.profile, rules.settings
         if tells and before != (self.profile, self.settings):
             self.settings_changed.emit()
@@ -144,6 +158,7 @@ class Desk(QObject):
 
     def settings_file_changed(self) -> None:
         """The person's settings, or a project's, are not what they were."""
+        self.read_profiles()
         self._rule()
         self.models_changed.emit()
 

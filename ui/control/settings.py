@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from explorer.compaction.profile import BASES, PROFILES
+from explorer.compaction.profile import PROFILES
 from explorer.settings.live import SettingsChanged
 from ui.control.desk import Desk
 from ui.settings.dialog import SettingsDialog
@@ -66,9 +66,10 @@ class SettingsControl(QObject):
 
     def _around(self) -> Surroundings:
         desk = self._desk
-        own = BASES.get(desk.profile.name) or PROFILES["explorer"]
+        own = desk.profiles.get(desk.profile.name) or PROFILES["explorer"]
         names = [model.id for model in desk.model_infos()]
-        return Surroundings(desk.project, own, desk.own_choices(), names)
+        titles = {name: profile.title for name, profile in desk.profiles.items()}
+        return Surroundings(desk.project, own, desk.own_choices(), names, titles)
 
     def _changed(self, change: SettingsChanged) -> None:
         self._desk.settings_file_changed()

@@ -3,7 +3,7 @@ written at once and holds at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -24,7 +24,7 @@ from explorer.settings.files import Level
 from explorer.settings.keys import GROUPS, KEYS
 from explorer.settings.live import LiveSettings, SettingsError, project_file
 from ui.settings.row import SettingRow
-from ui.settings.standing import Ask, matches, standing, told_of_file
+from ui.settings.standing import Ask, Surroundings, matches, standing, told_of_file
 from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.dialogs import fit
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
@@ -85,7 +85,7 @@ class SettingsDialog(QDialog):
         set_tone(self.none, "dim")
         self.none.hide()
         column.addWidget(self.none)
-        models = self._ask().models
+        around = self._ask()
         for group, words in GROUPS.items():
             part = self._groups[group] = QWidget(body)
             inside = QVBoxLayout(part)
@@ -99,13 +99,13 @@ class SettingsDialog(QDialog):
             inside.addWidget(told)
             for key in KEYS.values():
                 if key.group == group:
-                    inside.addWidget(self._row(key.name, models, part))
+                    inside.addWidget(self._row(key.name, around, part))
             column.addWidget(part)
         column.addStretch(1)
         area.setWidget(body)
 
-    def _row(self, name: str, models: Sequence[str], parent: QWidget) -> SettingRow:
-        made = SettingRow(KEYS[name], models, parent)
+    def _row(self, name: str, around: Surroundings, parent: QWidget) -> SettingRow:
+        made = SettingRow(KEYS[name], around, parent)
         made.chosen.connect(self._set)
         made.reset_asked.connect(self._reset)
         made.forget_asked.connect(self._forget_choice)

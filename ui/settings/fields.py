@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QCompleter,
     QHBoxLayout,
     QLineEdit,
+    QMenu,
     QSizePolicy,
     QWidget,
 )
@@ -19,10 +20,11 @@ from PySide6.QtWidgets import (
 from explorer.settings.keys import MODEL, Key
 from explorer.settings.kinds import Choice as OneOf
 from explorer.settings.kinds import Names, OnOff, Percent, RatioOrTokens, Whole, parsed
-from ui.settings.standing import Standing
+from explorer.settings.live import PROFILE_KEY
+from ui.settings.standing import Standing, Surroundings
 from ui.theme import S8, scaled
 from ui.widgets.choice import Choice
-from ui.widgets.labels import Caption
+from ui.widgets.labels import Caption, LinkButton
 
 
 class Field(QWidget):
@@ -119,12 +121,13 @@ class TextField(Field):
             self.box.setMinimumWidth(scaled(200))
         self.box.editingFinished.connect(self._finished)
         self.box.undone.connect(self._undo)
-        if models and not numeric:
-            completer = QCompleter(list(models), self)
-            completer.setFilterMode(Qt.MatchFlag.MatchContains)
-            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-            self.box.setCompleter(completer)
         self._place(self.box, unit_of(key))
+        self._models = models
+        self._more = LinkButton("Models", self)
+        self._more.setAccessibleName(f"Choose for {key.title}")
+        self._more.setVisible(bool(models))
+        self._more.clicked.connect(self._offer)
+        self._line.addWidget(self._more)
         if numeric:
             self._line.addStretch(1)
 
@@ -142,6 +145,22 @@ class TextField(Field):
         self.box.setModified(False)
         self._mark(False)
         self.mistaken.emit("")
+
+    def _offer(self) -> None:
+        """List the models; the one that is taken is set, or added to a list."""
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        menu.aboutToHide.connect(menu.deleteLater)
+        for name in self._models:
+            menu.addAction(name).triggered.connect(partial(self._take, name))
+        menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
+
+    def _take(self, name: str, _checked: bool = False) -> None:
+        before = self.box.text().strip().rstrip(",")
+        adds = isinstance(self.key.kind, Names) and before
+        self.box.setText(f"{before}, {name}" if adds else name)
+        self.box.setModified(True)
+        self._finished()
 
     def _finished(self) -> None:
         """What was typed is taken when the field is left, or by Return."""
@@ -177,14 +196,16 @@ class TextField(Field):
             self.box.style().polish(self.box)
 
 
-def field_for(key: Key, parent: QWidget, models: Sequence[str]) -> Field:
+def field_for(key: Key, parent: QWidget, around: Surroundings) -> Field:
     """The control for a setting."""
+    if key.name == PROFILE_KEY:
+        return ChoiceField(key, OneOf(around.profiles), parent)
     if isinstance(key.kind, OnOff):
         return SwitchField(key, parent)
     if isinstance(key.kind, OneOf):
         return ChoiceField(key, key.kind, parent)
     takes_models = getattr(key.kind, "pattern", "") == MODEL
-    return TextField(key, parent, models if takes_models else ())
+    return TextField(key, parent, around.models if takes_models else ())
 
 
 def unit_of(key: Key) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.settings.files import Level
 from explorer.settings.keys import Key
 from ui.settings.fields import field_for
-from ui.settings.standing import SOURCE_WORDS, Standing
+from ui.settings.standing import SOURCE_WORDS, Standing, Surroundings
 from ui.theme import S4, S12, bind_font, mono_font, set_tone, small_font, ui_font
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
 from ui.widgets.panels import row
@@ -26,7 +24,7 @@ class SettingRow(QWidget):
     forget_asked = Signal(str)
     """The session shall follow the settings again."""
 
-    def __init__(self, key: Key, models: Sequence[str], parent: QWidget) -> None:
+    def __init__(self, key: Key, around: Surroundings, parent: QWidget) -> None:
         super().__init__(parent)
         self.key = key
         self.title = QLabel(key.title, self)
@@ -41,7 +39,7 @@ class SettingRow(QWidget):
         self.sentence = QLabel(key.sentence, self)
         self.sentence.setWordWrap(True)
         set_tone(self.sentence, "dim")
-        self.field = field_for(key, self, models)
+        self.field = field_for(key, self, around)
         self.title.setBuddy(self.field)
         self.field.chosen.connect(lambda value: self.chosen.emit(key.name, value))
         self.field.emptied.connect(lambda: self.reset_asked.emit(key.name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,8 @@ class Surroundings:
     """What the session chose for itself, by the name of the setting."""
     models: Sequence[str]
     """Names of models that can be asked."""
+    profiles: Mapping[str, str] = field(default_factory=dict)
+    """Names of all profiles, with their titles."""
 
 
 Ask = Callable[[], Surroundings]
@@ -82,7 +84,7 @@ def standing(live: LiveSettings, key: Key, level: Level, around: Surroundings) -
 
 def _note(key: Key, source: Source, sets: list[Set], own: Profile) -> str:
     parts: list[str] = []
-    if own.name not in key.systems:
+    if not key.has_effect(own):
         parts.append(f"No effect with {own.title}.")
     for other in sets[1:]:
         parts.append(

@@ -1,0 +1,243 @@
+"""The settings in the window: by keys and the mouse, over real files that others write too."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QMenu, QScrollArea
+
+from explorer.extensions.trust import TrustStore
+from explorer.paths import ensure, settings_path
+from tests.generated import write_session
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, sample_path
+from ui.settings.dialog import SettingsDialog
+from ui.settings.row import SettingRow
+from ui.shell.palette import CommandPalette
+
+KEEP, RESERVE = "compaction.keepRecentTokens", "compaction.reserveTokens"
+
+
+async def opened(live: RunningWindow) -> SettingsDialog:
+    live.keys("Ctrl+,")
+    return await live.dialog(SettingsDialog)
+
+
+async def row(live: RunningWindow, dialog: SettingsDialog, name: str) -> SettingRow:
+    """The row of a setting, searched by its name and scrolled into sight."""
+    dialog.search.setFocus()
+    live.keys("Ctrl+A")
+    live.type(name)
+    await live.settle()
+    found = dialog.rows[name]
+    assert found.isVisible()
+    for area in dialog.findChildren(QScrollArea):
+        area.ensureWidgetVisible(found.field)
+    return found
+
+
+def written() -> dict[str, object]:
+    return json.loads(settings_path().read_text(encoding="utf-8"))
+
+
+def by_another_process(path: Path, text: str) -> None:
+    program = "import os, sys; p = sys.argv[1]; open(p + '~', 'w').write(sys.argv[2]); "
+    program += "os.replace(p + '~', p)"
+    ensure(path.parent)
+    subprocess.run([sys.executable, "-c", program, str(path), text], check=True)
+
+
+async def enter(live: RunningWindow, found: SettingRow, text: str) -> None:
+    """Click into a row's box and type, ended by Return."""
+    live.click(found.field.focusProxy())
+    live.keys("Ctrl+A")
+    live.type(f"{text}\n" if text else "")
+    await live.settle()
+
+
+async def test_a_size_is_changed_and_holds_at_once(house: House) -> None:
+    """A12: written at once, and the open tab's default follows without a restart."""
+    live = await house.start(sample_path())
+    live.keys("Ctrl+K")
+    keep = live.window.compaction.setup.keep
+    assert keep.value() == 20_000
+    dialog = await opened(live)
+    keeping = await row(live, dialog, KEEP)
+    assert (keeping.badge.text(), keeping.reset.isVisible()) == ("Profile", False)
+    await enter(live, keeping, "12,000")
+    assert written() == {"compaction": {"keepRecentTokens": 12_000}}
+    assert keep.value() == 12_000
+    assert live.partition.preparation.settings.keep_recent_tokens == 12_000
+    assert keeping.badge.text() == "Global"
+    live.click(keeping.reset)
+    await live.settle()
+    assert written() == {"compaction": {}}
+    assert (keep.value(), keeping.badge.text()) == (20_000, "Profile")
+
+
+async def test_what_the_session_chose_stays_and_can_be_given_up(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+K")
+    setup = live.window.compaction.setup
+    setup.keep.track.setFocus()
+    live.keys("Left")
+    await live.settle()
+    chosen = setup.keep.value()
+    assert chosen != 20_000
+    dialog = await opened(live)
+    keeping = await row(live, dialog, KEEP)
+    assert keeping.badge.text() == "This session"
+    await enter(live, keeping, "9000")
+    assert setup.keep.value() == chosen
+    assert "Global says 9000" in keeping.note.text()
+    live.click(keeping.forget)
+    await live.settle()
+    assert (setup.keep.value(), keeping.badge.text()) == (9_000, "Global")
+    reserving = await row(live, dialog, RESERVE)
+    await enter(live, reserving, "5000")
+    assert setup.reserve.value() == 5_000
+    assert await live.close() == 0
+    again = await house.start()
+    assert again.window.compaction.setup.keep.value() == 9_000
+
+
+async def test_another_program_changes_the_file(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+K")
+    setup = live.window.compaction.setup
+    by_another_process(settings_path(), '{"compaction": {"keepRecentTokens": 7000}}')
+    await live.until(lambda: setup.keep.value() == 7_000, "the new value")
+    by_another_process(
+        settings_path(), '{\n "compaction": {\n  "keepRecentTokens": -1,\n  "reserveTokens": 99}}'
+    )
+    await live.until(lambda: setup.reserve.value() == 99, "the other new value")
+    assert setup.keep.value() == 7_000, "the last good one holds"
+    assert "cannot be used" in live.notice
+    live.press_button("Settings", live.window.notices)
+    dialog = await live.dialog(SettingsDialog)
+    keeping = await row(live, dialog, KEEP)
+    assert "line 3" in keeping.problem.text()
+    assert "7000 stays" in keeping.problem.text()
+    by_another_process(settings_path(), '{"a": 1, ')
+    await live.until(lambda: "column" in dialog.problems.text(), "the problem of the file")
+    assert setup.keep.value() == 7_000
+    await enter(live, keeping, "1")
+    assert "nothing was written" in dialog.problems.text()
+    assert settings_path().read_text() == '{"a": 1, '
+    live.press_button("Copy path", dialog)
+    assert QGuiApplication.clipboard().text() == str(settings_path())
+
+
+async def test_what_is_typed_wrongly_is_not_taken(house: House) -> None:
+    """A46: the gap between a share and a number of tokens among it."""
+    live = await house.start(sample_path())
+    dialog = await opened(live)
+    threshold = await row(live, dialog, "chat.advanced.summarizeAgentConversationHistoryThreshold")
+    assert "No effect with" in threshold.note.text()
+    await enter(live, threshold, "42")
+    assert "neither a share" in threshold.problem.text()
+    assert not settings_path().exists()
+    live.keys("Escape")
+    await live.settle()
+    assert dialog.isVisible(), "Escape takes back what was typed first"
+    assert not threshold.problem.isVisible()
+    await enter(live, threshold, "0.5")
+    assert list(written().values()) == [0.5]
+    live.keys("Escape")
+    await live.back()
+
+
+async def test_switches_choices_and_lists(house: House) -> None:
+    live = await house.start(sample_path())
+    dialog = await opened(live)
+    enabled = await row(live, dialog, "compaction.enabled")
+    live.click(enabled.field.focusProxy(), QPoint(10, 10))
+    assert written() == {"compaction": {"enabled": False}}
+    assert not live.session.desk.profile.enabled
+    profile = await row(live, dialog, "compaction.profile")
+    live.choose(profile.field.focusProxy(), "omp")  # type: ignore[arg-type]
+    await live.settle()
+    assert live.session.desk.profile.name == "omp"
+    assert not live.session.desk.profile.enabled, "over any profile"
+    tools = await row(live, dialog, "pruning.protectedTools")
+    await enter(live, tools, "bash, grep")
+    assert live.session.desk.profile.pruning.protected_tools == ("bash", "grep")
+    models = await row(live, dialog, "compaction.model")
+    await enter(live, models, "nonsense")
+    assert "Not taken" in models.problem.text()
+    await enter(live, models, "offline/extractive, my/own")
+    assert live.session.desk.summary_models() == ("offline/extractive", "my/own")
+    live.press_button("Models", models)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert "offline/demo" in [action.text() for action in menu.actions()]
+    live.keys("Escape")
+    await live.until(lambda: QApplication.activePopupWidget() is None, "the menu's end")
+    assert dialog.isVisible()
+    dialog.activateWindow()
+    await live.until(dialog.isActiveWindow, "the dialog's activation")
+    agent = await row(live, dialog, "agent.model")
+    await enter(live, agent, "my/agent")
+    assert live.window.agent.models.currentData() == "my/agent"
+
+
+async def test_the_projects_settings_and_trust(house: House, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    session = write_session(tmp_path / "one.jsonl", 40)
+    lines = session.read_text(encoding="utf-8").splitlines(keepends=True)
+    header = json.loads(lines[0]) | {"cwd": str(folder)}
+    session.write_text("".join([json.dumps(header) + "\n", *lines[1:]]), encoding="utf-8")
+    live = await house.start(session)
+    dialog = await opened(live)
+    keeping = await row(live, dialog, KEEP)
+    await enter(live, keeping, "4000")
+    assert dialog.in_project.isEnabled()
+    live.keys("Alt+P")
+    await live.until(lambda: dialog.level == "project", "the project's level")
+    await enter(live, keeping, "3000")
+    assert keeping.badge.text() == "Project"
+    assert "Global says 4000" in keeping.note.text()
+    assert live.session.desk.settings.keep_recent_tokens == 3_000
+    file = folder / ".session-explorer" / "settings.json"
+    assert json.loads(file.read_text()) == {"compaction": {"keepRecentTokens": 3_000}}
+    models = await row(live, dialog, "compaction.model")
+    assert not models.field.isEnabled()
+    assert "trusted" in models.note.text()
+    TrustStore().trust(folder)
+    await live.until(models.field.isEnabled, "the trust")
+    await enter(live, models, "a/b")
+    assert live.session.desk.summary_models() == ("a/b",)
+
+
+async def test_by_keyboard_alone_and_searched(house: House) -> None:
+    live = await house.start(sample_path())
+    dialog = await opened(live)
+    assert dialog.search.hasFocus()
+    live.type("protected tools")
+    await live.settle()
+    shown = [name for name, found in dialog.rows.items() if found.isVisible()]
+    assert shown == ["pruning.protectedTools"]
+    await live.tab_to(dialog.rows["pruning.protectedTools"].field.focusProxy())
+    dialog.search.setFocus()
+    live.type(" nothing at all")
+    await live.settle()
+    assert dialog.none.isVisible()
+    live.keys("Escape")
+    assert dialog.isVisible()
+    assert dialog.search.text() == ""
+    for found in dialog.rows.values():
+        control = found.field.focusProxy()
+        assert control.accessibleName() == found.key.title
+        assert control.accessibleDescription()
+    live.keys("Escape")
+    await live.back()
+    live.keys("Ctrl+Shift+P")
+    await live.dialog(CommandPalette)
+    live.type("settings\n")
+    await live.dialog(SettingsDialog)
