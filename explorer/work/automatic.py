@@ -90,6 +90,11 @@ class AutomaticCompaction:
     # what there is -----------------------------------------------------------------------------
 
     @property
+    def document(self) -> Document:
+        """The session that is watched."""
+        return self._document
+
+    @property
     def rules(self) -> AutomaticRules:
         """The rules as they stand now."""
         return self._rules()

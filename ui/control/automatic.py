@@ -65,9 +65,13 @@ class AutomaticControl(QObject):
 
     def of(self, document: Document) -> AutomaticCompaction:
         """What compacts a session by itself; the same for as long as the session is open."""
-        if document.key not in self._kept:
-            self._kept[document.key] = AutomaticCompaction(document, lambda: self.rules(document))
-        return self._kept[document.key]
+        kept = self._kept.get(document.key)
+        if kept is None or kept.document is not document:
+            if kept is not None:
+                kept.close()
+            kept = AutomaticCompaction(document, lambda: self.rules(document))
+            self._kept[document.key] = kept
+        return kept
 
     def rules(self, document: Document) -> AutomaticRules:
         """The rules as they stand now: those that the window shows."""
