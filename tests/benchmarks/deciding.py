@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from explorer.compaction.profile import PROFILES
 from tests.benchmarks.bench import Bench
 from tests.benchmarks.report import Row, median, ms, percentile
 
@@ -20,6 +21,7 @@ NAMES = {
 }
 BAR, BAR_AT = 20, 100_000
 FRAME_MS = 16.0
+PREVIEW_MS, PREVIEW_AT = 5.0, 10_000
 
 
 def measure(bench: Bench) -> list[Row]:
@@ -51,8 +53,13 @@ def _rows(entries: int, chain: bool, found: dict[str, list[float]]) -> list[Row]
                 pi / took >= BAR if judged else None,
             )
         )
-    preview = median(found["preview"])
-    rows.append(Row(f"preview with every verdict, {entries:,} ({shape})", ms(preview)))
+    for name in PROFILES:
+        took = median(found[f"preview {name}"])
+        judged = entries == PREVIEW_AT and chain
+        title = f"preview with every verdict, {name}, {entries:,} ({shape})"
+        each = f"{took / found['length'][0] * 1e6:,.0f} ns an entry"
+        bar = f"under {PREVIEW_MS:.0f} ms" if judged else ""
+        rows.append(Row(title, ms(took), each, bar, took < PREVIEW_MS if judged else None))
     return rows
 
 

@@ -28,6 +28,8 @@ class Vector:
     entries: list[dict[str, Any]]
     known_as: tuple[str, ...]
     """How the vector names each entry: by its id, or by its place in a file without ids."""
+    leaf: int = -1
+    """Where the file says that work goes on, or -1."""
 
     def __post_init__(self) -> None:
         self._at = {name: at for at, name in enumerate(self.known_as)}
@@ -59,8 +61,14 @@ def load(path: Path) -> Vector:
     """One vector with its session, read as the program reads it."""
     expected = json.loads(path.read_text("utf-8"))
     session = path.with_name(path.name.replace(".expected.json", ".jsonl"))
-    if not session.exists():
-        session = path.parent / expected["session"]
+    return load_session(
+        session if session.exists() else path.parent / expected["session"], expected
+    )
+
+
+def load_session(session: Path, expected: dict[str, Any] | None = None) -> Vector:
+    """A session, read as the program reads it, with what its producer computed, if anything."""
+    expected = expected or {"ids": "entry id"}
     source = open_source(session)
     records = [record for batch in source.batches() for record in batch]
     tree = SessionTree()
@@ -71,9 +79,9 @@ def load(path: Path) -> Vector:
         in_file = sorted(range(len(records)), key=lambda at: records[at].line)
         for place, at in enumerate(in_file):
             names[at] = str(place)
-    return Vector(
-        str(session), expected, tree, [json.loads(record.raw) for record in records], tuple(names)
-    )
+    entries = [json.loads(record.raw) for record in records]
+    leaf = source.report.leaf
+    return Vector(str(session), expected, tree, entries, tuple(names), -1 if leaf is None else leaf)
 
 
 def utf8_hash(text: str) -> str:

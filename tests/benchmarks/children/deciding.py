@@ -30,8 +30,12 @@ def decide(session: str) -> dict[str, list[float]]:
         "path list": lambda: tree.path(leaf).indices(),
         "context": lambda: context_at(tree, leaf),
         "prepare": lambda: prepare(tree, leaf, profile, settings),
-        "preview": lambda: partition(prepare(tree, leaf, profile, settings)),
     }
+    for name, rules in PROFILES.items():
+        own = Settings.of(rules)
+        work[f"preview {name}"] = lambda rules=rules, own=own: partition(
+            prepare(tree, leaf, rules, own)
+        )
     found = {name: times_ms(one) for name, one in work.items()}
     found["length"] = [float(len(tree.path(leaf)))]
     return found
