@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.server import RATE_LIMIT, Answer, ChatServer, Cut, HttpFailure, Plan, Stall
+from tests.models.server import Answer, ChatServer, Cut, HttpFailure, Plan, Stall
+from tests.models.summaries import GOOD
 from tests.ui.window.conftest import MODEL
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft, open_sample
 
-GOOD = "## Goal\nKeep the pushes alive.\n\n## Constraints & Preferences\n- A 409 is never retried."
+# A provider that asks for more patience than anybody has is not waited for.
+RATE_LIMIT = HttpFailure(429, "Rate limit reached for requests", retry_after="600")
 
 
 async def summarize(live: RunningWindow) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
 from tests.models.server import Answer, ChatServer, Stall
+from tests.models.summaries import GOOD
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import ask_to_leave, choose
@@ -111,7 +112,7 @@ async def test_instructions_reach_the_request_of_the_branch(
     house: House, server: ChatServer
 ) -> None:
     """The words that were typed are in what is sent (A31)."""
-    server.plan(Answer(text="## Goal\nFind the flake."))
+    server.plan(Answer(text=GOOD))
     live = await house.start(sample_path())
     dialog = await ask_to_leave(live, TARGET)
     await choose(live, dialog, "Alt+I", WITH_INSTRUCTIONS)
@@ -122,7 +123,7 @@ async def test_instructions_reach_the_request_of_the_branch(
     await live.until(lambda: dialog.pages.currentIndex() == 2, "the summary")
     sent = "\n".join(str(message["content"]) for message in server.requests[-1]["messages"])
     assert "Name the tests that were added." in sent
-    assert "Find the flake." in dialog.summary.toPlainText()
+    assert "Make the retry test reliable." in dialog.summary.toPlainText()
     live.keys("Esc")
     await gone(live, dialog)
 
