@@ -67,3 +67,5 @@ class PromptBudget:
     """``auto`` is the full request, and the simple one where that fails (A50)."""
     argument_characters: int = 200
     """Characters of a tool call's arguments that the simple request tells (B19)."""
+    breadcrumb: bool = True
+    """Summaries say where the whole conversation can be read (A51)."""

@@ -94,6 +94,7 @@ class Node:
             yield node
             waiting.extend(reversed(node.children))
 
-    def sources(self) -> tuple[int, ...]:
-        """The entries that it came from, ascending."""
-        return tuple(sorted({node.source for node in self.walk() if node.source >= 0}))
+    def sources(self, *, left: bool = True) -> tuple[int, ...]:
+        """The entries that it came from, ascending; of what is left of it, or of all."""
+        found = {node.source for node in self.walk() if node.alive or not left}
+        return tuple(sorted(found - {-1}))

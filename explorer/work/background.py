@@ -54,8 +54,6 @@ class PromptRules:
     """Off, nothing is summarized: what does not fit is dropped by priority."""
     summary_models: Callable[[str], Sequence[str]] = own_model
     """Whom to ask for summaries of conversations with a model, the first choice first."""
-    breadcrumb: bool = True
-    """Summaries say where the whole conversation can be read (A51)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,5 +72,4 @@ class KeptPrompts:
             rules.settings.context_window,
             rules.enabled,
             rules.summary_models or own_model,
-            rules.breadcrumb,
         )

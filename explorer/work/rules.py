@@ -26,8 +26,6 @@ class AutomaticRules:
     summary_models: Callable[[str], Sequence[str]] | None = None
     """Where prompts are kept within a budget: whom to ask for summaries of conversations with a
     model, the first choice first (A54); None leaves them to the model itself."""
-    breadcrumb: bool = True
-    """There, summaries say where the whole conversation can be read (A51)."""
 
     @classmethod
     def of(

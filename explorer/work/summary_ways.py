@@ -38,9 +38,6 @@ class SummaryRules(Protocol):
     @property
     def summary_models(self) -> Callable[[str], Sequence[str]]: ...
 
-    @property
-    def breadcrumb(self) -> bool: ...
-
 
 def own_model(model: str) -> tuple[str, ...]:
     """Every model summarizes for itself."""
@@ -178,7 +175,7 @@ def _asked(
     leaf = document.leaf
 
     def finish(summary: str) -> tuple[str, dict[str, Any]]:
-        if not rules.breadcrumb:
+        if not (rules.profile.prompt_budget or PromptBudget()).breadcrumb:
             return summary, {}
         try:
             written = transcripts_of(document).write(document.tree, document.payloads, leaf)

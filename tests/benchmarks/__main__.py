@@ -15,6 +15,7 @@ from tests.benchmarks import (
     mapping,
     opening,
     reading,
+    rendering,
     stalling,
     starting,
     storing,
@@ -34,6 +35,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "stalls": stalling.measure,
     "large": reading.measure,
     "offline": summarizing.measure,
+    "prompt": rendering.measure,
 }
 
 

@@ -282,6 +282,8 @@ def test_a44_never_over_budget_and_nothing_lost_without_a_word(
         assert error.needed > error.budget == budget
         return
     assert found.tokens <= budget
+    left = {node.source for node in found.root.walk() if node.alive} - {-1}
+    assert {source for m in found.messages for source in m.sources} == left
     sizes = sum(len(m.text) + sum(4 for _ in m.calls) for m in found.messages)
     assert sizes <= found.tokens
     assert found.tokens == found.root.tokens == _alive(found)

@@ -384,7 +384,8 @@ def test_b19_an_unclosed_summary_takes_the_rest(document: Document, server: Chat
     server.plan(Answer(text=f"<analysis>x</analysis><summary>{SECTIONS}\nand the rest"))
 
     async def go() -> str:
-        rig = Rig(document, 0.95, breadcrumb=False)
+        quiet = replace(COPILOT, prompt_budget=PromptBudget(breadcrumb=False))
+        rig = Rig(document, 0.95, quiet)
         await rig.size()
         await rig.send()
         await rig.idle()

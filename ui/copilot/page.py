@@ -304,7 +304,7 @@ class PromptPage(QWidget):
 
     def _activated(self, index: QModelIndex) -> None:
         node = self.model.node(index)
-        sources = node.sources() if node is not None else ()
+        sources = node.sources(left=False) if node is not None else ()
         if sources:
             self.entry_requested.emit(sources[0])
 

@@ -86,5 +86,11 @@ POLICY_SWITCHES: dict[str, Switch] = {
             "simple": "the simple request only",
         },
     ),
+    "prompt_budget.breadcrumb": Switch(
+        "A51",
+        "A way back to the whole conversation",
+        "What a summary leaves out can be read again, where it says in which file it is.",
+        {True: "the summary names a transcript on disk", False: "no file and no word of one"},
+    ),
 }
 """Every choice of a policy, by ``policy.name``."""

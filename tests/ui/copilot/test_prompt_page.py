@@ -120,7 +120,7 @@ def test_return_on_a_row_goes_to_its_entry(page: PromptPage) -> None:
     QTest.keyClick(page.tree, Qt.Key.Key_Return)
     node = page.model.node(page.model.index(2, 0, history))
     assert node is not None
-    assert heard.at(0) == [node.sources()[0]]
+    assert heard.at(0) == [node.sources(left=False)[0]]
 
 
 def test_a47_the_machine_is_lit_and_says_what_happened(page: PromptPage) -> None:
