@@ -12,6 +12,7 @@ import pytest
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.paths import ensure, preferences_path
 from explorer.session.kinds import Kind
+from tests.generated import write_session
 from tests.models.server import OVERFLOW, Answer, ChatServer, Cut, HttpFailure, Plan, Stall
 from tests.models.summaries import GOOD
 from tests.ui.window.house import House
@@ -271,3 +272,28 @@ async def test_a8_a_compaction_that_was_asked_for_follows_the_turn(
     await answered(live)
     assert compactions(live) == before + 1
     assert strip(live).startswith("Compacted (asked for during the turn): ")
+
+
+async def test_a_session_that_is_opened_again_is_watched_anew(
+    house: House, provider: ChatServer, tmp_path: Path
+) -> None:
+    """What was kept of the first time is not what is worked on now."""
+    live = await small(house)
+    await say(live, "Is it done?")
+    await answered(live)
+    first = live.document
+    other = tmp_path / "other.jsonl"
+    write_session(other, 20)
+    live.drop(other)
+    await live.until(lambda: live.document is not first, "the other session")
+    await live.idle()
+    assert strip(live) == ""
+    live.drop(sample_path())
+    await live.until(lambda: live.document.key == first.key, "the first session")
+    await live.idle()
+    assert live.document is not first
+    before = compactions(live)
+    provider.plan(Answer(text="word " * 4_000, usage=FULL), model="gpt-4o-mini")
+    await say(live, "And now?")
+    await answered(live)
+    assert compactions(live) == before + 1
