@@ -19,6 +19,7 @@ from ui import theme
 from ui.control.actions import WindowActions
 from ui.control.compacting import CompactionControl
 from ui.control.desk import Desk
+from ui.control.extending import ExtensionsControl
 from ui.control.navigating import NavigationControl
 from ui.control.prompts import PromptControl
 from ui.control.pruning import PruningControl
@@ -63,6 +64,7 @@ class WindowSession(QObject):
         self.pruning = PruningControl(self.desk)
         self.prompts = PromptControl(self.desk, self.agent)
         self.settings = SettingsControl(self.desk)
+        self.extensions = ExtensionsControl(self.desk)
         self.actions = WindowActions(self)
         window.on_close = self._close_asked
         window.welcome.pressed.connect(self.open_sample)
@@ -92,6 +94,7 @@ class WindowSession(QObject):
             self.compaction.ready()
             self.prompts.ready()
             self.settings.ready()
+            self.extensions.ready()
             self.window.welcome.button.setFocus()
             await self._open_first(arguments)
             self.window.is_ready = True

@@ -22,10 +22,12 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
+from explorer.extensions.records import records_of
 from ui.compaction.ports import CompactionDocument, ShownDraft
 from ui.compaction.request_window import PURPOSES
 from ui.compaction.sources_view import SourcesView
 from ui.compaction.words import beyond_words
+from ui.extensions.did import DidView
 from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.figures import count, full, short
@@ -183,6 +185,7 @@ class DraftPage(QWidget):
         self.editor.textChanged.connect(self._edited)
         self.facts = Caption(parent=self)
         self.facts.setWordWrap(True)
+        self.did = DidView(self)
         self.sizes = QLabel(self)
         self.problem = QLabel(self)
         self.problem.setWordWrap(True)
@@ -236,6 +239,7 @@ class DraftPage(QWidget):
         foot.setSpacing(S4)
         foot.addWidget(self.sizes)
         foot.addWidget(self.facts)
+        foot.addWidget(self.did)
         foot.addWidget(self.problem)
         foot.addSpacing(S4)
         buttons = FlowLayout(across=S8, down=S4)
@@ -371,6 +375,7 @@ class DraftPage(QWidget):
         if held.text != draft.summary:
             parts.append("edited")
         self.facts.setText(" · ".join(parts))
+        self.did.show_records(records_of(draft.facts))
         problem = self._problem(held)
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))

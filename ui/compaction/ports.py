@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import Profile, Settings
@@ -76,6 +76,10 @@ class ShownDraft(Protocol):
     @property
     def problem(self) -> str:
         """Why it cannot be committed; empty when it can."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What else was recorded: what extensions did, among it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Standard = QKeySequence.StandardKey
 SAID_AGAIN_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
-NEEDS_DATABASE = ("import", "find", "sample", "search")
+NEEDS_DATABASE = ("import", "find", "sample", "search", "extensions")
 NEEDS_SESSION = (
     "export",
     "rename",
@@ -173,6 +173,9 @@ class WindowActions(QObject):
             (ActionSpec("undo", "&Undo the latest compaction or prune",
                         "Take back the latest compaction, or prune, of the active path",
                         "Com&paction", (Standard.Undo,)), compaction.undo),
+            (ActionSpec("extensions", "&Extensions…",
+                        "See which extensions are loaded, and why others are not",
+                        "Com&paction", separator=True), self._session.extensions.open),
         ]  # fmt: skip
 
     def _view(self) -> list[Entry]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from explorer.compaction.partition import Partition, partition
 from explorer.compaction.prepare import Preparation, prepare
@@ -67,5 +68,6 @@ class Written:
     instructions: str = ""
     elapsed_ms: float = 1200.0
     output_tokens: int = 321
+    facts: Mapping[str, Any] = field(default_factory=dict)
     tokens_before: int = 0
     problem: str = ""

@@ -11,7 +11,7 @@ from ui.shell.palette import CommandPalette
 WITHOUT_A_SESSION = {
     "less_motion",
     "import", "find", "sample", "quit", "search", "theme_system", "theme_light", "theme_dark",
-    "larger", "focus_library", "palette", "keys",
+    "larger", "focus_library", "palette", "keys", "extensions", "settings",
 }  # fmt: skip
 
 
