@@ -71,7 +71,9 @@ def _session(
 
 
 def _compaction(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--profile", default="explorer", metavar="NAME", help="rules to follow")
+    parser.add_argument(
+        "--profile", metavar="NAME", help="rules to follow (default: your settings', else explorer)"
+    )
     parser.add_argument("--keep-recent", type=int, metavar="N", help="tokens kept verbatim")
     parser.add_argument("--reserve", type=int, metavar="N", help="tokens kept free for the answer")
     parser.add_argument("--window", type=int, metavar="N", help="context window in tokens")
@@ -174,7 +176,9 @@ def _add_compacting(commands: Commands) -> None:
 def _add_pruning(commands: Commands) -> None:
     prune = commands.add_parser("prune", help="put notes in the place of old tool results")
     _session(prune)
-    prune.add_argument("--profile", default="explorer", metavar="NAME", help="rules to follow")
+    prune.add_argument(
+        "--profile", metavar="NAME", help="rules to follow (default: your settings', else explorer)"
+    )
     prune.add_argument(
         "--protect", type=int, metavar="N", help="tokens of the newest results that stay"
     )

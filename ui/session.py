@@ -10,9 +10,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QThreadPool, QTimer
 
 from explorer import paths
-from explorer.extensions.manager import Extensions
 from explorer.models.door import ModelDoor
 from explorer.preferences import Preferences
+from explorer.settings.opening import following_extensions
 from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench
 from ui import theme
@@ -84,7 +84,7 @@ class WindowSession(QObject):
             await self._done.wait()
             await self.desk.tasks.close()
             return 1
-        door, extensions = ModelDoor(), Extensions()
+        door, extensions = ModelDoor(), following_extensions(self.desk.live)
         bench = Workbench(store, door, extensions=extensions)
         self.desk.bench = bench
         stop_watching = bench.watch(asyncio.get_running_loop().call_soon_threadsafe)

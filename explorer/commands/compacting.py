@@ -13,6 +13,7 @@ from explorer.commands.asking import ask_extensions
 from explorer.commands.output import print_json, print_table, printable, printable_lines
 from explorer.commands.profiles import named_profile
 from explorer.commands.results import check_output, export_result, why_not_stored
+from explorer.commands.settled import settled
 from explorer.commands.targets import Target, entry_named, target
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.prepare import Preparation
@@ -31,8 +32,9 @@ VERDICT_NAMES = {verdict: verdict.name.lower() for verdict in Verdict}
 
 def run(arguments: argparse.Namespace) -> None:
     """Run one of this module's commands. Raises UsageError or CommandFailed."""
-    profile, settings = chosen_settings(arguments)
+    check_sizes(arguments)
     with target(arguments) as chosen:
+        profile, settings = chosen_settings(arguments, chosen)
         if arguments.command == "preview":
             _preview(arguments, chosen, profile, settings)
         else:
@@ -48,18 +50,29 @@ def run(arguments: argparse.Namespace) -> None:
                 raise CommandFailed(str(error)) from error
 
 
-def chosen_settings(arguments: argparse.Namespace) -> tuple[Profile, Settings]:
-    """The profile and its numbers, with those given on the command line. Raises UsageError."""
-    profile = named_profile(arguments.profile)
+def check_sizes(arguments: argparse.Namespace) -> None:
+    """Refuse what no session can be compacted with. Raises UsageError."""
+    if arguments.profile is not None:
+        named_profile(arguments.profile)
+    for name in ("keep_recent", "reserve", "window"):
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
+
+
+def chosen_settings(arguments: argparse.Namespace, chosen: Target) -> tuple[Profile, Settings]:
+    """The profile and its numbers, as the settings have them, with those given on the command line.
+
+    Models and endpoint of the settings go to the arguments where these name none.
+    """
+    profile, values = settled(arguments.profile, chosen.document.header.cwd)
+    arguments.model = arguments.model or ",".join(values.get("compaction.model", ()))
+    arguments.endpoint = arguments.endpoint or profile.remote_endpoint
     given = {
         "keep_recent_tokens": arguments.keep_recent,
         "reserve_tokens": arguments.reserve,
         "context_window": arguments.window,
     }
-    for name, value in given.items():
-        if value is not None and value < 1:
-            option = {"keep_recent_tokens": "--keep-recent", "reserve_tokens": "--reserve"}
-            raise UsageError(f"{option.get(name, '--window')} must be at least 1, not {value}")
     changed = {name: value for name, value in given.items() if value is not None}
     if arguments.reserve is not None:
         # The one number on the command line is for whichever summary is asked for.

@@ -9,18 +9,22 @@ from typing import Any
 
 from explorer.cli import CommandFailed, UsageError
 from explorer.commands.output import print_json, print_table
+from explorer.commands.profiles import named_profile
 from explorer.commands.results import check_output, export_result, why_not_stored
+from explorer.commands.settled import settled
 from explorer.commands.targets import Target, target
-from explorer.compaction.policies import Pruning
-from explorer.compaction.profile import PROFILES, Profile
 from explorer.compaction.pruning import PruningPlan
 from explorer.work.pruning import pruning_of
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command. Raises UsageError or CommandFailed."""
-    profile, policy = _rules(arguments)
+    if arguments.profile is not None:
+        named_profile(arguments.profile)
+    given = _given(arguments)
     with target(arguments) as chosen:
+        profile = settled(arguments.profile, chosen.document.header.cwd).profile
+        policy = replace(pruning_of(profile), **given)
         check_output(arguments)
         plan = chosen.document.plan_pruning(profile, policy, at=chosen.at, needed=arguments.needed)
         index = None
@@ -33,18 +37,14 @@ def run(arguments: argparse.Namespace) -> None:
         _print(arguments, chosen, plan, index if kept else None)
 
 
-def _rules(arguments: argparse.Namespace) -> tuple[Profile, Pruning]:
-    profile = PROFILES.get(arguments.profile)
-    if profile is None:
-        known = ", ".join(PROFILES)
-        raise UsageError(f"there is no profile {arguments.profile!r}; there are: {known}")
+def _given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The sizes that the command line names. Raises UsageError."""
     given = {"protect_tokens": arguments.protect, "minimum_savings": arguments.minimum}
     for name, value in (*given.items(), ("needed", arguments.needed)):
         if value is not None and value < 0:
             option = {"protect_tokens": "--protect", "minimum_savings": "--minimum"}
             raise UsageError(f"{option.get(name, '--needed')} must be at least 0, not {value}")
-    changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return profile, replace(pruning_of(profile), **changed)
+    return {name: value for name, value in given.items() if value is not None}
 
 
 async def _prune(arguments: argparse.Namespace, chosen: Target, plan: PruningPlan) -> int:

@@ -6,10 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from explorer import paths
 from explorer.cli import CommandFailed, UsageError
 from explorer.commands.output import print_json, print_table
-from explorer.extensions.trust import TrustStore
 from explorer.profiles import ProfileFiles
 from explorer.settings.effective import profile_named
 from explorer.settings.keys import KEYS, Key, own_value
@@ -22,6 +20,7 @@ from explorer.settings.live import (
     project_file,
     project_of,
 )
+from explorer.settings.opening import live_settings
 from explorer.settings.schema import schema_text
 
 WHERE = {"global": "your settings", "project": "the project's settings", "profile": "the profile"}
@@ -32,8 +31,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.action == "schema":
         print(schema_text(), end="")
         return
-    shelf = ProfileFiles().shelf()
-    settings = LiveSettings(paths.settings_path(), TrustStore(), shelf.profiles)
+    settings = live_settings()
     project = _project(arguments)
     try:
         _ACTIONS[arguments.action](arguments, settings, project)
@@ -178,8 +176,10 @@ def _explain(arguments: argparse.Namespace, settings: LiveSettings, project: Pat
         print(f"overridden: {written(other.value)} in {other.file}, line {other.line}")
     print(f"where it is not set: {key.unset}")
     print(f"profiles: {', '.join(key.systems)}")
-    if key.trusted:
+    if key.set_by == "trusted":
         print("a project's file sets it only where the project is trusted")
+    elif key.set_by == "person":
+        print("no project's file sets it")
     for problem in problems:
         print(problem)
 

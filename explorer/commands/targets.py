@@ -13,9 +13,9 @@ from pathlib import Path
 
 from explorer import paths
 from explorer.cli import CommandFailed, UsageError
-from explorer.extensions.manager import Extensions
 from explorer.formats import FormatError
 from explorer.models.door import ModelDoor
+from explorer.settings.opening import following_extensions, live_settings
 from explorer.store import DamagedError, SessionRow, Store, StoreError
 from explorer.work.document import Document
 from explorer.workbench import Workbench
@@ -45,7 +45,9 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         raise CommandFailed(f"{error} {hint}") from error
     except (StoreError, OSError) as error:
         raise CommandFailed(str(error)) from error
-    door, extensions = ModelDoor(), Extensions()
+    door, live = ModelDoor(), live_settings()
+    door.use_api_base(live.get("models.apiBase") or "")
+    extensions = following_extensions(live)
     try:
         yield Workbench(store, door, extensions=extensions)
     except (StoreError, FormatError) as error:

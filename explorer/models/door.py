@@ -111,6 +111,7 @@ class ModelDoor:
     def __init__(self, config: ModelDoorConfig | None = None) -> None:
         self._config = config or ModelDoorConfig()
         self._remote = self._config.remote
+        self._api_base = self._config.api_base
         self._catalogue = Catalogue(self._config.models)
         self._provider = ProviderThread()
         self._workers = ThreadPoolExecutor(max_workers=2, thread_name_prefix="offline-model")
@@ -131,6 +132,10 @@ class ModelDoor:
         if address.strip():
             check_address(address, self._remote.allow_plain)
         self._remote = replace(self._remote, address=address.strip())
+
+    def use_api_base(self, address: str) -> None:
+        """Ask the models of providers at another address from now on; empty for their own."""
+        self._api_base = address.strip() or self._config.api_base
 
     def info(self, model_id: str) -> ModelInfo:
         """Window, output limit (tokens) and prices; None for each figure not known."""
@@ -197,7 +202,7 @@ class ModelDoor:
             work = call_endpoint(request, self._remote, pipe.put)
             return self._provider.work(work, on_end).cancel
         settings = ProviderSettings(
-            self._config.api_base,
+            self._api_base,
             self._config.headers,
             self._config.timeout_s,
             self._config.idle_timeout_s,

@@ -80,6 +80,12 @@ def profile_named(
     return profiles.get(name) or profiles.get(otherwise) or PROFILES["explorer"]
 
 
+def extension_limit_s(values: Values, otherwise: float) -> float:
+    """Seconds that one handler of an extension may take."""
+    told = values.get("extensions.timeoutMs")
+    return otherwise if told is None else told / 1000
+
+
 def summary_models(values: Values, chosen: str, agent_model: str | None = None) -> tuple[str, ...]:
     """The models to ask for a summary, in order (A43, A54).
 

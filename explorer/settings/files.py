@@ -97,7 +97,7 @@ def load(path: Path, level: Level, before: FileState, trusted: bool = True) -> F
         return FileState()
     settled = stamp[0] < time.time_ns() - SETTLED_NS
     if not trusted:
-        allowed = {name: value for name, value in before.values.items() if not KEYS[name].trusted}
+        allowed = {n: value for n, value in before.values.items() if KEYS[n].set_by == "anyone"}
         before = replace(before, values=allowed)
     try:
         text = _decoded(_bytes(path))
@@ -147,7 +147,7 @@ class _Reading:
             self._values[name] = tidy(KEYS[name].kind, value)
             self._lines[name] = line
             return
-        if name in KEYS and (self._trusted or not KEYS[name].trusted):
+        if name in KEYS and not refused(name, self._level, self._trusted):
             if name in self._values:
                 said += f"; {shown(self._values[name])} on line {self._lines[name]} holds"
             elif name in self._before.values:
@@ -171,9 +171,19 @@ def _wrong(name: str, value: Any, level: Level, trusted: bool) -> str:
         if any(known.startswith(begins) for known in KEYS):
             return f"expected an object of settings, not {shown(value)}"
         return "no such setting; it is kept, and does nothing"
-    if level == "project" and key.trusted and not trusted:
-        return "only a trusted project sets this, as it decides where text goes; it does nothing"
+    if said := refused(name, level, trusted):
+        return f"{said}; it does nothing"
     return key.kind.problem(value)
+
+
+def refused(name: str, level: Level, trusted: bool) -> str:
+    """Why a level may not set a setting, as a clause; empty when it may."""
+    set_by = KEYS[name].set_by
+    if level == "global" or set_by == "anyone" or (set_by == "trusted" and trusted):
+        return ""
+    if set_by == "person":
+        return "it is for the whole program, and no project sets it"
+    return "only a trusted project sets this, as it decides where text goes"
 
 
 def _kept(any_before: bool) -> str:

@@ -33,6 +33,7 @@ GROUPS = {
     "Pruning": "Old tool results that give way before anything is summarized",
     "Copilot": "What only the Copilot profile has",
     "Agent and models": "Who answers, and where",
+    "Extensions": "A person's own code, asked before and after",
 }
 
 
@@ -54,9 +55,9 @@ class Key:
     """What holds where it is not set."""
     field: str = ""
     """The field of a profile that it sets, where it is as simple as that."""
-    trusted: bool = False
-    """It decides where text goes or what code runs: a project's file sets it only where the
-    person trusts the project."""
+    set_by: Literal["anyone", "trusted", "person"] = "anyone"
+    """``trusted``: it decides where text goes, so a project's file sets it only where the person
+    trusts the project. ``person``: it is for the whole program; no project sets it."""
 
     def has_effect(self, profile: Profile) -> bool:
         """Whether it changes anything under a profile."""
@@ -71,7 +72,10 @@ class Key:
 
 
 def _table() -> tuple[Key, ...]:
-    return (*_compaction(), *_summaries(), *_branches(), *_pruning(), *_copilot(), *_models())
+    return (
+        *_compaction(), *_summaries(), *_branches(), *_pruning(), *_copilot(), *_models(),
+        *_extensions(),
+    )  # fmt: skip
 
 
 def _compaction() -> tuple[Key, ...]:
@@ -108,7 +112,7 @@ def _summaries() -> tuple[Key, ...]:
         Key("compaction.model", "Summaries", "Model for summaries",
             "The model that writes summaries; of a list, the next is asked where one fails.",
             Names("model", single=True, least=1, pattern=MODEL),
-            unset="the one chosen last in the window", trusted=True),
+            unset="the one chosen last in the window", set_by="trusted"),
         Key("compaction.servedModels", "Summaries", "Models that it serves",
             "The agent's models whose sessions that model summarizes, * for any ending; others"
             " summarize their own.",
@@ -116,7 +120,7 @@ def _summaries() -> tuple[Key, ...]:
         Key("compaction.remoteEndpoint", "Summaries", "Service for summaries",
             "Address of a service that summarizes in place of a model; it is sent the request.",
             Text(ADDRESS, "an address that begins with http:// or https://, without a password"),
-            field="remote_endpoint", trusted=True),
+            field="remote_endpoint", set_by="trusted"),
     )  # fmt: skip
 
 
@@ -174,12 +178,23 @@ def _models() -> tuple[Key, ...]:
         Key("agent.model", "Agent and models", "Model of the agent",
             "The model that answers in the window, where a session chose none of its own.",
             Text(MODEL, "the name of a model, such as provider/model"),
-            unset="the one chosen last in the window", trusted=True),
+            unset="the one chosen last in the window", set_by="trusted"),
         Key("models.apiBase", "Agent and models", "Address of the models",
             "Address of a server of your own that speaks for the models; keys stay in the"
             " environment.",
             Text(ADDRESS, "an address that begins with http:// or https://, without a password"),
-            unset="the provider's own", trusted=True),
+            unset="the provider's own", set_by="person"),
+    )  # fmt: skip
+
+
+def _extensions() -> tuple[Key, ...]:
+    return (
+        Key("extensions.enabled", "Extensions", "Ask extensions",
+            "Asks the extensions that are loaded before and after compactions and navigations.",
+            OnOff(), unset="on", set_by="person"),
+        Key("extensions.timeoutMs", "Extensions", "Patience",
+            "Milliseconds that one handler of an extension may take before it is left out.",
+            Whole(100, 3_600_000, "ms"), unset="30,000 ms", set_by="person"),
     )  # fmt: skip
 
 
@@ -197,6 +212,8 @@ def own_value(key: Key, profile: Any) -> Any:
         return profile.branch_summaries != "off"
     if key.name == "compaction.profile":
         return profile.name
+    if key.name == "extensions.enabled":
+        return True
     return _own_policy_value(key.name, profile)
 
 

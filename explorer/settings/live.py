@@ -20,6 +20,7 @@ from explorer.settings.files import (
     Problem,
     SettingsError,
     load,
+    refused,
     remove_value,
     set_value,
 )
@@ -175,12 +176,10 @@ class LiveSettings:
 
     def set(self, key: str, value: Any, project: Path | None = None) -> None:
         """Set a value for the person, or for a project; holds at once. Raises SettingsError."""
-        guarded = key in KEYS and KEYS[key].trusted
-        if project is not None and guarded and not self.trust.is_trusted(project):
-            raise SettingsError(
-                f"{key}: only a trusted project sets this, as it decides where text goes."
-                " Nothing was written."
-            )
+        trusted = project is None or self.trust.is_trusted(project)
+        level: Level = "global" if project is None else "project"
+        if key in KEYS and (said := refused(key, level, trusted)):
+            raise SettingsError(f"{key}: {said}. Nothing was written.")
         if key == PROFILE_KEY and isinstance(value, str) and (said := self._no_profile(value)):
             raise SettingsError(f"{key}: {said}. Nothing was written.")
         path = project_file(project) if project else self.path

@@ -32,8 +32,10 @@ def settings_schema() -> dict[str, Any]:
 
 def _described(key: Key) -> dict[str, Any]:
     words = f"{key.sentence} Unset: {key.unset}."
-    if key.trusted:
+    if key.set_by == "trusted":
         words += " A project's file sets it only where the project is trusted."
+    elif key.set_by == "person":
+        words += " No project's file sets it."
     return {"title": key.title, "description": words, **key.kind.schema()}
 
 

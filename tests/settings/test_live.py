@@ -119,12 +119,17 @@ def test_a_project_sends_text_nowhere_unless_it_is_trusted(file: Path, project: 
     live = LiveSettings(file, trust)
     assert live.values(project) == {RESERVE: 9}
     assert len(live.problems(project)) == 4
-    assert all("trusted" in problem.reason for problem in live.problems(project))
+    reasons = [problem.reason for problem in live.problems(project)]
+    assert sum("only a trusted project" in reason for reason in reasons) == 3
+    assert sum("no project sets it" in reason for reason in reasons) == 1
     with pytest.raises(SettingsError, match="trusted"):
         live.set(MODEL, ["a/b"], project)
+    with pytest.raises(SettingsError, match="no project"):
+        live.set("models.apiBase", "https://theirs", project)
     trust.folders.add(project)
     assert live.refresh()
     assert live.get(MODEL, project) == ["openai/theirs"]
+    assert live.get("models.apiBase", project) is None, "that is for the whole program"
     trust.folders.clear()
     write(project_file(project), "{ not json")
     live.refresh()

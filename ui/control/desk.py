@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from explorer import paths
 from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
-from explorer.extensions.trust import TrustStore
+from explorer.models.catalogue import REMOTE
 from explorer.preferences import Preferences
 from explorer.profiles import ProfileFiles
 from explorer.settings.choices import (
@@ -25,7 +24,8 @@ from explorer.settings.choices import (
     without_key,
 )
 from explorer.settings.effective import summary_models
-from explorer.settings.live import LiveSettings, project_of
+from explorer.settings.live import project_of
+from explorer.settings.opening import live_settings
 from ui.shell.tasks import TaskOwner
 from ui.widgets.notice import Notice
 
@@ -72,7 +72,7 @@ class Desk(QObject):
         self.profiles: Mapping[str, Profile] = BASES
         """All profiles there are."""
         self.read_profiles()
-        self.live = LiveSettings(paths.settings_path(), TrustStore(), lambda: self.profiles)
+        self.live = live_settings(lambda: self.profiles)
         """The settings of the person and of projects."""
         self.project: Path | None = None
         """The folder that the session shown worked in, or the one above it that has settings."""
@@ -167,7 +167,8 @@ class Desk(QObject):
         settings say, else the one chosen last (A43, A54)."""
         if own := self._models.get(SUMMARY_MODEL):
             return (own,)
-        return summary_models(self.values, self.preferences.summary_model, self.agent_model())
+        models = summary_models(self.values, self.preferences.summary_model, self.agent_model())
+        return (REMOTE, *models) if self.profile.remote_endpoint else models
 
     def agent_model(self) -> str:
         """The model that answers: the session's own choice, the settings', the one chosen last."""

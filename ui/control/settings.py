@@ -8,6 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from explorer.compaction.profile import PROFILES
+from explorer.models.door import ModelError
 from explorer.settings.live import SettingsChanged
 from ui.control.desk import Desk
 from ui.settings.dialog import SettingsDialog
@@ -21,6 +22,7 @@ class SettingsControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self._told: list[str] = []
+        self._endpoint = ""
         self._ends: list[Callable[[], None]] = []
         self.dialog: SettingsDialog | None = None
         """The dialog, while it is open."""
@@ -35,6 +37,8 @@ class SettingsControl(QObject):
         for changed in (self._desk.document_changed, self._desk.settings_changed):
             changed.connect(self._refresh)
         self._desk.models_changed.connect(self._refresh)
+        self._desk.settings_changed.connect(self._use_addresses)
+        self._use_addresses()
         self._desk.document_changed.connect(self.tell_problems)
         self.tell_problems()
 
@@ -73,8 +77,26 @@ class SettingsControl(QObject):
 
     def _changed(self, change: SettingsChanged) -> None:
         self._desk.settings_file_changed()
+        self._use_addresses()
         self.tell_problems()
         self._refresh()
+
+    def _use_addresses(self) -> None:
+        """Let the models be asked where the settings say."""
+        desk = self._desk
+        if desk.bench is None:
+            return
+        desk.bench.door.use_api_base(desk.live.get("models.apiBase") or "")
+        endpoint = desk.profile.remote_endpoint
+        if endpoint == self._endpoint:
+            return
+        self._endpoint = endpoint
+        try:
+            desk.bench.door.use_endpoint(endpoint)
+        except ModelError as error:
+            desk.bench.door.use_endpoint("")
+            desk.notice("warning", f"The service for summaries cannot be used: {error.message}")
+        desk.models_changed.emit()
 
     def tell_problems(self) -> None:
         """Say once what of the files cannot be used; what is only unknown, the dialog says."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.compaction.profile import Profile
-from explorer.settings.files import Level, Problem
+from explorer.settings.files import Level, Problem, refused
 from explorer.settings.keys import Key, own_value
 from explorer.settings.kinds import shown
 from explorer.settings.live import LiveSettings, Set, Source
@@ -96,11 +96,9 @@ def _note(key: Key, source: Source, sets: list[Set], own: Profile) -> str:
 
 
 def _blocked(key: Key, level: Level, live: LiveSettings, project: Path | None) -> str:
-    if level != "project" or not key.trusted:
-        return ""
-    if project is not None and live.trust.is_trusted(project):
-        return ""
-    return "Only a trusted project sets this: it decides where text goes."
+    trusted = project is not None and live.trust.is_trusted(project)
+    said = refused(key.name, level, trusted)
+    return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
 def told(problem: Problem) -> str:

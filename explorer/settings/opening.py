@@ -1,0 +1,37 @@
+"""The person's settings where this installation keeps them, and what of the program follows them
+by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from explorer import paths
+from explorer.extensions.calling import TIME_LIMIT_S
+from explorer.extensions.manager import Extensions
+from explorer.extensions.trust import TrustStore
+from explorer.profiles import ProfileFiles
+from explorer.settings.effective import extension_limit_s
+from explorer.settings.live import LiveSettings
+
+
+def live_settings(profiles: Callable[[], Collection[str]] | None = None) -> LiveSettings:
+    """The files of the person and of projects, as they are now. ``profiles``: names of all that
+    there are; those of the program and the person's own when it is left out."""
+    if profiles is None:
+        names = ProfileFiles().shelf().profiles()
+        return LiveSettings(paths.settings_path(), TrustStore(), lambda: names)
+    return LiveSettings(paths.settings_path(), TrustStore(), profiles)
+
+
+def following_extensions(live: LiveSettings) -> Extensions:
+    """Extensions that are asked, and waited for, as the settings say at every call."""
+
+    def limit_s() -> float:
+        live.refresh()
+        return extension_limit_s(live.values(), TIME_LIMIT_S)
+
+    def is_enabled(_name: str) -> bool:
+        live.refresh()
+        return live.get("extensions.enabled") is not False
+
+    return Extensions(limit_s=limit_s, is_enabled=is_enabled)
