@@ -29,8 +29,7 @@ Code = Literal["", "nothing", "below-minimum"]
 _RESULTS = selector({Kind.TOOL_RESULT})
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedResult:
+class PlannedResult(NamedTuple):
     """A tool result that is to be pruned."""
 
     entry: int

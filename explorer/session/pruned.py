@@ -47,11 +47,8 @@ class PrunedResult(NamedTuple):
     """The note."""
     by: int
     """The prune entry."""
-
-    @property
-    def note_tokens(self) -> int:
-        """What the note takes: UTF-16 units divided by four, rounded up (B8)."""
-        return note_tokens(self.text)
+    note_tokens: int
+    """What the note takes: UTF-16 units divided by four, rounded up (B8)."""
 
     @property
     def saved(self) -> int:

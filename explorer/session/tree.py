@@ -17,7 +17,7 @@ from typing import overload
 from explorer.session.columns import ColumnBuilder, SessionColumns
 from explorer.session.describe import Facts
 from explorer.session.kinds import Kind
-from explorer.session.pruned import PrunedResult
+from explorer.session.pruned import PrunedResult, note_tokens
 
 _IDS_AT_ONCE = 8_192
 _NEAR = 64
@@ -295,15 +295,11 @@ class SessionTree:
         """What a prune entry prunes: tool results above it, by index. Do not change it."""
         found = self._pruned.get(prune)
         if found is None:
-            kinds, found = self.columns.kind, {}
+            kinds, path, found = self.columns.kind, self.path(prune), {}
             for entry_id, tokens, text in self.columns.prunes[prune].results:
                 at = self.index_above(entry_id, prune)
-                if (
-                    0 <= at < prune
-                    and kinds[at] == Kind.TOOL_RESULT
-                    and self.is_ancestor(at, prune)
-                ):
-                    found[at] = PrunedResult(tokens, text, prune)
+                if 0 <= at < prune and kinds[at] == Kind.TOOL_RESULT and at in path:
+                    found[at] = PrunedResult(tokens, text, prune, note_tokens(text))
             self._pruned[prune] = found
         return found
 

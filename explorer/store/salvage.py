@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.session.describe import describe
+from explorer.session.kinds import Flag
 from explorer.session.records import Aside, EntryRecord, ReadReport, SessionHeader
 from explorer.store.carving import Carver
 from explorer.store.codec import (
@@ -86,6 +87,15 @@ class _Damaged:
     def __init__(self, db: sqlite3.Connection, carver: Carver) -> None:
         self.db = db
         self._carver = carver
+        names = [name.strip() for name in ENTRY_COLUMNS.split(",")]
+        have: set[str] = set()
+        with contextlib.suppress(sqlite3.DatabaseError):
+            have = {row[1] for row in db.execute("PRAGMA table_info(entries)").fetchall()}
+        # A column that an older layout has not yet is one of the last.
+        missing = [name for name in names if have and name not in have]
+        self.entry_columns = ", ".join("NULL" if name in missing else name for name in names)
+        self.missing = len(missing)
+        """How many columns of ``entries`` came after the layout of this database."""
 
     def ask(self, query: str, *values: int) -> tuple[Any, ...] | None:
         """The first row of an answer; None when there is none or it cannot be read."""
@@ -114,12 +124,14 @@ class _Damaged:
                 yield row[:-1], row[-1]
 
     def _carved(self, table: str, identifier: int) -> Row | None:
-        width = ENTRY_WIDTH if table == "entries" else PAYLOAD_WIDTH
+        width = ENTRY_WIDTH - self.missing if table == "entries" else PAYLOAD_WIDTH
         values = self._carver.row(width, identifier)
         if values is None:
             return None
         # The id itself is not stored in the row.
-        return (identifier, *values[1:]) if table == "entries" else tuple(values[1:])
+        if table == "entries":
+            return (identifier, *values[1:], *[None] * self.missing)
+        return tuple(values[1:])
 
     def keys(self) -> list[int]:
         """The keys of the sessions: from their rows, else from what payloads there are."""
@@ -230,7 +242,8 @@ class _Salvaged:
     def batches(self) -> Iterator[list[EntryRecord]]:
         low, high = row_id(self._key, 0), row_id(self._key, self.count) - 1
         if self.count:
-            rows = {at: row for row, at in self._damaged.rows("entries", ENTRY_COLUMNS, low, high)}
+            columns = self._damaged.entry_columns
+            rows = {at: row for row, at in self._damaged.rows("entries", columns, low, high)}
             yield from self._entries(rows, low, high)
         leaf = self._damaged.ask("SELECT leaf FROM sessions WHERE key = ?", self._key)
         if leaf is not None:
@@ -242,7 +255,7 @@ class _Salvaged:
         ids: dict[str, int] = {}
         batch: list[EntryRecord] = []
         for (raw,), at in self._damaged.rows("payloads", "raw", low, high):
-            record = _record(rows.get(at), raw, ids)
+            record = _record(rows.get(at), raw, ids, anew=self._damaged.missing > 0)
             if record is None or record.entry_id in ids:
                 continue
             if at in rows:
@@ -272,8 +285,11 @@ class _Salvaged:
             return []
 
 
-def _record(row: Row | None, raw: str | bytes | None, ids: dict[str, int]) -> EntryRecord | None:
-    """The record of a payload; without its row what the row said is worked out again."""
+def _record(
+    row: Row | None, raw: str | bytes | None, ids: dict[str, int], *, anew: bool
+) -> EntryRecord | None:
+    """The record of a payload; without its row what the row said is worked out again. ``anew``:
+    the facts are too, since the row is of an older layout."""
     if raw is None:
         return None
     try:
@@ -283,7 +299,11 @@ def _record(row: Row | None, raw: str | bytes | None, ids: dict[str, int]) -> En
         return None
     if row is not None:
         with contextlib.suppress(ValueError, TypeError, AttributeError, KeyError):
-            return EntryRecord(text_out(row[1]), row[2], row[3], text, facts_of(row), row[7])
+            facts = facts_of(row)
+            if anew:
+                told = describe(entry)
+                facts = told._replace(flags=told.flags | facts.flags & Flag.LARGE)
+            return EntryRecord(text_out(row[1]), row[2], row[3], text, facts, row[7])
     if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
         return None
     parent = ids.get(str(entry.get("parentId")), -1)

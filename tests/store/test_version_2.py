@@ -16,6 +16,7 @@ from explorer.session.columns import KNOWN, OP_KINDS
 from explorer.session.kinds import Flag
 from explorer.session.pruned import pruned_at
 from explorer.store import Store
+from explorer.store.salvage import salvage
 from explorer.store.schema import SCHEMA_VERSION
 
 WRITTEN = Path(__file__).parent / "data" / "version-2.db.gz"
@@ -84,3 +85,12 @@ def test_b17_a_failed_result_marks_a_call_that_was_packed_before_it(older: Path)
     with Store.open(older) as store:
         columns = store.load(1).tree.columns
         assert columns.ops.failed[-1] == 1 and columns.open_calls == {}
+
+
+def test_what_is_salvaged_of_it_knows_as_much(older: Path, tmp_path: Path) -> None:
+    target = tmp_path / "copy.db"
+    assert [one.entries for one in salvage(older, target).sessions] == [9]
+    with Store.open(target) as store:
+        columns = store.load(1).tree.columns
+    assert columns.tools[columns.tool[2]] == "read" and columns.flags[2] & Flag.LARGE
+    assert columns.parent[8] == 7 and columns.ops.failed[-1] == 1 and list(columns.prunes) == [7]
