@@ -18,9 +18,11 @@ from explorer.workbench import Workbench
 from ui import theme
 from ui.control.actions import WindowActions
 from ui.control.compacting import CompactionControl
+from ui.control.comparing import CompareControl
 from ui.control.desk import Desk
 from ui.control.extending import ExtensionsControl
 from ui.control.navigating import NavigationControl
+from ui.control.profiles import ProfilesControl
 from ui.control.prompts import PromptControl
 from ui.control.pruning import PruningControl
 from ui.control.refreshing import RefreshControl
@@ -64,6 +66,8 @@ class WindowSession(QObject):
         self.pruning = PruningControl(self.desk)
         self.prompts = PromptControl(self.desk, self.agent)
         self.settings = SettingsControl(self.desk)
+        self.profiles = ProfilesControl(self.desk)
+        self.comparing = CompareControl(self.desk, self.profiles)
         self.extensions = ExtensionsControl(self.desk)
         self.actions = WindowActions(self)
         window.on_close = self._close_asked

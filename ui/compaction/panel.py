@@ -6,7 +6,7 @@ wants, and the methods below tell the panel how it went.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
@@ -51,6 +51,12 @@ class CompactionPanel(QWidget):
     """Draft and text."""
     discard_requested = Signal(object)
     undo_requested = Signal()
+    compare_asked = Signal()
+    """Show what every profile would do."""
+    profiles_asked = Signal()
+    """Show all profiles."""
+    keep_asked = Signal(object)
+    """Keep this ``Profile`` as one of the person's own."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,8 +98,9 @@ class CompactionPanel(QWidget):
         self._builder.loaded.connect(lambda found: self.requests.show_requests(found))
         self._builder.failed.connect(lambda message: self.requests.show_failure(message))
         self._connect()
+        self._profiles: Mapping[str, Profile] = PROFILES
         self.setup.offer(PROFILES)
-        self.setup.show_settings(self._profile, self._settings)
+        self._show_settings()
 
     # The parts below are made when they are first wanted: the window is painted sooner.
 
@@ -104,7 +111,9 @@ class CompactionPanel(QWidget):
             rules = self._rules = RulesPage(self._pages)
             rules.profile_changed.connect(self._rule_changed)
             rules.closed.connect(lambda: self._pages.setCurrentWidget(self.setup))
-            rules.show_profile(self._profile)
+            rules.profiles_asked.connect(self.profiles_asked)
+            rules.keep_asked.connect(lambda: self.keep_asked.emit(self._profile))
+            self._show_rules()
             self._pages.addWidget(rules)
         return self._rules
 
@@ -134,6 +143,7 @@ class CompactionPanel(QWidget):
         setup.settings_changed.connect(self._settings_chosen)
         setup.profile_chosen.connect(self._profile_named)
         setup.rules_asked.connect(self.show_rules_page)
+        setup.compare_asked.connect(self.compare_asked)
         setup.entry_requested.connect(self.entry_requested)
         setup.automatic_cut_asked.connect(lambda: self.set_cut(None))
         setup.request_asked.connect(self.show_requests)
@@ -179,7 +189,7 @@ class CompactionPanel(QWidget):
         if (profile, settings) == (self._profile, self._settings):
             return
         self._profile, self._settings = profile, settings
-        self.setup.show_settings(profile, settings)
+        self._show_settings()
         self._show_rules()
         self.refresh()
 
@@ -190,7 +200,20 @@ class CompactionPanel(QWidget):
 
     def _show_rules(self) -> None:
         if self._rules is not None:
-            self._rules.show_profile(self._profile)
+            own = self._profiles.get(self._profile.name)
+            self._rules.show_profile(self._profile, own, PROFILES["explorer"])
+
+    def _show_settings(self) -> None:
+        own = self._profiles.get(self._profile.name)
+        changed = own is not None and self._profile != own
+        self.setup.show_settings(self._profile, self._settings, changed)
+
+    def set_profiles(self, profiles: Mapping[str, Profile]) -> None:
+        """The profiles that can be chosen, by name."""
+        self._profiles = profiles
+        self.setup.offer(profiles)
+        self._show_settings()
+        self._show_rules()
 
     def set_cut(self, position: int | None) -> None:
         """Cut at a position of the path (None: where the settings put it)."""
@@ -244,16 +267,16 @@ class CompactionPanel(QWidget):
         self.settings_changed.emit(settings)
 
     def _profile_named(self, name: str) -> None:
-        self._profile = PROFILES[name]
+        self._profile = self._profiles[name]
         self._settings, self._cut = Settings.of(self._profile), None
-        self.setup.show_settings(self._profile, self._settings)
+        self._show_settings()
         self._show_rules()
         self.refresh()
         self.profile_chosen.emit(name)
 
     def _rule_changed(self, profile: Profile) -> None:
         self._profile = profile
-        self.setup.show_settings(profile, self._settings)
+        self._show_settings()
         self.refresh()
         self.profile_changed.emit(profile)
 

@@ -24,7 +24,7 @@ NEEDS_SESSION = (
     *("zoom_in", "zoom_out", "fit", "actual"),
     *(f"filter_{choice.name.lower()}" for choice in RowFilter),
     *(f"shown_{shown.name.lower()}" for shown in Shown),
-    *("rules", "workspace"),
+    *("rules", "workspace", "compare_profiles"),
 )
 NEEDS_COMPACTIONS = ("fold_all", "unfold_all")
 NEEDS_CUT = ("show_cut", "request")
@@ -83,6 +83,12 @@ def cut_actions(session: WindowSession) -> list[Entry]:
             panel.show_requests()
 
     return [
+        (ActionSpec("compare_profiles", "Co&mpare profiles…",
+                    "What every profile would do at the selected entry, side by side",
+                    COMPACTION, ("Ctrl+Shift+M",)), session.comparing.compare),
+        (ActionSpec("profiles", "&Profiles…",
+                    "What each profile stands for, and where its numbers come from",
+                    COMPACTION), session.profiles.show_profiles),
         (ActionSpec("show_cut", "Show the &cut", "Select the first entry that is kept, on the map",
                     COMPACTION, separator=True), show_cut),
         (ActionSpec("request", "Show the exact re&quest", "What would be sent to the summarizer",

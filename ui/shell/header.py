@@ -41,9 +41,7 @@ class Header(QWidget):
         self.profile = Choice(self)
         self.profile.setAccessibleName("Profile: the rules that compaction follows")
         self.profile.setToolTip("The rules that compaction follows")
-        for name, title in profiles:
-            self.profile.addItem(name, name)
-            self.profile.setItemData(self.profile.count() - 1, title, Qt.ItemDataRole.ToolTipRole)
+        self.offer(profiles)
         self.profile.activated.connect(lambda _row: self.profile_chosen.emit(self.profile_name))
         self.gauge = ContextGauge(self)
         self.commands = self._button("command", "Commands (Ctrl+Shift+P)", self.palette_requested)
@@ -98,6 +96,15 @@ class Header(QWidget):
             control.setVisible(not tight)
         least = self.gauge.minimumSizeHint().width() + theme.scaled(40)
         self.gauge.setMaximumWidth(16_777_215 if roomy else least)
+
+    def offer(self, profiles: list[tuple[str, str]]) -> None:
+        """(name, title) of the profiles that can be chosen."""
+        self.profile.blockSignals(True)
+        self.profile.clear()
+        for name, title in profiles:
+            self.profile.addItem(name, name)
+            self.profile.setItemData(self.profile.count() - 1, title, Qt.ItemDataRole.ToolTipRole)
+        self.profile.blockSignals(False)
 
     @property
     def profile_name(self) -> str:

@@ -106,6 +106,7 @@ QToolButton:pressed, QToolButton:checked { background: $sel; }
 QToolButton:focus { border-color: $accent; }
 QToolButton:disabled { color: $quiet; }
 QToolButton[fold="true"] { padding: 2px 5px 2px 0; color: $dim; }
+QToolButton[fold="true"][heading="true"] { color: $ink; padding: 4px 5px 4px 0; }
 QToolButton[popupMode="2"] { padding-right: 14px; }
 QToolButton::menu-indicator { image: url("$icons/chevron-down.svg"); width: 10px; height: 10px;
   subcontrol-position: right center; right: 3px; }

@@ -72,7 +72,8 @@ class EmptyState(QWidget):
 
 
 class CollapsibleSection(QWidget):
-    """A heading that shows and hides what is below it. ``summary`` is told while it is shut."""
+    """A heading that shows and hides what is below it. ``summary`` is told while it is shut; a
+    ``heading`` stands over parts that have titles of their own."""
 
     toggled = Signal(bool)
 
@@ -83,15 +84,18 @@ class CollapsibleSection(QWidget):
         *,
         expanded: bool = False,
         tone: str = "dim",
+        heading: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self._heading = heading
         self._title = title
         self._expanded = expanded
         self.content = content
         self.header = QToolButton(self)
         self.header.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.header.setProperty("fold", True)
+        self.header.setProperty("heading", heading)
         self.header.setText(title)
         self.header.setAccessibleName(title)
         self.header.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -108,7 +112,7 @@ class CollapsibleSection(QWidget):
         self._apply()
 
     def _restyle(self) -> None:
-        self.header.setFont(small_font())
+        self.header.setFont(ui_font(1, bold=True) if self._heading else small_font())
 
     @property
     def expanded(self) -> bool:

@@ -67,6 +67,11 @@ class LegendItem(QAbstractButton):
         self.share = share
         figure = f" {short(share.tokens)}" if share.tokens else ""
         self.setText(share.title + figure)
+        if not share.tokens:
+            # A texture's name alone, where no figures belong to it.
+            self.setAccessibleName(share.title)
+            self.setToolTip("")
+            return
         self.setAccessibleName(f"{share.title}, {full(share.tokens)} tokens")
         hint = " Click to show only these in the list." if share.filterable else ""
         self.setToolTip(f"{share.title}: {full(share.tokens)} tokens.{hint}")

@@ -10,11 +10,14 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
+from explorer.compaction.profile import BASES
 from tests.models.server import Answer, Stall
 from tests.screens.stage import Scene
 from tests.screens.states.registry import SUMMARY, state
 from tests.ui.window.running import RunningWindow, visible
 from ui.compaction.request_window import RequestWindow
+from ui.profiles.compare_window import CompareWindow
+from ui.profiles.dialog import ProfilesDialog
 
 
 async def cut_inside_a_turn(live: RunningWindow) -> Partition:
@@ -153,4 +156,40 @@ async def committed(scene: Scene) -> AsyncIterator[None]:
     live.press_button("Commit", live.window.compaction)
     await live.until(lambda: len(live.document.tree) == entries + 1, "the compaction")
     await live.idle()
+    yield
+
+
+# profiles -------------------------------------------------------------------------------------
+
+
+@state("profiles", main=True, doubled=True)
+async def profiles(scene: Scene) -> AsyncIterator[None]:
+    live = scene.live
+    live.session.actions.registry["profiles"].trigger()
+    dialog = await live.dialog(ProfilesDialog)
+    dialog.select("omp")
+    await live.settle()
+    yield
+
+
+@state("profiles-own", dark=True)
+async def own_profile(scene: Scene) -> AsyncIterator[None]:
+    live = scene.live
+    live.session.profiles._copy(BASES["omp"], "omp", "oh-my-pi, my way")
+    live.session.actions.registry["profiles"].trigger()
+    dialog = await live.dialog(ProfilesDialog)
+    dialog.select("oh-my-pi-my-way")
+    dialog.page.rules.show_all()
+    await live.settle()
+    dialog.page.area.ensureWidgetVisible(dialog.page.rules.row("keep_recent_tokens"), 0, 300)
+    await live.settle()
+    yield
+
+
+@state("profiles-compared", main=True, doubled=True)
+async def compared(scene: Scene) -> AsyncIterator[None]:
+    live = scene.live
+    live.keys("Ctrl+Shift+M")
+    window = await live.dialog(CompareWindow)
+    await live.until(lambda: window.cards and "Looking" not in live.words(window), "the comparison")
     yield

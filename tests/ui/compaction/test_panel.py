@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 from PySide6.QtCore import QPoint, Qt
@@ -9,7 +10,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
 from explorer.compaction.prepare import Preparation, Refusal
-from explorer.compaction.profile import PROFILES, SWITCHES, Settings
+from explorer.compaction.profile import (
+    POLICY_SWITCHES,
+    PROFILES,
+    SIZES,
+    SWITCHES,
+    Profile,
+    Settings,
+)
 from explorer.compaction.verdict import Verdict
 from tests.ui.compaction.conftest import set_keep
 from tests.ui.compaction.previews import Previewed, Written
@@ -18,6 +26,7 @@ from tests.ui.waiting import Heard, button, settle, shown_texts
 from ui.compaction.ledger_model import Column
 from ui.compaction.panel import CompactionPanel
 from ui.compaction.words import entry_links
+from ui.profiles.groups import GROUPS
 from ui.widgets.figures import full, short
 from ui.widgets.notice import Notice
 
@@ -181,13 +190,19 @@ def test_another_profile_brings_its_own_sizes(panel: CompactionPanel) -> None:
 
 def test_every_rule_is_told_in_words_and_can_be_changed(panel: CompactionPanel) -> None:
     QTest.mouseClick(panel.setup.rules, Qt.MouseButton.LeftButton)
+    panel.rules.rules.show_all()
     settle()
     words = shown_texts(panel.rules)
-    for switch in SWITCHES.values():
-        assert switch.title in words
-        assert switch.explanation in words
+    on = ("pruning",)
+    inner = {**SIZES, **POLICY_SWITCHES}
+    told = [rule for key, rule in inner.items() if key.partition(".")[0] in on or "." not in key]
+    for rule in (*SWITCHES.values(), *told):
+        assert rule.title in words
+        assert rule.explanation in words
+    assert not re.search(r"\b[A-E]\d{1,2}\b", words), "ids of a checklist mean nothing to a person"
     spy = Heard(panel.profile_changed)
-    choice = panel.rules.choices["oversized_tail"]
+    choice = panel.rules.rules.row("oversized_tail").choice
+    assert choice is not None
     choice.setFocus()
     QTest.keyClick(choice, Key.Key_Down)
     assert spy.at(0)[0].oversized_tail == "first-cut"
@@ -198,6 +213,34 @@ def test_every_rule_is_told_in_words_and_can_be_changed(panel: CompactionPanel) 
     assert panel.partition.preparation.profile == PROFILES["explorer"]
     QTest.mouseClick(panel.rules.back, Qt.MouseButton.LeftButton)
     assert panel.setup.isVisible()
+
+
+def test_a_policy_is_switched_on_with_its_rules(panel: CompactionPanel) -> None:
+    panel.show_rules_page()
+    panel.rules.rules.show_all()
+    ahead = panel.rules.rules.groups["Summaries made ahead"]
+    assert ahead.switch is not None and not ahead.switch.isChecked()
+    assert not ahead.rows["background.cold"].isVisible()
+    spy = Heard(panel.profile_changed)
+    QTest.mouseClick(ahead.switch, Qt.MouseButton.LeftButton, pos=QPoint(10, 10))
+    assert spy.at(0)[0].background is not None
+    settle()
+    assert ahead.rows["background.cold"].isVisible()
+    field = ahead.rows["background.cold"].field
+    assert field is not None and field.text() == "0.9"
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "0.95")
+    QTest.keyClick(field, Key.Key_Return)
+    assert spy.at(1)[0].background.cold == 0.95
+
+
+def test_every_rule_of_a_profile_has_its_place() -> None:
+    """A rule that stands in no group would be followed and never shown."""
+    shown = {key for group in GROUPS for key in group.keys} | {g.policy for g in GROUPS if g.policy}
+    fields = {field.name for field in dataclasses.fields(Profile)} - {"name", "title"}
+    inner = {key for key in (*SIZES, *POLICY_SWITCHES) if "." in key}
+    assert shown == fields | inner
 
 
 def test_narrow_and_low_nothing_is_clipped(panel: CompactionPanel) -> None:

@@ -12,6 +12,7 @@ WITHOUT_A_SESSION = {
     "less_motion",
     "import", "find", "sample", "quit", "search", "theme_system", "theme_light", "theme_dark",
     "larger", "focus_library", "palette", "keys", "extensions", "settings",
+    "profiles",
 }  # fmt: skip
 
 

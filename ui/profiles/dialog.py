@@ -1,0 +1,235 @@
+"""All profiles: what each stands for, where its numbers come from, and every rule of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.compaction.profile import PROFILES
+from explorer.profiles import Shelf
+from ui.profiles.page import ProfilePage
+from ui.theme import S4, S8, S12, S16, on_theme_changed, scaled, small_font
+from ui.widgets.dialogs import fit
+from ui.widgets.flow import FlowLayout
+from ui.widgets.labels import Caption, Hairline
+from ui.widgets.notice import Notice, NoticeStrip
+
+NAME = Qt.ItemDataRole.UserRole
+FILE_SUFFIX = ".json"
+
+
+class ProfilesDialog(QDialog):
+    """Lists and shows; the window does what the signals ask for. Does not block the window."""
+
+    use_asked = Signal(str)
+    compare_asked = Signal()
+    copy_asked = Signal(str)
+    rename_asked = Signal(str)
+    delete_asked = Signal(str)
+    export_asked = Signal(str)
+    import_asked = Signal()
+    files_dropped = Signal(list)
+    """Paths of files that are to be kept as profiles."""
+    profile_changed = Signal(object)
+    """A profile of the person's own with a rule changed."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Profiles")
+        self.setModal(False)
+        self.setAcceptDrops(True)
+        self._shelf = Shelf({}, {}, ())
+        self._in_force = ""
+        self.list = QListWidget(self)
+        self.list.setAccessibleName("Profiles")
+        self.list.setProperty("surface", "panel")
+        self.list.setFrameShape(QListWidget.Shape.NoFrame)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.currentItemChanged.connect(lambda _now, _old: self._show_current())
+        self.list.itemActivated.connect(lambda item: self._use(item))
+        self.page = ProfilePage(self)
+        self.page.profile_changed.connect(self.profile_changed)
+        self.notice = NoticeStrip(self)
+        self.use = self._button("&Use here", "Follow this profile in the session that is open")
+        self.use.setProperty("kind", "primary")
+        self.copy = self._button("&Copy…", "Start a profile of your own from this one")
+        self.rename = self._button("Rena&me…", "Give this profile of yours another name")
+        self.delete = self._button("&Delete", "Take this profile of yours away")
+        self.export = self._button("&Export…", "Write this profile to a file, to share it")
+        self.take = self._button("&Import…", "Keep a profile that somebody shared")
+        self.compare = self._button(
+            "Com&pare…", "What every profile would do at the selected place, side by side"
+        )
+        close = self._button("Clo&se", "")
+        close.clicked.connect(self.close)
+        self._connect()
+        self._lay_out(close)
+        on_theme_changed(self._restyle)
+        self._restyle()
+        fit(self, 880, 660)
+
+    def _button(self, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setToolTip(tip)
+        button.setAutoDefault(False)
+        return button
+
+    def _connect(self) -> None:
+        self.use.clicked.connect(lambda: self.use_asked.emit(self.name))
+        self.copy.clicked.connect(lambda: self.copy_asked.emit(self.name))
+        self.rename.clicked.connect(lambda: self.rename_asked.emit(self.name))
+        self.delete.clicked.connect(lambda: self.delete_asked.emit(self.name))
+        self.export.clicked.connect(lambda: self.export_asked.emit(self.name))
+        self.take.clicked.connect(self.import_asked)
+        self.compare.clicked.connect(self.compare_asked)
+
+    def _lay_out(self, close: QPushButton) -> None:
+        left = QWidget(self)
+        left.setProperty("surface", "panel")
+        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._left = left
+        side = QVBoxLayout(left)
+        side.setContentsMargins(0, S8, 0, S12)
+        side.setSpacing(S8)
+        side.addWidget(self.list, 1)
+        hint = Caption("A profile's file can also be dropped here.", left)
+        hint.setWordWrap(True)
+        hint.setContentsMargins(S16, 0, S8, 0)
+        side.addWidget(hint)
+        below = FlowLayout(across=S8, down=S4)
+        below.setContentsMargins(S16, 0, S8, 0)
+        for button in (self.take, self.compare):
+            below.addWidget(button)
+        side.addLayout(below)
+        buttons = FlowLayout(across=S8, down=S4)
+        buttons.setContentsMargins(S16, S8, S16, S12)
+        for button in (self.use, self.copy, self.rename, self.export, self.delete, close):
+            buttons.addWidget(button)
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(self.notice)
+        right.addWidget(self.page, 1)
+        right.addWidget(Hairline(parent=self))
+        right.addLayout(buttons)
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(left)
+        whole.addWidget(Hairline(vertical=True, parent=self))
+        whole.addLayout(right, 1)
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        self._left.setFixedWidth(min(scaled(230), round(self.width() * 0.36)))
+        for row in range(self.list.count()):
+            item = self.list.item(row)
+            if not item.data(NAME):
+                item.setFont(small_font(bold=True))
+
+    # what is shown -----------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name of the profile shown."""
+        item = self.list.currentItem()
+        return str(item.data(NAME) or "") if item is not None else ""
+
+    def show_shelf(self, shelf: Shelf, in_force: str, selected: str = "") -> None:
+        """Show the profiles there are; ``in_force`` is the one that the session follows."""
+        wanted = selected or self.name or in_force
+        self._shelf, self._in_force = shelf, in_force
+        self.list.blockSignals(True)
+        self.list.clear()
+        self._add("Came with the program")
+        for name in PROFILES:
+            if name in shelf.built_in:
+                self._add(shelf.built_in[name].title, name)
+        self._add("As documents tell it")
+        for name, profile in shelf.built_in.items():
+            if name not in PROFILES:
+                self._add(profile.title, name)
+        if shelf.own:
+            self._add("Your own")
+        for name, own in shelf.own.items():
+            self._add(own.profile.title, name)
+        self.list.blockSignals(False)
+        self._restyle()
+        self.select(wanted if shelf.get(wanted) else "explorer")
+        if shelf.problems:
+            self.tell("warning", "Some profile files cannot be used.", "\n".join(shelf.problems))
+
+    def _add(self, title: str, name: str = "") -> None:
+        in_force = bool(name) and name == self._in_force
+        item = QListWidgetItem(f"✓ {title}" if in_force else title, self.list)
+        item.setData(NAME, name)
+        told = f"{title}, in use" if in_force else title
+        item.setToolTip(told if name else "")
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, told)
+        if not name:
+            item.setFlags(Qt.ItemFlag.NoItemFlags)
+
+    def select(self, name: str) -> None:
+        """Show a profile."""
+        for row in range(self.list.count()):
+            if self.list.item(row).data(NAME) == name:
+                self.list.setCurrentRow(row)
+                break
+        self._show_current()
+
+    def _show_current(self) -> None:
+        name = self.name
+        profile = self._shelf.get(name)
+        if profile is None:
+            return
+        own = self._shelf.own.get(name)
+        base = self._shelf.built_in.get(own.base if own is not None else "explorer")
+        self.page.show_profile(profile, base if base != profile else None, own)
+        self.rename.setVisible(own is not None)
+        self.delete.setVisible(own is not None)
+        self.use.setEnabled(name != self._in_force)
+
+    def _use(self, item: QListWidgetItem) -> None:
+        if item.data(NAME) and item.data(NAME) != self._in_force:
+            self.use_asked.emit(item.data(NAME))
+
+    def tell(self, level: str, what: str, details: str = "") -> None:
+        """A word about what was asked for."""
+        self.notice.show_notice(Notice(level, what, details=details))  # type: ignore[arg-type]
+
+    # events ------------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+            return
+        super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent, /) -> None:
+        if dropped_files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent, /) -> None:
+        if files := dropped_files(event.mimeData()):
+            event.acceptProposedAction()
+            self.files_dropped.emit(files)
+
+
+def dropped_files(data: QMimeData) -> list[Path]:
+    """The files in what is dropped that may be profiles."""
+    files = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+    return [file for file in files if file.suffix.lower() == FILE_SUFFIX]
