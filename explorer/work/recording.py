@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING, Any, get_args
 
 from explorer.compaction.requests import SummaryRequest
@@ -33,12 +34,15 @@ _OWN_FACTS = (
 )
 
 
-def planned_calls(requests: Sequence[SummaryRequest], order: Order) -> list[dict[str, Any]]:
-    """The requests of a draft before any is sent, as they are recorded."""
-    return [
+def planned_fields(
+    draft: Draft, requests: Sequence[SummaryRequest], order: Order
+) -> dict[str, Any]:
+    """A draft before any of its requests is sent, as it is recorded."""
+    calls = [
         _call(each.purpose, model_request(each, order.model, order.endpoint), each.sources)
         for each in requests
     ]
+    return {**fields_of(draft), "requests": calls}
 
 
 def fields_of(draft: Draft) -> dict[str, Any]:
@@ -79,8 +83,17 @@ def _call(purpose: str, request: ModelRequest, sources: Sequence[Span]) -> dict[
     return {
         "purpose": purpose,
         "request": request.to_json(),
-        "sources": [list(span) for span in sources],
+        # One list of numbers: there are as many spans as messages, a hundred thousand at times.
+        "sources": list(chain.from_iterable(sources)),
     }
+
+
+def _spans(numbers: object) -> tuple[Span, ...]:
+    """What ``_call`` wrote: start, end and entry, again and again."""
+    if not isinstance(numbers, list):
+        return ()
+    each = iter(numbers)
+    return tuple(map(Span, each, each, each))
 
 
 def _fact(attempt: Attempt) -> dict[str, Any]:
@@ -152,7 +165,7 @@ def _attempt(
         str(fact.get("purpose", "")),
         why,
         ModelRequest.from_json(call["request"]),
-        tuple(Span(*span) for span in call.get("sources", ())),
+        _spans(call.get("sources")),
         int(fact.get("window", 0)),
         str(answer.get("text", "")),
         str(answer.get("stop_reason", "")),

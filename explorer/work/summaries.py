@@ -19,7 +19,7 @@ from explorer.session.text import well_formed
 from explorer.work.answering import Answering
 from explorer.work.changes import ChangeHub, DraftChanged
 from explorer.work.drafting import Draft, DraftFailed, DraftStatus, Order
-from explorer.work.recording import fields_of, planned_calls
+from explorer.work.recording import fields_of, planned_fields
 
 if TYPE_CHECKING:  # see explorer.work.appending
     from explorer.store import Store
@@ -213,12 +213,14 @@ class DraftMaker:
         self, draft: Draft, requests: Sequence[SummaryRequest], order: Order
     ) -> Draft:
         """Write the request down before it is sent."""
-        fields = {**fields_of(draft), "requests": planned_calls(requests, order)}
+        # The spans of a long history are many: not on the window's thread.
+        fields = await asyncio.to_thread(planned_fields, draft, requests, order)
         saved = self._store.add_draft(self._key, fields)
         return replace(draft, id=await asyncio.wrap_future(saved))
 
     async def _close(self, draft: Draft) -> Draft:
-        await asyncio.wrap_future(self._store.update_draft(draft.id, fields_of(draft)))
+        fields = await asyncio.to_thread(fields_of, draft)
+        await asyncio.wrap_future(self._store.update_draft(draft.id, fields))
         self._hub.publish(DraftChanged(self._key, draft.id))
         return draft
 

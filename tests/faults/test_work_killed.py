@@ -45,6 +45,9 @@ SETUP = """
 """
 COMMITS = """
     async def work():
+        # Another program may have committed just before this one opened the session.
+        if document.entry(document.leaf)["type"] == "compaction":
+            await document.undo()
         while True:
             shown = document.preview(None, profile, settings)
             draft = await document.summarize(shown, order("offline/extractive"))

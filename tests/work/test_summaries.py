@@ -366,7 +366,7 @@ def test_c6_what_is_too_long_for_the_models_window_is_read_in_parts(
     assert recorded(document) == steps(draft)
     row = document.store.drafts(document.key)[-1]
     assert [len(call["sources"]) for call in row.requests] == [
-        len(each.sources) for each in draft.attempts
+        3 * len(each.sources) for each in draft.attempts
     ]
 
 
