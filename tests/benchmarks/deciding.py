@@ -60,6 +60,10 @@ def _rows(entries: int, chain: bool, found: dict[str, list[float]]) -> list[Row]
         each = f"{took / found['length'][0] * 1e6:,.0f} ns an entry"
         bar = f"under {PREVIEW_MS:.0f} ms" if judged else ""
         rows.append(Row(title, ms(took), each, bar, took < PREVIEW_MS if judged else None))
+    for name in PROFILES:
+        if f"prune {name}" in found:
+            title = f"plan what to prune, {name}, {entries:,} ({shape})"
+            rows.append(Row(title, ms(median(found[f"prune {name}"]))))
     return rows
 
 

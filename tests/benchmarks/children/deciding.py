@@ -8,6 +8,7 @@ from collections.abc import Callable
 from explorer.compaction.partition import partition
 from explorer.compaction.prepare import prepare
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.compaction.pruning import plan_pruning
 from explorer.formats import open_source
 from explorer.session.context import context_at
 from explorer.session.tree import SessionTree
@@ -36,6 +37,9 @@ def decide(session: str) -> dict[str, list[float]]:
         work[f"preview {name}"] = lambda rules=rules, own=own: partition(
             prepare(tree, leaf, rules, own)
         )
+        if rules.pruning is not None:
+            policy = rules.pruning
+            work[f"prune {name}"] = lambda policy=policy: plan_pruning(tree, leaf, policy)
     found = {name: times_ms(one) for name, one in work.items()}
     found["length"] = [float(len(tree.path(leaf)))]
     return found
