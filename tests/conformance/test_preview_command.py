@@ -1,4 +1,5 @@
-"""``preview --json`` under the rules of pi gives what pi computed, under the vectors' names."""
+"""``preview --json`` under the rules of pi and oh-my-pi gives what they computed, under the
+vectors' names."""
 
 from __future__ import annotations
 
@@ -35,6 +36,23 @@ def test_preview_of_a_file_is_what_pi_prepares(
         preview = json.loads(capsys.readouterr().out)
         assert [row["index"] for row in preview["ledger"]] == vector.tree.path(at).indices()
         _compare(vector, preview, expected["result"])
+
+
+def test_preview_of_a_file_is_what_omp_prepares(
+    omp_vector: Vector, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With what the provider reported, read from the file."""
+    everything = omp_vector.expected["preparations"]
+    for expected in everything[:: max(1, len(everything) // TRIED)]:
+        at, keep = omp_vector.index(expected["leaf"]), str(expected["keep_recent_tokens"])
+        words = ["preview", omp_vector.session, "--json", "--profile", "omp", "--keep-recent", keep]
+        assert main([*words, "--at", f"#{at}"]) == 0
+        preview, result = json.loads(capsys.readouterr().out), expected["result"]
+        if result is None:
+            assert preview["result"] is None
+            continue
+        for key in ("first_kept_entry", *SETTLED[:-1], *NAMED):
+            assert preview[key] == result[key], (expected["leaf"], key)
 
 
 def _compare(vector: Vector, preview: dict[str, object], result: dict[str, object] | None) -> None:
