@@ -93,6 +93,8 @@ class WindowSession(QObject):
         self.desk.bench = bench
         stop_watching = bench.watch(asyncio.get_running_loop().call_soon_threadsafe)
         try:
+            # With a key in the environment this reads a large table.
+            await asyncio.to_thread(door.models)
             self.refresh.ready()
             self.agent.ready()
             self.compaction.ready()
@@ -103,6 +105,9 @@ class WindowSession(QObject):
             await self._open_first(arguments)
             self.window.is_ready = True
             gc.freeze()
+            chosen = (self.preferences.agent_model, self.preferences.summary_model)
+            if not all(model.startswith("offline/") for model in chosen):
+                door.warm()
             if getattr(arguments, "smoke", False):
                 QTimer.singleShot(300, self.window.close)
             await self._done.wait()

@@ -41,17 +41,11 @@ class Room:
 class ContextKeeper(Protocol):
     """Makes room in the context. The reply that found none leaves the active path."""
 
-    async def before_request(self, model: str) -> None:
-        """The context is about to be rendered for a request."""
-
     async def messages(
         self, outgoing: Outgoing, cancel: CancelToken
     ) -> Sequence[ChatMessage] | None:
         """What is sent, the system's words first, kept within a budget; None leaves the context
         as it is. Raises ModelError and Cancelled as a model does."""
-
-    async def after_reply(self, model: str, has_calls: bool) -> None:
-        """A whole reply was stored; ``has_calls``: the turn goes on with their results."""
 
     async def make_room(self, model: str, reply: TooLarge, cancel: CancelToken) -> Room:
         """Compact so that the request that led to ``reply`` can be sent again."""
@@ -60,16 +54,10 @@ class ContextKeeper(Protocol):
 class NoKeeper:
     """Nobody makes room: a request that is too large fails."""
 
-    async def before_request(self, model: str) -> None:
-        """Nothing."""
-
     async def messages(
         self, outgoing: Outgoing, cancel: CancelToken
     ) -> Sequence[ChatMessage] | None:
         return None
-
-    async def after_reply(self, model: str, has_calls: bool) -> None:
-        """Nothing."""
 
     async def make_room(self, model: str, reply: TooLarge, cancel: CancelToken) -> Room:
         return Room(False)

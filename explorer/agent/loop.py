@@ -132,7 +132,6 @@ class AgentTurn:
         self, cancel: CancelToken, on_event: Callable[[TurnEvent], None]
     ) -> TurnResult | None:
         """One reply and its tools; the result when the turn ends with it."""
-        await self._keeper.before_request(self._model)
         reply = Reply()
         error = await self._stream(reply, cancel, on_event)
         if error is not None or cancel.cancelled:
@@ -144,7 +143,6 @@ class AgentTurn:
             blind = TooLarge(entry, "answered", reply.read_tokens)
             if (await self._keeper.make_room(self._model, blind, cancel)).made:
                 return None
-        await self._keeper.after_reply(self._model, bool(reply.calls))
         if not reply.calls:
             if reply.stop_reason == "length":
                 return self._result("cut_short", "The answer was cut short at its length limit.")

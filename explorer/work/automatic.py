@@ -182,17 +182,11 @@ class AutomaticCompaction:
 
     # what a turn asks --------------------------------------------------------------------------
 
-    async def before_request(self, model: str) -> None:
-        """The context is about to be rendered for a request."""
-
     async def messages(
         self, outgoing: Outgoing, cancel: CancelToken
     ) -> Sequence[ChatMessage] | None:
         """What is sent, where the profile keeps it within a budget."""
         return await self.prompts.messages(outgoing, cancel)
-
-    async def after_reply(self, model: str, has_calls: bool) -> None:
-        """A whole reply was stored."""
 
     async def before_message(self, model: str, cancel: CancelToken) -> None:
         """Make room before a message is sent, if the last turn left none: it may have failed, or

@@ -123,7 +123,7 @@ class AgentPane(QWidget):
 
     def _restyle(self) -> None:
         self.models.setMinimumWidth(theme.scaled(90))
-        self.models.setMaximumWidth(theme.scaled(160))
+        self.models.setMaximumWidth(theme.scaled(280))
         # In a low window what was said last gives way to what is being done.
         self.conversation.setMinimumHeight(theme.scaled(6))
         line = self.workspace.sizeHint().height()
