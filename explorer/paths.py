@@ -1,7 +1,7 @@
 """Where the program keeps its files, and where it finds the ones it came with.
 
-The four directories follow the system's conventions (platformdirs). The environment variable
-`SESSION_EXPLORER_HOME` puts all of them under one directory instead: for a portable
+The two directories follow the system's conventions (platformdirs). The environment variable
+`SESSION_EXPLORER_HOME` puts both under one directory instead: for a portable
 installation, for trying things out, and for tests.
 
 Nothing here creates a file. Directories are created by `ensure`, when something is written.
@@ -39,18 +39,6 @@ def config_dir() -> Path:
     """What the person chose: settings, the person's own prompts, profiles and extensions."""
     home = home_override()
     return home / "config" if home else platformdirs.user_config_path(APP_NAME, appauthor=False)
-
-
-def cache_dir() -> Path:
-    """What can be computed again, and may be deleted at any time."""
-    home = home_override()
-    return home / "cache" if home else platformdirs.user_cache_path(APP_NAME, appauthor=False)
-
-
-def log_dir() -> Path:
-    """Logs and error reports. Keys and tokens are never written there."""
-    home = home_override()
-    return home / "logs" if home else platformdirs.user_log_path(APP_NAME, appauthor=False)
 
 
 def database_path() -> Path:

@@ -8,7 +8,6 @@ from PySide6.QtCore import QObject
 
 from explorer.models.retry import Retry
 from explorer.session.kinds import Kind
-from explorer.settings.effective import summary_models
 from explorer.store.rows import StoreError
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.changes import (
@@ -90,8 +89,8 @@ class AutomaticControl(QObject):
         )
 
     def _for_prompts(self, model: str) -> tuple[str, ...]:
-        """Whom the settings name for summaries of conversations with a model; else itself."""
-        return summary_models(self._desk.values, model, model)
+        """Whom the session or the settings name for conversations with a model; else itself."""
+        return self._desk.models_for(model)
 
     def is_on(self, document: Document) -> bool:
         """Whether a session is compacted by itself: its own choice, else the profile's."""

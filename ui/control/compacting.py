@@ -145,8 +145,21 @@ class CompactionControl(QObject):
             if self._desk.document is document:
                 panel.draft_text(piece, purpose)
 
+        def waits(sentence: str) -> None:
+            if self._desk.document is document:
+                panel.draft_waits(sentence)
+
+        def restarted(purpose: str) -> None:
+            if self._desk.document is document:
+                panel.draft_restarted(purpose)
+
         try:
-            draft = await document.summarize(shown, Order(instructions, model, text, cancel))
+            others = self._desk.after(model)
+            order = Order(
+                instructions, model, text, cancel,
+                fallbacks=others, on_progress=waits, on_restart=restarted,
+            )  # fmt: skip
+            draft = await document.summarize(shown, order)
         except Cancelled:
             panel.draft_cancelled()
         except DraftFailed as error:

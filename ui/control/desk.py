@@ -170,6 +170,18 @@ class Desk(QObject):
         models = summary_models(self.values, self.preferences.summary_model, self.agent_model())
         return (REMOTE, *models) if self.profile.remote_endpoint else models
 
+    def after(self, model: str) -> tuple[str, ...]:
+        """The models to ask where a model fails that was the first choice (A43)."""
+        first, *others = self.summary_models()
+        return tuple(others) if model == first else ()
+
+    def models_for(self, model: str) -> tuple[str, ...]:
+        """Who summarizes conversations with a model that keeps its prompts within a budget: whom
+        the session or the settings name, else the model itself (A54)."""
+        if own := self._models.get(SUMMARY_MODEL):
+            return (own,)
+        return summary_models(self.values, model, model)
+
     def agent_model(self) -> str:
         """The model that answers: the session's own choice, the settings', the one chosen last."""
         own = self._models.get(AGENT_MODEL)

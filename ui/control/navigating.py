@@ -158,7 +158,12 @@ class _Leaving(QObject):
         if document is None:
             return
         order = Order(
-            instructions, model, lambda _purpose, piece: self._dialog.feed(piece), self._cancel
+            instructions,
+            model,
+            lambda _purpose, piece: self._dialog.feed(piece),
+            self._cancel,
+            fallbacks=self._desk.after(model),
+            on_restart=lambda _purpose: self._dialog.stream.clear(),
         )
         try:
             draft = await document.summarize_branch(self._plan, self._prepared, order)

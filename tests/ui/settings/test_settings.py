@@ -241,3 +241,49 @@ async def test_by_keyboard_alone_and_searched(house: House) -> None:
     await live.dialog(CommandPalette)
     live.type("settings\n")
     await live.dialog(SettingsDialog)
+
+
+async def test_a_decision_reads_what_was_written_a_moment_ago(house: House) -> None:
+    """A12, E18: at the next check, before any watch could notice. A43, A54: whom to ask."""
+    live = await house.start(sample_path())
+    automatic = live.session.agent.automatic
+    assert automatic.rules(live.document).enabled
+    values = {
+        "compaction.enabled": False, "compaction.autoContinue": True, RESERVE: 321,
+        "compaction.model": ["a/one", "a/two"], "compaction.servedModels": ["a/*"],
+    }  # fmt: skip
+    ensure(settings_path().parent)
+    settings_path().write_text(json.dumps(values), encoding="utf-8")
+    rules = automatic.rules(live.document)
+    assert (rules.enabled, rules.auto_continue, rules.settings.reserve_tokens) == (False, True, 321)
+    assert rules.summary_models is not None
+    assert rules.summary_models("a/agent") == ("a/one", "a/two")
+    assert rules.summary_models("b/agent") == ("b/agent",)
+
+
+async def test_off_leaving_a_branch_asks_nothing(house: House) -> None:
+    """A37: gated by ``branchSummary.enabled``."""
+    ensure(settings_path().parent)
+    settings_path().write_text('{"branchSummary.enabled": false}', encoding="utf-8")
+    live = await house.start(sample_path())
+    before = live.document.leaf
+    live.click_entry(252)
+    live.keys("Ctrl+G")
+    await live.until(lambda: live.document.leaf != before, "the move")
+    await live.idle()
+    assert live.active is live.window
+
+
+async def test_a_service_for_summaries_is_offered_while_it_is_named(house: House) -> None:
+    """A29: named in the settings, it is the one to ask; taken out, it is gone."""
+    live = await house.start(sample_path())
+    box = live.window.compaction.setup.outcome_part.model
+    by_another_process(
+        settings_path(), '{"compaction.remoteEndpoint": "http://127.0.0.1:9/summarize"}'
+    )
+    await live.until(lambda: box.currentData() == "remote/endpoint", "the service")
+    assert live.session.desk.summary_models()[0] == "remote/endpoint"
+    by_another_process(settings_path(), "{}")
+    await live.until(lambda: box.findData("remote/endpoint") < 0, "the service to go")
+    by_another_process(settings_path(), '{"compaction.remoteEndpoint": "http://example.com/s"}')
+    await live.until(lambda: "cannot be used" in live.notice, "why not")
