@@ -66,7 +66,7 @@ class MachineView(QWidget):
         gap = min(scaled(36), self.width() // 10)
         room = self.width() - 2 - 2 * gap
         # The longest words have the most room.
-        side, middle = room * 0.29, room * 0.42
+        side, middle = room * 0.26, room * 0.48
         height = self._line() + scaled(12)
         top = self._line() + scaled(14)
         below = top + height + scaled(20)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QStackedWidget,
+    QStyle,
     QTreeView,
     QVBoxLayout,
     QWidget,
@@ -60,6 +61,7 @@ class PromptPage(QWidget):
         self._look: Look | None = None
         self._policy = Background()
         self._budget: int | None = None
+        self._content: QWidget | None = None
         self.machine = Machine()
         self.gauge = RatioGauge(self)
         self.states = MachineView(self)
@@ -73,7 +75,7 @@ class PromptPage(QWidget):
         self.outcome.setWordWrap(True)
         self.budget = NumberSlider("&Budget", LEAST, MOST, self)
         self.own_budget = QPushButton("Its &own", self)
-        self.cached = QCheckBox("&Keep what was sent already", self)
+        self.cached = QCheckBox("&Keep what was sent", self)
         self.model = PromptModel(self)
         self.tree = QTreeView(self)
         self.quirks = QuirksView(self)
@@ -94,7 +96,6 @@ class PromptPage(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._pages)
-        self.setMinimumWidth(320)
         on_theme_changed(self._restyle)
         self._restyle()
         self.show_machine(Machine(), Background())
@@ -130,7 +131,7 @@ class PromptPage(QWidget):
         self.tree.selectionModel().currentChanged.connect(self._current)
 
     def _build(self) -> QWidget:
-        page = QWidget(self)
+        page = self._content = QWidget(self)
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -171,6 +172,9 @@ class PromptPage(QWidget):
             header.setSectionResizeMode(at, QHeaderView.ResizeMode.ResizeToContents)
         header.setMinimumSectionSize(scaled(28))
 
+        if self._content is not None:
+            bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+            self.setMinimumWidth(max(320, self._content.minimumSizeHint().width() + bar))
         self._show_columns()
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
@@ -180,8 +184,8 @@ class PromptPage(QWidget):
     def _show_columns(self) -> None:
         """In a narrow pane the names have the room; the tool tips tell the rest."""
         digit = self.tree.fontMetrics().horizontalAdvance("0")
-        self.tree.setColumnHidden(Column.GROW, self.width() < 46 * digit)
-        self.tree.setColumnHidden(Column.BUDGET, self.width() < 54 * digit)
+        self.tree.setColumnHidden(Column.GROW, self.width() < 60 * digit)
+        self.tree.setColumnHidden(Column.BUDGET, self.width() < 48 * digit)
         self.tree.setColumnHidden(Column.GONE, self._look is None or not self._look.dropped)
 
     # what is shown -------------------------------------------------------------------------------
