@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from explorer.compaction.policies import Pruning
+from explorer.compaction.pruning import plan_pruning
+from explorer.session.pruned import PRUNE_TYPE
+from tests.compaction.pruned_sessions import prune, take_back, used
+from tests.compaction.sessions import Session
 from tests.ui.sessions import Talk, call_block
 from ui.inspector.blocks import (
     CallBlock,
@@ -14,7 +19,7 @@ from ui.inspector.blocks import (
 from ui.inspector.code import spans
 from ui.inspector.content import blocks
 from ui.inspector.diff_view import MOST_LINES, diff_lines
-from ui.inspector.gather import caller_of, gather, related_entries, results_after
+from ui.inspector.gather import caller_of, gather, pruned_facts, related_entries, results_after
 from ui.inspector.markdown_view import can_render, keep_breaks
 
 
@@ -162,3 +167,37 @@ def test_code_is_coloured_by_language_or_file_name() -> None:
     assert spans("def f(): pass", path="src/a.py")
     assert spans("plain", "no-such-language") == []
     assert spans("def f(): pass\n" * 10_000, "python") == []
+
+
+def test_a_prune_tells_how_many_what_it_saved_why_and_which() -> None:
+    results = [{"id": f"e{at}", "tokens": 1_200, "text": "[note]"} for at in range(3)]
+    data = {"results": results, "saved": 3_576, "reason": "3 tool results: 3 superseded."}
+    told, named = blocks({"type": "custom", "customType": PRUNE_TYPE, "data": data})
+    assert isinstance(told, FactsBlock) and isinstance(named, FactsBlock)
+    assert [fact.value for fact in told.facts] == ["3", "3,576", data["reason"]]
+    assert [fact.entry_id for fact in named.facts] == ["e0", "e1", "e2"]
+    many = {**data, "results": results[:1] * 150}
+    named = blocks({"type": "custom", "customType": PRUNE_TYPE, "data": many})[1]
+    assert isinstance(named, FactsBlock)
+    assert (len(named.facts), named.facts[-1].value) == (101, "50"), "the rest is counted"
+
+
+def test_what_takes_a_prune_back_names_it_and_one_that_cannot_be_read_is_raw() -> None:
+    (told,) = blocks({"type": "custom", "customType": PRUNE_TYPE, "data": {"undoes": "e9"}})
+    assert isinstance(told, FactsBlock) and told.facts[0].entry_id == "e9"
+    (raw,) = blocks({"type": "custom", "customType": PRUNE_TYPE, "data": "?"})
+    assert isinstance(raw, JsonBlock)
+
+
+def test_a_pruned_result_names_the_prune_and_what_took_it_back() -> None:
+    session = Session()
+    result, *_ = (used(session, "bash", 300), used(session, "bash", 200))
+    policy = Pruning(protect_tokens=100, minimum_savings=1)
+    pruned = prune(session, plan_pruning(session.tree, session.leaf, policy))
+    (told,) = pruned_facts(session.tree, result)
+    assert isinstance(told, FactsBlock)
+    assert [fact.value for fact in told.facts][::2] == [f"#{pruned}", "300 → 8"]
+    undo = take_back(session, pruned)
+    (told,) = pruned_facts(session.tree, result)
+    assert isinstance(told, FactsBlock) and told.facts[-1].value == f"#{undo}"
+    assert pruned_facts(session.tree, result + 2) == []
