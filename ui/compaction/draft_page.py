@@ -4,37 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
-    QProgressBar,
     QPushButton,
     QScrollArea,
     QSplitter,
     QStackedWidget,
     QTabBar,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
-from explorer.extensions.records import records_of
+from ui.compaction.made import MadeView
 from ui.compaction.ports import CompactionDocument, ShownDraft
-from ui.compaction.request_window import PURPOSES
 from ui.compaction.sources_view import SourcesView
+from ui.compaction.streaming import StreamingView
 from ui.compaction.words import beyond_words
-from ui.extensions.did import DidView
 from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
-from ui.widgets.figures import count, full, short
+from ui.widgets.figures import full, short
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption, ElidedLabel
-from ui.widgets.panels import row
-from ui.widgets.plain_text import StreamView
+from ui.widgets.labels import Caption, Hairline
 
 BESIDE = 760
 """From this width on, sources and text stand side by side."""
@@ -63,94 +58,6 @@ class _Held:
         )
         if isinstance(again.preparation, Preparation):
             self.shown = again
-
-
-class StreamingView(QWidget):
-    """A summary while it is written, with progress and a way to stop it."""
-
-    cancel_asked = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._clock = QElapsedTimer()
-        self._tick = QTimer(self)
-        self._tick.setInterval(100)
-        self._tick.timeout.connect(self._show_progress)
-        self._streams: dict[str, StreamView] = {}
-        self._model = ""
-        self.title = ElidedLabel(parent=self)
-        bind_font(self.title, lambda: ui_font(0.5, bold=True))
-        self.progress = Caption(parent=self)
-        self.busy = QProgressBar(self)
-        self.busy.setRange(0, 0)
-        self.busy.setTextVisible(False)
-        self.busy.setFixedHeight(6)
-        self.busy.setAccessibleName("Writing the summary")
-        self.cancel = QPushButton("Ca&ncel", self)
-        self.cancel.setToolTip("Stop writing; nothing is stored")
-        self.cancel.clicked.connect(self._cancelled)
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
-        line = row(self.title, self.cancel)
-        line.setStretchFactor(self.title, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S12, S16, S12)
-        column.setSpacing(S8)
-        column.addLayout(line)
-        column.addWidget(self.progress)
-        column.addWidget(self.busy)
-        column.addWidget(self.tabs, 1)
-
-    def begin(self, model: str, purposes: list[str]) -> None:
-        """Start showing the answers to one or two requests."""
-        self._model = model
-        while self.tabs.count():
-            old = self.tabs.widget(0)
-            self.tabs.removeTab(0)
-            if old is not None:
-                old.deleteLater()
-        self._streams = {}
-        for purpose in purposes:
-            stream = StreamView(self)
-            stream.setAccessibleName(f"{PURPOSES.get(purpose, purpose)}, as it is written")
-            self._streams[purpose] = stream
-            self.tabs.addTab(stream, PURPOSES.get(purpose, purpose))
-        self.tabs.tabBar().setVisible(len(purposes) > 1)
-        self.title.setText(f"{model or 'The model'} is writing")
-        self.cancel.setEnabled(True)
-        self.cancel.setText("Ca&ncel")
-        self._clock.start()
-        self._tick.start()
-        self._show_progress()
-        self.cancel.setFocus()
-
-    def add(self, purpose: str, delta: str) -> None:
-        """A piece of an answer."""
-        stream = self._streams.get(purpose)
-        if stream is None and self._streams:
-            stream = next(iter(self._streams.values()))
-        if stream is not None:
-            stream.add(delta)
-
-    def end(self) -> None:
-        """The answers are over, one way or another."""
-        self._tick.stop()
-        for stream in self._streams.values():
-            stream.finish()
-
-    def written(self) -> str:
-        """What has come so far, for a failure's details."""
-        return "\n\n".join(s.text() for s in self._streams.values() if s.text())
-
-    def _show_progress(self) -> None:
-        characters = sum(stream.characters() for stream in self._streams.values())
-        seconds = self._clock.elapsed() / 1000
-        self.progress.setText(f"{count(characters, 'character')} in {seconds:.1f} s")
-
-    def _cancelled(self) -> None:
-        self.cancel.setEnabled(False)
-        self.cancel.setText("Stopping…")
-        self.cancel_asked.emit()
 
 
 class DraftPage(QWidget):
@@ -185,7 +92,7 @@ class DraftPage(QWidget):
         self.editor.textChanged.connect(self._edited)
         self.facts = Caption(parent=self)
         self.facts.setWordWrap(True)
-        self.did = DidView(self)
+        self.made = MadeView(self)
         self.sizes = QLabel(self)
         self.problem = QLabel(self)
         self.problem.setWordWrap(True)
@@ -208,7 +115,15 @@ class DraftPage(QWidget):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(self._build())
         self._area = area
-        self._pages.addWidget(area)
+        self._foot = self._build_foot()
+        drafted = QWidget(self)
+        whole = QVBoxLayout(drafted)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(area, 1)
+        whole.addWidget(Hairline(parent=drafted))
+        whole.addWidget(self._foot)
+        self._pages.addWidget(drafted)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._pages)
@@ -234,31 +149,40 @@ class DraftPage(QWidget):
         self.split.setStretchFactor(1, 3)
         on_theme_changed(self._restyle)
         self._restyle()
-        foot = QVBoxLayout()
-        foot.setContentsMargins(S16, S4, S16, S12)
-        foot.setSpacing(S4)
-        foot.addWidget(self.sizes)
-        foot.addWidget(self.facts)
-        foot.addWidget(self.did)
-        foot.addWidget(self.problem)
-        foot.addSpacing(S4)
-        buttons = FlowLayout(across=S8, down=S4)
-        for button in (self.commit, self.again, self.discard):
-            buttons.addWidget(button)
-        foot.addLayout(buttons)
+        below = QVBoxLayout()
+        below.setContentsMargins(S16, S4, S16, S4)
+        below.setSpacing(S4)
+        below.addWidget(self.facts)
+        below.addWidget(self.made)
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.tabs)
         column.addWidget(self.split, 1)
-        column.addLayout(foot)
+        column.addLayout(below)
         return page
+
+    def _build_foot(self) -> QWidget:
+        """What stays in sight: what is freed, what is wrong, and what can be done."""
+        foot = QWidget(self)
+        column = QVBoxLayout(foot)
+        column.setContentsMargins(S16, S4, S16, S12)
+        column.setSpacing(S4)
+        column.addWidget(self.sizes)
+        column.addWidget(self.problem)
+        buttons = FlowLayout(across=S8, down=S4)
+        for button in (self.commit, self.again, self.discard):
+            buttons.addWidget(button)
+        column.addLayout(buttons)
+        return foot
 
     def minimumSizeHint(self) -> QSize:
         """As wide as its widest part; where it is too low for all of them, it scrolls."""
         body = self._area.widget()
         bar = self._area.verticalScrollBar().sizeHint().width()
-        return QSize((body.minimumSizeHint().width() if body is not None else 0) + bar, 120)
+        wide = (body.minimumSizeHint().width() if body is not None else 0) + bar
+        foot = self._foot.minimumSizeHint()
+        return QSize(max(wide, foot.width()), foot.height() + scaled(60))
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)
@@ -375,7 +299,7 @@ class DraftPage(QWidget):
         if held.text != draft.summary:
             parts.append("edited")
         self.facts.setText(" · ".join(parts))
-        self.did.show_records(records_of(draft.facts))
+        self.made.show_draft(draft)
         problem = self._problem(held)
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))

@@ -332,13 +332,25 @@ class CompactionPanel(QWidget):
         if shown is not None and isinstance(shown.preparation, Preparation):
             prepared = shown.preparation
             purposes = ["history"] if prepared.history or not prepared.turn_prefix else []
-            purposes += ["turn_prefix"] if prepared.turn_prefix else []
+            profile = prepared.profile
+            if prepared.turn_prefix and profile.split == "two-summaries":
+                purposes.append("turn_prefix")
+            purposes = purposes or ["history"]
+            purposes += ["short"] if profile.short_summary else []
         self._pages.setCurrentWidget(self.draft)
         self.draft.begin(self.setup.chosen_model(), purposes)
 
     def draft_text(self, delta: str, purpose: str = "history") -> None:
         """A piece of an answer."""
         self.draft.streaming.add(purpose, delta)
+
+    def draft_restarted(self, purpose: str) -> None:
+        """The pieces of an answer so far are void."""
+        self.draft.streaming.restart(purpose)
+
+    def draft_waits(self, sentence: str) -> None:
+        """What the draft waits for, in words."""
+        self.draft.streaming.tell(sentence)
 
     def draft_finished(self, draft: ShownDraft) -> None:
         """The draft is there, to be read, edited and committed."""

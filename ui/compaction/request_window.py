@@ -29,6 +29,7 @@ from ui.widgets.plain_text import PlainTextView, split_lines
 PURPOSES = {
     "history": "History",
     "turn_prefix": "First part of the split turn",
+    "short": "For display",
     "branch": "Branch",
 }
 
