@@ -12,7 +12,7 @@ from explorer import paths
 from explorer.extensions.calling import TIME_LIMIT_S
 from explorer.extensions.loading import LOAD_LIMIT_S, Extension, LoadedFolder, Scope
 from explorer.extensions.places import Problem
-from explorer.extensions.runner import ContextLines, HookRunner
+from explorer.extensions.runner import HookRunner
 from explorer.extensions.trust import PROJECT_FOLDER, TrustStore, project_of
 
 FOLDER_NAME = "extensions"
@@ -77,15 +77,14 @@ class Extensions:
 
     # what a session needs ------------------------------------------------------------------------
 
-    async def runner(self, cwd: str, context: ContextLines = "gathered") -> HookRunner:
+    async def runner(self, cwd: str) -> HookRunner:
         """Who is to be asked for a session with this working folder. What is not loaded yet is
         loaded now, on a thread."""
-        return await asyncio.to_thread(self.runner_blocking, cwd, context)
+        return await asyncio.to_thread(self._runner, cwd)
 
-    def runner_blocking(self, cwd: str, context: ContextLines = "gathered") -> HookRunner:
-        """``runner`` for callers without an event loop."""
+    def _runner(self, cwd: str) -> HookRunner:
         found = [e for e in self._loaded(cwd) if e.active and self._is_enabled(e.name)]
-        return HookRunner(found, cwd, self._limit_s, context)
+        return HookRunner(found, cwd, self._limit_s)
 
     def _loaded(self, cwd: str) -> list[Extension]:
         """The extensions for a working folder: the person's, then the project's."""

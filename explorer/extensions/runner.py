@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from explorer.extensions.answers import Answer, AnswerError, read_answer
 from explorer.extensions.calling import TIME_LIMIT_S, Call, Outcome
@@ -44,7 +44,6 @@ from explorer.extensions.views import CompactionView, TreeView
 from explorer.models.cancel import CancelToken
 from explorer.models.events import Cancelled
 
-ContextLines = Literal["gathered", "last"]
 Check = Callable[[SuppliedCompaction], str]
 """Why a compaction cannot be used, or an empty text."""
 
@@ -65,8 +64,7 @@ class _Asked:
 class HookRunner:
     """Asks the given extensions. Lives on the thread of its event loop.
 
-    ``limit_s``: seconds that one handler may take, looked up at every call. ``context``: whether
-    the lines of several ``session.compacting`` handlers are gathered, or the last one's count.
+    ``limit_s``: seconds that one handler may take, looked up at every call.
     """
 
     def __init__(
@@ -74,10 +72,9 @@ class HookRunner:
         extensions: Sequence[Extension],
         cwd: str = "",
         limit_s: Callable[[], float] = lambda: TIME_LIMIT_S,
-        context: ContextLines = "gathered",
     ) -> None:
         self._extensions = list(extensions)
-        self._cwd, self._limit_s, self._context = cwd, limit_s, context
+        self._cwd, self._limit_s = cwd, limit_s
 
     def handles(self, event: str) -> list[str]:
         """The names of the extensions that would be asked, in order."""
@@ -121,7 +118,11 @@ class HookRunner:
     async def compacting(
         self, preparation: Callable[[], CompactionView], instructions: str, signal: CancelToken
     ) -> Compacting:
-        """Ask for words, lines and data before the request is written. Raises Cancelled."""
+        """Ask for words, lines and data before the request is written. Raises Cancelled.
+
+        The last prompt counts; lines are gathered, and data by its names, so that two extensions
+        that add to a request do not undo each other.
+        """
         records: list[HookRecord] = []
         prompt: str | None = None
         lines: tuple[str, ...] = ()
@@ -132,8 +133,6 @@ class HookRunner:
                 lambda alone: CompactingEvent(preparation(), instructions, alone),
             )  # fmt: skip
             answer, record = asked.answer, asked.record
-            if self._context == "last" and answer:
-                prompt, lines, data = None, (), {}
             prompt = answer.get("prompt", prompt)
             lines += answer.get("context", ())
             data |= answer.get("preserve_data", {})

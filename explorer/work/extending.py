@@ -14,17 +14,31 @@ from typing import TYPE_CHECKING, Any
 from explorer.compaction.branches import BranchPreparation
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
-from explorer.compaction.profile import PROFILES, Settings
+from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import Additions, SummaryRequest
+from explorer.compaction.serialize import Span
 from explorer.compaction.validation import check_answer
-from explorer.extensions.outcomes import BeforeTree, Records, SuppliedCompaction, SuppliedSummary
+from explorer.extensions.outcomes import (
+    BeforeCompact,
+    BeforeTree,
+    Records,
+    SuppliedCompaction,
+    SuppliedSummary,
+)
 from explorer.extensions.provenance import Prompt
 from explorer.extensions.runner import HookRunner
 from explorer.extensions.views import CompactionView, Surroundings, TreeView, Way
-from explorer.models.door import CancelToken, ModelError
+from explorer.models.door import CancelToken, ModelError, ModelRequest
 from explorer.work.changes import ChangeHub, ExtensionsActed
 from explorer.work.drafting import Draft, DraftFailed, DraftKind, Order
+from explorer.work.message_texts import texts_of, with_texts
 from explorer.work.navigation import NavigationPlan
+
+CHANGED_WHOLE = (
+    "An extension changed a conversation as a whole, which can only be changed part by part; "
+    "nothing was sent."
+)
+HELD_REQUEST = "The extension {} must see every request and failed, so nothing was sent."
 
 if TYPE_CHECKING:
     from explorer.work.compacting import Compacting
@@ -92,12 +106,34 @@ class Review:
             )
         self.take("session_request", found.records)
         if found.held_by:
-            raise ModelError(
-                "unavailable",
-                f"The extension {found.held_by} must see every request and failed, so nothing "
-                "was sent.",
-            )
+            raise ModelError("unavailable", HELD_REQUEST.format(found.held_by))
         return replace(request, system=found.system, prompt=found.prompt, sources=found.sources)
+
+    async def conversation(self, request: ModelRequest) -> ModelRequest:
+        """A request that is a conversation, as it may be sent: every text of it is a part.
+
+        Raises ModelError when it must not be sent, and Cancelled.
+        """
+        if not self.runner.handles("session_request"):
+            return request
+        spans, at = [], 0
+        texts = texts_of(request)
+        for number, text in enumerate(texts):
+            spans.append(Span(at, at + len(text), number))
+            at += len(text)
+        async with self._lock:
+            found = await self.runner.request(
+                "conversation", "", Prompt("".join(texts), spans), [""] * len(texts),
+                request.model, self._cancel,
+            )  # fmt: skip
+        self.take("session_request", found.records)
+        if found.held_by:
+            raise ModelError("unavailable", HELD_REQUEST.format(found.held_by))
+        now = {span.entry: found.prompt[span.start : span.end] for span in found.sources}
+        if sum(map(len, now.values())) != len(found.prompt):
+            # Which message a text belongs to is not known any more, and the old one must not go.
+            raise ModelError("unavailable", CHANGED_WHOLE)
+        return with_texts(request, [now.get(number, "") for number in range(len(texts))])
 
     async def summary(self, kind: DraftKind, text: str, supplied: bool) -> str:
         """A summary as it may become a draft. Raises DraftFailed when it must not, Cancelled."""
@@ -204,6 +240,23 @@ async def ask_before_compaction(document: Compacting, shown: Partition, order: O
         facts["preserve_data"] = dict(found.preserve_data)
     additions = Additions((*added.context, *found.context), prompt)
     return Asked(replace(order, additions=additions, facts=facts), shown)
+
+
+async def ask_before_conversation(
+    document: Compacting, profile: Profile, instructions: str, review: Review
+) -> BeforeCompact:
+    """Ask about a compaction that is asked for with the conversation itself (A38, A52). Where its
+    summary ends is its own affair, so that a supplied one brings its words only."""
+    shown = document.preview(None, profile, Settings.of(profile))
+    prepared = shown.preparation
+    if not isinstance(prepared, Preparation):
+        return BeforeCompact()
+    previous, surroundings = document.previous_summary(prepared), around(document)
+    found = await review.runner.before_compact(
+        lambda: CompactionView(prepared, previous, surroundings), instructions, review.cancel
+    )
+    review.take("session_before_compact", found.records)
+    return found
 
 
 def _problem(document: Compacting, shown: Partition, supplied: SuppliedCompaction) -> str:

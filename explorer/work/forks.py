@@ -23,6 +23,12 @@ from explorer.prompting.rendering import BudgetExceededError
 from explorer.session.text import well_formed
 from explorer.work.changes import DraftChanged
 from explorer.work.drafting import Attempt, Draft, DraftFailed, DraftPart
+from explorer.work.extending import (
+    CancelledByExtension,
+    Review,
+    ask_before_conversation,
+    review_of,
+)
 from explorer.work.recording import fields_of
 
 if TYPE_CHECKING:
@@ -60,21 +66,23 @@ class Asked:
 
 
 async def ask(document: Document, asked: Asked, cancel: CancelToken) -> Draft:
-    """The draft of the first way that gives a good answer.
+    """The draft of the first way that gives a good answer; extensions are asked first, and see
+    what is sent and what comes of it (A38, A52).
 
     Raises DraftFailed with the last problem, or Cancelled; the draft says so too, with every
     request that was made.
     """
+    review = await review_of(document, cancel)
     draft = Draft(
         0, "compaction", "streaming", document.leaf, (), "", asked.model, asked.instructions,
         tokens_before=asked.tokens_before, settings=asked.settings,
-        facts=asked.facts | {"ways": [way.name for way in asked.ways]},
+        facts=asked.facts | {"ways": [way.name for way in asked.ways], "extensions": review.told},
     )  # fmt: skip
     saved = document.store.add_draft(document.key, {**fields_of(draft), "requests": []})
     draft = replace(draft, id=await asyncio.wrap_future(saved))
     log: list[Attempt] = []
     try:
-        good = await _first_good(document, asked, cancel, log)
+        done = await _made(document, asked, draft, cancel, log, review)
     except (Cancelled, asyncio.CancelledError):
         cancel.cancel()
         await asyncio.shield(
@@ -92,16 +100,43 @@ async def ask(document: Document, asked: Asked, cancel: CancelToken) -> Draft:
             document, replace(draft, status="failed", problem=problem, attempts=tuple(log))
         )
         raise
-    part = DraftPart(
-        "history", good.request, good.text, good.stop_reason, good.usage, good.elapsed_ms
-    )
-    summary, told = await asyncio.to_thread(asked.finish, _cleaned(asked, good.text))
-    done = replace(
-        draft, status="done", summary=well_formed(summary), parts=(part,), attempts=tuple(log),
-        facts={**draft.facts, **told},
-    )  # fmt: skip
+    done = replace(done, status="done", attempts=tuple(log))
     await _close(document, done)
     return done
+
+
+async def _made(
+    document: Document,
+    asked: Asked,
+    draft: Draft,
+    cancel: CancelToken,
+    log: list[Attempt],
+    review: Review,
+) -> Draft:
+    """The draft with a summary: an extension's, or the first good answer, as extensions leave it.
+
+    Raises DraftFailed, CancelledByExtension among it, and Cancelled.
+    """
+    before = await ask_before_conversation(document, asked.profile, asked.instructions, review)
+    if before.cancelled_by:
+        raise CancelledByExtension(before.cancelled_by, before.reason)
+    if (made := before.compaction) is not None:
+        facts = {**draft.facts, "from_extension": made.by, "details": made.details}
+        if made.preserve_data is not None:
+            facts["preserve_data"] = dict(made.preserve_data)
+        draft = replace(
+            draft, model=f"extension/{made.by}", short_summary=made.short_summary, facts=facts
+        )
+        answer = made.summary
+    else:
+        good = await _first_good(document, asked, cancel, log, review)
+        part = DraftPart(
+            "history", good.request, good.text, good.stop_reason, good.usage, good.elapsed_ms
+        )
+        draft, answer = replace(draft, parts=(part,)), _cleaned(asked, good.text)
+    summary, told = await asyncio.to_thread(asked.finish, answer)
+    summary = await review.summary("compaction", well_formed(summary), made is not None)
+    return replace(draft, summary=summary, facts={**draft.facts, **told})
 
 
 def _cleaned(asked: Asked, text: str) -> str:
@@ -109,7 +144,7 @@ def _cleaned(asked: Asked, text: str) -> str:
 
 
 async def _first_good(
-    document: Document, asked: Asked, cancel: CancelToken, log: list[Attempt]
+    document: Document, asked: Asked, cancel: CancelToken, log: list[Attempt], review: Review
 ) -> Attempt:
     problem = "There is no way to ask for a summary."
     for number, way in enumerate(asked.ways):
@@ -120,6 +155,8 @@ async def _first_good(
             continue
         note = Attempt("history", "first" if number == 0 else "retry", request)
         try:
+            request = await review.conversation(request)
+            note = replace(note, request=request)
             answer = await complete(document.door, request, cancel)
         except ModelError as error:
             problem = error.told

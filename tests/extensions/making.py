@@ -13,7 +13,7 @@ from explorer.compaction.prepare import Preparation, prepare
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.extensions.loading import Extension, LoadedFolder
 from explorer.extensions.outcomes import BeforeCompact, BeforeTree, Compacting
-from explorer.extensions.runner import ContextLines, HookRunner
+from explorer.extensions.runner import HookRunner
 from explorer.extensions.views import CompactionView, EntryReader, Surroundings, TreeView, Way
 from explorer.models.cancel import CancelToken
 from explorer.templates import load_templates
@@ -53,11 +53,11 @@ def load(folder: Path, limit_s: float = 10.0) -> list[Extension]:
     return loaded.extensions
 
 
-def runner(folder: Path, limit_s: float = 10.0, context: ContextLines = "gathered") -> HookRunner:
+def runner(folder: Path, limit_s: float = 10.0) -> HookRunner:
     """Everything in a folder; fails when something there does not load."""
     found = load(folder)
     assert [str(e.problem) for e in found if e.problem] == []
-    return HookRunner(found, "/home/me/shop", lambda: limit_s, context)
+    return HookRunner(found, "/home/me/shop", lambda: limit_s)
 
 
 def session() -> Session:

@@ -121,13 +121,18 @@ def test_a39_prompt_lines_and_data(tmp_path: Path, body: str) -> None:
     assert found.records[0].detail == "2 lines of context, a prompt of its own, data to keep"
 
 
-@pytest.mark.parametrize("kept", ["gathered", "last"])
-def test_a39_b15_lines_of_several_are_gathered_or_the_last_count(tmp_path: Path, kept: Any) -> None:
-    for name in ("a", "b", "c"):
-        body = f"return {{'context': ['from {name}']}}" if name != "c" else "return {'context': []}"
-        write(tmp_path, name, handler("session_compacting", body))
-    found = compacting(runner(tmp_path, context=kept))
-    assert found.context == (("from a", "from b") if kept == "gathered" else ("from b",))
+def test_a39_b15_the_last_prompt_counts_and_lines_and_data_are_gathered(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        answer = (
+            f"{{'prompt': '{name}', 'context': ['from {name}'], 'preserveData': {{'{name}': 1}}}}"
+        )
+        write(tmp_path, name, handler("session_compacting", f"return {answer}"))
+    empty = "return {'prompt': '', 'context': [], 'preserveData': {}}"
+    write(tmp_path, "c", handler("session_compacting", empty))
+    found = compacting(runner(tmp_path))
+    assert (found.prompt, found.context) == ("b", ("from a", "from b"))
+    assert found.preserve_data == {"a": 1, "b": 1}
+    assert [record.did for record in found.records] == ["context", "context", "nothing"]
 
 
 def test_a40_the_stored_entry_is_told_and_is_a_copy(tmp_path: Path) -> None:
