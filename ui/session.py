@@ -193,5 +193,6 @@ class WindowSession(QObject):
             if not self.agent.running and not self.compaction.running:
                 break
             await asyncio.sleep(0.02)
+        await self.agent.automatic.stop_ahead()
         self.window.close()
         self._done.set()

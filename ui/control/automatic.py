@@ -60,6 +60,11 @@ class AutomaticControl(QObject):
         self._desk.bench.subscribe(self._changed)
         self._document_changed()
 
+    async def stop_ahead(self) -> None:
+        """End every summary that is made ahead, whichever session it is of."""
+        for automatic in list(self._kept.values()):
+            await automatic.prompts.stop()
+
     # one per session ---------------------------------------------------------------------------
 
     def of(self, document: Document) -> AutomaticCompaction:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from explorer.compaction.background import State
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.paths import database_path
 from explorer.session.kinds import Kind
-from tests.models.server import Answer, ChatServer
+from explorer.store import Store
+from tests.models.server import Answer, ChatServer, Stall
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from ui.main_window import TABS
@@ -82,6 +86,34 @@ async def test_a47_a_summary_made_ahead_is_seen_and_applied(
     assert len(asked) == 1
     turn = next(r for r in server.requests if r not in asked)
     assert asked[0]["messages"][:-1] == turn["messages"]
+
+
+@pytest.mark.parametrize("way", ["the button", "closing the window"])
+async def test_e21_a_summary_that_hangs_can_be_ended(
+    house: House, server: ChatServer, way: str
+) -> None:
+    """Nothing is left running, and the draft does not say for ever that it is on its way."""
+    server.plan(Stall(after=1))
+    live = await copilot(house)
+    await see_prompt(live)
+    page, desk = live.window.prompt, live.session.desk
+    assert page.shown is not None
+    window = int(page.shown.tokens / 0.93)
+    desk.set_settings(replace(Settings.of(PROFILES["copilot"]), context_window=window))
+    live.keys("F7")
+    live.type("Is it done?\n")
+    await live.until(lambda: page.machine.state is State.IN_PROGRESS, "the summary's beginning")
+    await live.until(server.started.is_set, "the first words")
+    if way == "the button":
+        live.press_button("Stop", page)
+        await live.until(lambda: page.machine.state is State.IDLE, "the stop")
+        await live.until(lambda: not page.stop.isVisible(), "nothing to stop")
+    await live.close()
+    store = Store.open(database_path())
+    try:
+        assert [row.status for row in store.drafts(store.sessions()[0].key)] == ["cancelled"]
+    finally:
+        store.close()
 
 
 async def test_a53_compact_now_asks_copilots_way(house: House, server: ChatServer) -> None:
