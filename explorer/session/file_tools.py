@@ -48,6 +48,8 @@ _PARTS = frozenset({
     "offset", "limit", "lines", "line", "start_line", "end_line", "startLine", "endLine",
     "view_range", "pages", "range",
 })  # fmt: skip
+_USUAL = frozenset({"path", "content", "edits", "oldText", "newText", "old_text", "new_text"})
+"""Arguments of a call of pi's tools that touches all of one file and does nothing else."""
 _PATCH_TEXTS = ("input", "patch", "patchText", "patch_text", "command")
 _PATCH_LINE = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.+?)\s*$", re.M)
 _PATCH_KINDS: dict[str, OpKind] = {
@@ -251,6 +253,12 @@ def file_ops(tool: str, arguments: object, call_id: str) -> tuple[FileOp, ...]:
     reader = FILE_TOOLS.get(tool)
     if reader is None or not isinstance(arguments, dict):
         return ()
+    kind = PI_TOOLS.get(tool)
+    if kind is not None and _USUAL.issuperset(arguments):
+        # What nearly all calls look like, and imports read hundreds of thousands of.
+        path = arguments.get("path")
+        if type(path) is str and path:
+            return (FileOp(kind, path, call_id),)
     seen_by_pi = arguments.get("path") if tool in PI_TOOLS else None
     found: list[FileOp] = []
     for kind, path, known in reader(arguments):
