@@ -76,6 +76,16 @@ def output_cap(purpose: Purpose, settings: Settings, model_limit: int | None = N
     return max(1, cap if model_limit is None else min(cap, model_limit))
 
 
+def purposes_of(preparation: Preparation) -> list[Purpose]:
+    """What a compaction's requests are for, in their order, as far as that is known before the
+    entries are read."""
+    two = preparation.profile.split == "two-summaries"
+    prefix = bool(preparation.turn_prefix) and two
+    purposes: list[Purpose] = ["history"] if preparation.history or not prefix else []
+    purposes += ["turn_prefix"] if prefix else []
+    return [*purposes, "short"] if preparation.profile.short_summary else purposes
+
+
 def build_requests(
     preparation: Preparation,
     entries: EntryReader,

@@ -16,13 +16,14 @@ from explorer.compaction.requests import (
     SummaryRequest,
     build_requests,
     output_cap,
+    purposes_of,
     window_request,
 )
 from explorer.compaction.serialize import escape_tags
 from explorer.compaction.validation import FREE, SECTION_SETS, form_of
 from explorer.templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI, Session
-from tests.compaction.test_requests import requests, split_turn, whole_turns
+from tests.compaction.test_requests import prefix_only, requests, split_turn, whole_turns
 
 TEMPLATES = load_templates()
 TAGS = (
@@ -184,3 +185,16 @@ def test_c6_a_request_without_its_material_cannot_be_asked_in_windows() -> None:
     assert request.material is not None
     with pytest.raises(ValueError, match="were not kept"):
         window_request(bare, request.material.conversation, "", -1, 10)
+
+
+@pytest.mark.parametrize("sections", SECTION_SETS)
+@pytest.mark.parametrize("short", [True, False])
+@pytest.mark.parametrize("split", ["two-summaries", "one-summary"])
+def test_what_requests_are_for_is_known_before_they_are_made(
+    sections: str, short: bool, split: str
+) -> None:
+    profile = replace(of_set(sections), short_summary=short, split=split)  # type: ignore[arg-type]
+    for session in (split_turn(), whole_turns(), prefix_only()):
+        prepared = session.prepared(10, profile)
+        made = [request.purpose for request in requests(session, prepared)]
+        assert purposes_of(prepared) == made

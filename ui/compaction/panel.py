@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.compaction.requests import purposes_of
 from ui.compaction.draft_page import DraftPage
 from ui.compaction.ports import CompactionDocument, ModelChoice, ShownDraft
 from ui.compaction.request_window import RequestWindow, request_sizes
@@ -328,29 +329,14 @@ class CompactionPanel(QWidget):
     def draft_started(self) -> None:
         """The requests are on their way."""
         shown = self._drafted = self._drafted or self._shown
-        purposes = ["history"]
-        if shown is not None and isinstance(shown.preparation, Preparation):
-            prepared = shown.preparation
-            purposes = ["history"] if prepared.history or not prepared.turn_prefix else []
-            profile = prepared.profile
-            if prepared.turn_prefix and profile.split == "two-summaries":
-                purposes.append("turn_prefix")
-            purposes = purposes or ["history"]
-            purposes += ["short"] if profile.short_summary else []
+        prepared = shown.preparation if shown is not None else None
+        purposes = purposes_of(prepared) if isinstance(prepared, Preparation) else ["history"]
         self._pages.setCurrentWidget(self.draft)
-        self.draft.begin(self.setup.chosen_model(), purposes)
+        self.draft.begin(self.setup.chosen_model(), list(purposes))
 
     def draft_text(self, delta: str, purpose: str = "history") -> None:
         """A piece of an answer."""
         self.draft.streaming.add(purpose, delta)
-
-    def draft_restarted(self, purpose: str) -> None:
-        """The pieces of an answer so far are void."""
-        self.draft.streaming.restart(purpose)
-
-    def draft_waits(self, sentence: str) -> None:
-        """What the draft waits for, in words."""
-        self.draft.streaming.tell(sentence)
 
     def draft_finished(self, draft: ShownDraft) -> None:
         """The draft is there, to be read, edited and committed."""

@@ -147,11 +147,11 @@ class CompactionControl(QObject):
 
         def waits(sentence: str) -> None:
             if self._desk.document is document:
-                panel.draft_waits(sentence)
+                panel.draft.streaming.tell(sentence)
 
         def restarted(purpose: str) -> None:
             if self._desk.document is document:
-                panel.draft_restarted(purpose)
+                panel.draft.streaming.restart(purpose)
 
         try:
             others = self._desk.after(model)

@@ -53,6 +53,22 @@ async def test_cancelling_a_draft_changes_nothing(house: House, server: ChatServ
     await live.until(lambda: panel.draft.drafts(), "another draft")
 
 
+async def test_an_answer_that_is_asked_for_again_takes_the_place_of_the_first(
+    house: House, server: ChatServer
+) -> None:
+    """C7: what was written before the reminder is void, and what is waited for is told."""
+    server.plan(Answer(text="## Goal\nHalf of it"), Stall(after=1, text="From the beginning"))
+    live = await house.start(sample_path())
+    await summarize(live)
+    streaming = live.window.compaction.draft.streaming
+    await live.until(lambda: "From the beginning" in streaming.written(), "the second answer")
+    assert "Half of it" not in streaming.written()
+    assert "Asking once more" in streaming.progress.text()
+    live.press_button("Cancel", live.window.compaction)
+    await live.until(lambda: not live.session.compaction.running, "the end of the draft")
+    await live.idle()
+
+
 @pytest.mark.parametrize(
     ("plan", "reason"),
     [
