@@ -93,6 +93,7 @@ class DraftPage(QWidget):
         self.facts = Caption(parent=self)
         self.facts.setWordWrap(True)
         self.made = MadeView(self)
+        self.did = self.made.did
         self.sizes = QLabel(self)
         self.problem = QLabel(self)
         self.problem.setWordWrap(True)

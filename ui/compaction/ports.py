@@ -11,6 +11,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
+from ui.compaction.made_words import MadeBy
 
 
 class CompactionDocument(Protocol):
@@ -76,6 +77,14 @@ class ShownDraft(Protocol):
     @property
     def problem(self) -> str:
         """Why it cannot be committed; empty when it can."""
+
+    @property
+    def attempts(self) -> Sequence[MadeBy]:
+        """Every call that was made for it."""
+
+    @property
+    def short_summary(self) -> str:
+        """Two or three sentences for display; empty for none."""
 
     @property
     def facts(self) -> Mapping[str, Any]:

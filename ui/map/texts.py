@@ -74,7 +74,8 @@ class TextCache:
         self._folds.clear()
 
     def compaction(self, entry: int) -> str:
-        """``Compaction 14:31 · 184.2k → 23.8k · 312 entries folded``."""
+        """``Compaction 14:31 · 184.2k → 23.8k · 312 entries folded · I fixed it``: the sizes, and
+        at the end its short summary, or the first that its summary says."""
         if title := self.titles.get(entry):
             return title
         fold = self._model.fold(entry)
@@ -85,7 +86,15 @@ class TextCache:
             number = len(fold.folded)
             word = "folded" if entry in self._model.folded else "summarized"
             parts.append(f"{number:,} {'entry' if number == 1 else 'entries'} {word}")
+        if told := self.told_by(entry):
+            parts.append(told)
         return " · ".join(parts)
+
+    def told_by(self, entry: int) -> str:
+        """A compaction's short summary, or the first that its summary says."""
+        if entry not in self._lines:
+            self.fetch([entry])
+        return self._lines[entry]
 
     def short(self, entry: int) -> str:
         """The line without what must be worked out, for views of everything."""
@@ -133,6 +142,8 @@ class TextCache:
         if columns.usage[entry] >= 0:
             tokens += f" · {columns.usage[entry]:,} in the context, by the provider"
         lines.append(f"{moment} · {tokens}" if moment else tokens)
+        if columns.kind[entry] == Kind.COMPACTION and (told := self.told_by(entry)):
+            lines.append(told)
         lines += self._notes(entry)
         partition = self._model.partition
         if verdict_of(partition, entry) >= 0:
