@@ -97,15 +97,7 @@ def _labelled(told: Sequence[tuple[str, str]]) -> str:
 
 
 def _headed(told: Sequence[tuple[str, str]]) -> str:
-    """One message under its heading; thinking and calls are parts of a reply."""
-    if not told:
-        return ""
-    heading = told[0][0].removesuffix(" thinking").removesuffix(" tool calls")
-    parts = [
-        text if label == heading else f"({label.removeprefix('Assistant ')}) {text}"
-        for label, text in told
-    ]
-    return f"[{heading.upper().replace(' ', '_')}]\n" + _BLANK_LINE.join(parts)
+    return _BLANK_LINE.join(f"[{label.upper().replace(' ', '_')}]\n{text}" for label, text in told)
 
 
 def _reply(content: object, *, with_blank: bool) -> list[tuple[str, str]]:

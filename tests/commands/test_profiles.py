@@ -158,3 +158,29 @@ def test_compare_takes_any_profiles_and_one_window(capsys: pytest.CaptureFixture
     assert [row["profile"] for row in found] == ["pi", "pi-0.58"]
     assert {row["context_window"] for row in found} == {20_000}
     assert found[1]["entries_lost"] > found[0]["entries_lost"] == 0
+
+
+@pytest.mark.parametrize("name", list(BASES))
+def test_every_profile_makes_a_summary_offline(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """In its own headings, from a conversation written down in its own way."""
+    assert main(["compact", SAMPLE, "--profile", name, "--dry-run", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    summary = json.loads(out)["summary"]
+    opening = {
+        "explorer": "## Goal", "pi": "## Goal", "pyagent": "## Goal", "pi-documented": "## Goal",
+        "copilot": "1. Conversation Overview",
+    }  # fmt: skip
+    # What is left out starts after the last compaction: a split turn's beginning is all there is.
+    assert summary.startswith(opening.get(name, "**Turn Context (split turn):**"))
+
+
+def test_every_profile_can_be_previewed(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in BASES:
+        assert main(["preview", SAMPLE, "--profile", name, "--json"]) == 0
+        shown = json.loads(capsys.readouterr().out)
+        assert shown["profile"] == name
+        assert shown["first_kept_entry"]
+        assert shown["requests"]

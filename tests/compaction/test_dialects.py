@@ -29,11 +29,12 @@ def test_a21_the_dialect_of_pis_document_has_headings_and_dividers() -> None:
     text, spans = serialize([(3, USER), (4, REPLY), (5, RESULT)], DIVIDED)
     assert text == (
         "[USER]\nDo it\n\n---\n\n"
-        '[ASSISTANT]\n(thinking) How?\n\nSo.\n\n(tool calls) read(path="a")\n\n---\n\n'
+        "[ASSISTANT_THINKING]\nHow?\n\n[ASSISTANT]\nSo.\n\n"
+        '[ASSISTANT_TOOL_CALLS]\nread(path="a")\n\n---\n\n'
         "[TOOL_RESULT]\n1"
     )
     assert [text[a:b].splitlines()[0] for a, b, _ in spans] == [
-        "[USER]", "[ASSISTANT]", "[TOOL_RESULT]",
+        "[USER]", "[ASSISTANT_THINKING]", "[TOOL_RESULT]",
     ]  # fmt: skip
     assert [entry for _, _, entry in spans] == [3, 4, 5]
 

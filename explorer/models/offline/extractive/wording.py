@@ -111,7 +111,8 @@ def _window(text: str, atoms: tuple[Atom, ...]) -> str:
         return text
     start, end = spans[0][0], spans[-1][1]
     first = min(atom.start for atom in atoms)
-    last = max(atom.end for atom in atoms if atom.end <= len(text))
+    # What an exact thing stands for may reach beyond a text that was cut.
+    last = max((atom.end for atom in atoms if atom.end <= len(text)), default=end)
     before = list(_WORD.finditer(text, start, first))
     if len(before) > _BEFORE:
         start = before[-_BEFORE].start()
