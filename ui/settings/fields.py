@@ -55,7 +55,7 @@ class Field(QWidget):
 
     def show_standing(self, now: Standing) -> None:
         """Show what holds, without a signal."""
-        raise NotImplementedError
+        self.setEnabled(not now.blocked)
 
 
 class SwitchField(Field):
@@ -71,7 +71,7 @@ class SwitchField(Field):
         value = now.here_value if now.here else now.value
         self.box.setChecked(bool(value))
         self.box.setText("On" if value else "Off")
-        self.setEnabled(not now.blocked)
+        super().show_standing(now)
 
 
 class ChoiceField(Field):
@@ -91,7 +91,7 @@ class ChoiceField(Field):
 
     def show_standing(self, now: Standing) -> None:
         self.box.setCurrentIndex(self.box.findData(now.here_value if now.here else now.value))
-        self.setEnabled(not now.blocked)
+        super().show_standing(now)
 
 
 class _Box(QLineEdit):
@@ -137,7 +137,7 @@ class TextField(Field):
         if not typing or was is None or was.here_value != now.here_value:
             self._undo()
         self.box.setPlaceholderText(_placeholder(now))
-        self.setEnabled(not now.blocked)
+        super().show_standing(now)
 
     def _undo(self) -> None:
         now = self._now
