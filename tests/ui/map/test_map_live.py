@@ -261,3 +261,25 @@ def test_a_closed_map_waits_for_its_layout(app: QApplication) -> None:
     pane.shutdown()
     assert not pane.model._worker.is_busy
     pane.deleteLater()
+
+
+def test_a25_a_compaction_says_in_short_what_it_tells(show: Show) -> None:
+    """In its fold on the map, for screen readers, and in its tip."""
+    talk = Talk()
+    talk.turns(6)
+    kept = talk.document.tree.columns.ids[10]
+    told = talk.entry(
+        "compaction", summary="## Goal\n- Long", shortSummary="I fixed the retry that flaked.",
+        firstKeptEntryId=kept, tokensBefore=9_000,
+    )  # fmt: skip
+    without = talk.entry(
+        "compaction", summary="## Goal\n- Plain words", firstKeptEntryId=kept, tokensBefore=9_000
+    )
+    pane = show(talk.document)
+    texts = pane.model.texts
+    assert texts.line(told).endswith("folded · I fixed the retry that flaked.") or texts.line(
+        told
+    ).endswith("summarized · I fixed the retry that flaked.")
+    assert "I fixed the retry that flaked." in texts.tip(told)
+    assert "I fixed the retry that flaked" in texts.describe(told)
+    assert texts.line(without).endswith("Plain words"), "else the first that the summary says"
