@@ -65,7 +65,7 @@ class WindowSession(QObject):
         self.compaction = CompactionControl(self.desk)
         self.pruning = PruningControl(self.desk)
         self.prompts = PromptControl(self.desk, self.agent)
-        self.settings = SettingsControl(self.desk)
+        self.settings = SettingsControl(self.desk, self.agent.automatic)
         self.profiles = ProfilesControl(self.desk)
         self.comparing = CompareControl(self.desk, self.profiles)
         self.extensions = ExtensionsControl(self.desk)

@@ -45,6 +45,8 @@ class AutomaticControl(QObject):
         """Ends what the agent is doing."""
         self._kept: dict[int, AutomaticCompaction] = {}
         self._chosen: dict[int, bool] = {}
+        self._forgotten: set[int] = set()
+        """Sessions whose choice was given up here, which the database may not know yet."""
         self._first: Callable[[], object] = lambda: None
         self._second: Callable[[], object] = lambda: None
         strip, switch = desk.window.agent.automatic, desk.window.agent.automatic_switch
@@ -99,11 +101,28 @@ class AutomaticControl(QObject):
 
     def is_on(self, document: Document) -> bool:
         """Whether a session is compacted by itself: its own choice, else the profile's."""
-        if document.key not in self._chosen:
+        if document.key not in self._chosen and document.key not in self._forgotten:
             kept = document.choices().get(CHOICE)
             if isinstance(kept, bool):
                 self._chosen[document.key] = kept
         return self._chosen.get(document.key, self._desk.profile.enabled)
+
+    def own_choice(self) -> bool | None:
+        """What the session shown chose for itself; None where it follows the settings."""
+        document = self._desk.document
+        if document is None:
+            return None
+        self.is_on(document)
+        return self._chosen.get(document.key)
+
+    def forget_choice(self) -> None:
+        """Let the session shown follow the settings again."""
+        document = self._desk.document
+        if document is not None and self._chosen.pop(document.key, None) is not None:
+            self._forgotten.add(document.key)
+            document.choose(CHOICE, None)
+            self._show_switch()
+            self.show()
 
     def _switched(self, on: bool) -> None:
         document = self._desk.document

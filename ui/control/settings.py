@@ -10,17 +10,21 @@ from PySide6.QtCore import QObject
 from explorer.compaction.profile import PROFILES
 from explorer.models.door import ModelError
 from explorer.settings.live import SettingsChanged
+from ui.control.automatic import AutomaticControl
 from ui.control.desk import Desk
 from ui.settings.dialog import SettingsDialog
 from ui.settings.standing import Surroundings
+
+ENABLED = "compaction.enabled"
 
 
 class SettingsControl(QObject):
     """Watches the settings files for as long as the window is open."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, automatic: AutomaticControl) -> None:
         super().__init__(desk)
         self._desk = desk
+        self._automatic = automatic
         self._told: list[str] = []
         self._endpoint = ""
         self._ends: list[Callable[[], None]] = []
@@ -53,7 +57,7 @@ class SettingsControl(QObject):
             self.dialog.activateWindow()
             return
         desk = self._desk
-        dialog = SettingsDialog(desk.live, self._around, desk.forget_choice, desk.window)
+        dialog = SettingsDialog(desk.live, self._around, self._forget, desk.window)
         dialog.finished.connect(self._closed)
         self.dialog = dialog
         desk.live.refresh()
@@ -73,7 +77,15 @@ class SettingsControl(QObject):
         own = desk.profiles.get(desk.profile.name) or PROFILES["explorer"]
         names = [model.id for model in desk.model_infos()]
         titles = {name: profile.title for name, profile in desk.profiles.items()}
-        return Surroundings(desk.project, own, desk.own_choices(), names, titles)
+        chosen = desk.own_choices()
+        if (on := self._automatic.own_choice()) is not None:
+            chosen[ENABLED] = on
+        return Surroundings(desk.project, own, chosen, names, titles)
+
+    def _forget(self, name: str) -> None:
+        if name == ENABLED:
+            self._automatic.forget_choice()
+        self._desk.forget_choice(name)
 
     def _changed(self, change: SettingsChanged) -> None:
         self._desk.settings_file_changed()

@@ -186,6 +186,24 @@ async def test_switches_choices_and_lists(house: House) -> None:
     assert live.window.agent.models.currentData() == "my/agent"
 
 
+async def test_the_switch_of_a_session_is_a_choice_of_its_own(house: House) -> None:
+    """A12: at run time, for one session, over the settings."""
+    live = await house.start(sample_path())
+    switch = live.window.agent.automatic_switch
+    live.click(switch, QPoint(10, switch.height() // 2))
+    assert not switch.isChecked()
+    dialog = await opened(live)
+    enabled = await row(live, dialog, "compaction.enabled")
+    assert enabled.badge.text() == "This session"
+    live.click(enabled.forget)
+    await live.settle()
+    assert enabled.badge.text() == "Profile"
+    assert switch.isChecked()
+    live.click(enabled.field.focusProxy(), QPoint(10, 10))
+    await live.settle()
+    assert not switch.isChecked()
+
+
 async def test_the_projects_settings_and_trust(house: House, tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
