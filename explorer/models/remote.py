@@ -15,6 +15,7 @@ import os
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -102,7 +103,8 @@ async def call_endpoint(
 ) -> None:
     """Post a request and tell its answer as events. Raises ModelError."""
     address = check_address(request.endpoint or settings.address, settings.allow_plain)
-    import httpx  # a fifth of a second that nobody shall wait for who has no endpoint
+    # A fifth of a second that nobody shall wait for who has no endpoint.
+    httpx = import_module("httpx")
 
     try:
         async with asyncio.timeout(settings.timeout_s):
