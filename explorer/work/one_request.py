@@ -75,7 +75,8 @@ class OneRequest:
                 if overflow or number + 1 == len(models):
                     raise
                 told = error.told if isinstance(error, ModelError) else str(error)
-                self._order.on_progress(f"{model}: {told} Asking {models[number + 1]}.")
+                told = f"{model}: {told.rstrip('.')}. Asking {models[number + 1]}."
+                self._order.on_progress(told)
                 self._order.on_restart(self.request.purpose)
                 continue
             return part_of(answer, (clock() - started) * 1000)
