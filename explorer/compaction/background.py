@@ -238,7 +238,7 @@ def _exceeded(machine: Machine) -> Step:
     if machine.state is State.COMPLETED:
         return machine, (Apply(machine.run),)
     note = "The prompt does not fit and nothing was prepared: summarizing now."
-    return replace(machine, state=State.IDLE, note=note), (Foreground(),)
+    return replace(machine, state=State.IDLE, problem="", note=note), (Foreground(),)
 
 
 def _ended(machine: Machine, note: str) -> Step:
