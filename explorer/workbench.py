@@ -27,6 +27,7 @@ from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProg
 from explorer.templates import load_prompt, load_templates
 from explorer.work.changes import ChangeHub, Listener, ProfilesChanged, SessionsChanged
 from explorer.work.document import Document
+from explorer.work.transcript import Transcripts
 
 if TYPE_CHECKING:  # see explorer.work.appending
     from explorer.store import Hit, Store
@@ -100,9 +101,12 @@ class Workbench:
         return await asyncio.to_thread(lambda: list(discover(home)))
 
     async def remove(self, key: int) -> None:
-        """Take a session out of the database; the file that it came from stays."""
+        """Take a session out of the database, and its transcripts with it; the file that it came
+        from stays. Raises StoreError, OSError."""
         self._open.pop(key, None)
+        session_id = self.store.session(key).session_id
         await asyncio.wrap_future(self.store.delete(key))
+        await asyncio.to_thread(Transcripts(self.store.path, session_id).remove)
         self.hub.publish(SessionsChanged())
 
     async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[Hit]:

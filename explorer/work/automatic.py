@@ -288,8 +288,9 @@ class AutomaticCompaction:
         needed = None if everything or policy.amount == "everything" else over
         if needed is not None and needed <= 0:
             return False
-        plan = document.plan_pruning(rules.profile, needed=needed)
-        if not plan.results or self._was_taken_back():
+        # A tenth of a second for the longest sessions.
+        plan = await asyncio.to_thread(document.plan_pruning, rules.profile, needed=needed)
+        if not plan.results or plan.leaf != document.leaf or self._was_taken_back():
             return False
         entry = await document.prune(plan, "Before a compaction was decided on.")
         self._last = self._pruned = entry

@@ -6,6 +6,7 @@ numbers that a tool can read parts of. It is written whole or not at all, beside
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import re
@@ -27,6 +28,8 @@ FOLDER = "transcripts"
 READ_TOOL = "read"
 _AT_ONCE = 256
 _UNSAFE = re.compile(r"[^\w.-]+")
+_BETWEEN = "~"
+"""Stands in no name, so that no session's files can be taken for another's."""
 _OWN_FIELDS = ("summary", "command", "code", "output")
 
 
@@ -59,7 +62,7 @@ class Transcripts:
                 start = path.position(forked[-1])
                 break
         first = tree.columns.ids[path[start]] if len(path) else "empty"
-        return self.folder / f"{self._name}-{_UNSAFE.sub('-', first)[:40]}.txt"
+        return self.folder / f"{self._name}{_BETWEEN}{_UNSAFE.sub('-', first)[:40]}.txt"
 
     def write(self, tree: SessionTree, payloads: Payloads, leaf: int) -> Transcript:
         """Write the path to ``leaf``. Raises OSError, and then the old file is as it was."""
@@ -86,10 +89,15 @@ class Transcripts:
         name = path.name
         return (
             path.parent == self.folder
-            and name.startswith(f"{self._name}-")
+            and name.startswith(f"{self._name}{_BETWEEN}")
             and name.endswith(".txt")
             and path.is_file()
         )
+
+    def remove(self) -> None:
+        """Delete them all. Raises OSError for one that cannot be."""
+        for path in self.folder.glob(f"{glob.escape(self._name)}{_BETWEEN}*.txt"):
+            path.unlink(missing_ok=True)
 
 
 def transcripts_of(document: Document) -> Transcripts:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.triggers import Trigger, shrinks
-from explorer.models.door import REMOTE, Cancelled, CancelToken
+from explorer.models.door import Cancelled, CancelToken
 from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.rules import AutomaticRules
 
@@ -32,18 +32,16 @@ def order_of(
 ) -> Order:
     """What is asked for under the rules of the moment: the service first, where there is one,
     then the models in turn (A43)."""
-    endpoint = rules.profile.remote_endpoint
-    models = (REMOTE,) * bool(endpoint) + (rules.summary_model, *rules.fallbacks)
-    return Order(
+    order = Order(
         rules.instructions,
-        models[0],
+        rules.summary_model,
         lambda _purpose, _text: None,
         cancel,
-        fallbacks=models[1:],
+        fallbacks=rules.fallbacks,
         on_progress=on_progress,
-        endpoint=endpoint,
         facts={"trigger": trigger},
     )
+    return order.via(rules.profile.remote_endpoint)
 
 
 async def draft_and_commit(document: Document, rules: AutomaticRules, order: Order) -> int:

@@ -667,3 +667,12 @@ def test_a51_branches_have_transcripts_of_their_own(document: Document) -> None:
     assert second.path != first.path
     assert first.path.read_text("utf-8") == before
     assert "Another way." in second.path.read_text("utf-8")
+
+
+def test_a51_transcripts_go_with_their_session(document: Document, bench: Workbench) -> None:
+    own = transcripts_of(document).write(document.tree, document.payloads, document.leaf)
+    other = own.path.with_name(f"{document.header.session_id}-2~empty.txt")
+    other.write_text("another session's")
+    wait(bench.remove(document.key))
+    assert not own.path.exists()
+    assert other.exists()
