@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -127,6 +127,13 @@ class EntryHeader(QWidget):
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)
         self._make_room()
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as one line of the two below each other."""
+        named = self.sign.sizeHint().width() + self.number.sizeHint().width() + 3 * S8
+        named += self.title.minimumSizeHint().width()
+        wide = max(named, self._views.minimumSizeHint().width()) + S16 + S12
+        return QSize(wide, super().minimumSizeHint().height())
 
     def _make_room(self) -> None:
         """Name and choice of view side by side where both fit, else one below the other."""

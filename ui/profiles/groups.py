@@ -24,7 +24,7 @@ def _policy(title: str, policy: str) -> Group:
 
 GROUPS = (
     Group(
-        "When a compaction starts",
+        "When it starts",
         (
             "enabled", "context_window", "reserve_tokens", "reserve_floor_percent",
             "threshold_percent", "threshold_tokens", "usage", "overflow_recovery",
@@ -32,7 +32,7 @@ GROUPS = (
         ),
     ),
     Group(
-        "Where the cut falls",
+        "Where it cuts",
         (
             "cut_unit", "keep_recent_tokens", "keep_rounds", "keep_recent_scale", "weights",
             "boundary", "valid_cuts", "empty_input", "oversized_tail", "turn_judgement",
@@ -61,6 +61,6 @@ GROUPS = (
         ),
     ),
     _policy("Old tool results", "pruning"),
-    _policy("Summaries made ahead", "background"),
-    _policy("Prompts with a budget", "prompt_budget"),
+    _policy("Made ahead", "background"),
+    _policy("Prompt budget", "prompt_budget"),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from explorer.compaction.profile import POLICIES, Profile
 from ui.profiles.groups import GROUPS, Group
 from ui.profiles.rule_row import RuleRow
 from ui.profiles.telling import differing_in
-from ui.theme import S4, S8, set_tone
+from ui.theme import S4, S8, bind_font, set_tone, ui_font
 from ui.widgets.panels import CollapsibleSection
 
 
@@ -65,11 +65,16 @@ class RuleGroup(QWidget):
             words = QLabel(policy.explanation, self)
             words.setWordWrap(True)
             set_tone(words, "dim")
-            self.switch = QCheckBox(policy.title, self)
+            title = QLabel(policy.title, self)
+            title.setWordWrap(True)
+            bind_font(title, lambda: ui_font(bold=True))
+            self._column.addWidget(title)
+            self.switch = QCheckBox("On", self)
+            self.switch.setAccessibleName(policy.title)
             self.switch.setAccessibleDescription(policy.explanation)
             self.switch.clicked.connect(self._switched)
-            self._column.addWidget(self.switch)
             self._column.addWidget(words)
+            self._column.addWidget(self.switch)
             self._column.addSpacing(S4)
         for key in self.group.keys:
             row = self.rows[key] = RuleRow(key, self)

@@ -144,9 +144,11 @@ class _Line(QWidget):
         super().__init__(parent)
         self._field, self._width = field, width
         line = row(field, unit, 1)
+        line.setStretchFactor(field, 100)
         self.setLayout(line)
         on_theme_changed(self._restyle)
         self._restyle()
 
     def _restyle(self) -> None:
-        self._field.setFixedWidth(scaled(self._width))
+        self._field.setMinimumWidth(scaled(60))
+        self._field.setMaximumWidth(scaled(self._width))

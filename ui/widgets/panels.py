@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -99,6 +100,7 @@ class CollapsibleSection(QWidget):
         self.header.setText(title)
         self.header.setAccessibleName(title)
         self.header.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.header.setMinimumWidth(1)
         self.header.setCursor(Qt.CursorShape.PointingHandCursor)
         self.header.clicked.connect(lambda: self.set_expanded(not self._expanded))
         self._tone = tone
@@ -122,8 +124,22 @@ class CollapsibleSection(QWidget):
     def set_title(self, title: str) -> None:
         """Change the heading."""
         self._title = title
-        self.header.setText(title)
         self.header.setAccessibleName(title)
+        self._fit_title()
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._fit_title()
+
+    def _fit_title(self) -> None:
+        """The heading ends in an ellipsis where there is no room for all of it."""
+        self.header.setText(self._title)
+        around = self.header.sizeHint().width() - self.header.fontMetrics().horizontalAdvance(
+            self._title
+        )
+        room = max(0, self.width() - around)
+        mode = Qt.TextElideMode.ElideRight
+        self.header.setText(self.header.fontMetrics().elidedText(self._title, mode, room))
 
     def set_expanded(self, expanded: bool) -> None:
         """Show or hide the content."""

@@ -218,7 +218,7 @@ def test_every_rule_is_told_in_words_and_can_be_changed(panel: CompactionPanel) 
 def test_a_policy_is_switched_on_with_its_rules(panel: CompactionPanel) -> None:
     panel.show_rules_page()
     panel.rules.rules.show_all()
-    ahead = panel.rules.rules.groups["Summaries made ahead"]
+    ahead = panel.rules.rules.groups["Made ahead"]
     assert ahead.switch is not None and not ahead.switch.isChecked()
     assert not ahead.rows["background.cold"].isVisible()
     spy = Heard(panel.profile_changed)

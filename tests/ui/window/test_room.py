@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QRect
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QScrollArea, QWidget
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QScrollArea, QWidget
 
 from explorer.paths import ensure, preferences_path
 from tests.ui.window.house import House
 from tests.ui.window.running import sample_path, visible
 from tests.ui.window.steps import draft
+from ui import theme
 from ui.map.bar import Shown
 from ui.widgets.labels import ElidedLabel
 
@@ -19,10 +21,13 @@ SMALL = (1024, 700)
 
 
 @pytest.fixture(autouse=True)
-def large_text(explorer_home: object) -> None:
+def large_text(explorer_home: object, app: QApplication) -> Iterator[None]:
     """Text at 200 % from the first paint on."""
     ensure(preferences_path().parent)
     preferences_path().write_text(json.dumps({"scale": 200}), encoding="utf-8")
+    yield
+    theme.set_text_scale(1)
+    theme.set_theme(theme.theme_choice(), app)
 
 
 def cut_off(inside: QWidget) -> list[str]:
@@ -38,6 +43,12 @@ def cut_off(inside: QWidget) -> list[str]:
     for button in visible(inside, QAbstractButton):
         if button.text() and button.width() < button.minimumSizeHint().width():
             found.append(f"{button.text()!r}: {button.width()}")
+    for area in visible(inside, QScrollArea):
+        body, off = area.widget(), Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        if area.horizontalScrollBarPolicy() is off and body is not None:
+            over = body.width() - area.viewport().width()
+            if over > 0:
+                found.append(f"{body.parentWidget()}: {over} pixels are beyond the right edge")
     for kind in (QAbstractButton, QComboBox, QLabel):
         for part in visible(inside, kind):
             place = part.parentWidget()
@@ -65,6 +76,7 @@ async def test_every_page_is_whole(house: House) -> None:
         assert not cut_off(live.window), tab
     assert live.window.entry.header.title.text() == "Assistant"
     live.click(live.window.compaction.setup.rules)
+    live.window.compaction.rules.rules.show_all()
     await live.settle(8)
     assert not cut_off(live.window), "rules"
     live.mnemonic("‹ Back", live.window.compaction)
