@@ -3,49 +3,65 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from explorer.models.offline.extractive import cues
+from explorer.models.offline.extractive.asking import (
+    asks_change,
+    goal_kind,
+    is_prompt,
+    is_reaction,
+    split_pasted,
+    user_kind,
+)
 from explorer.models.offline.extractive.atoms import Atom, atoms_of
 from explorer.models.offline.extractive.blocks import Block, calls_of
-from explorer.models.offline.extractive.previous import atoms_of_item, summary_items
+from explorer.models.offline.extractive.focus import Focus
+from explorer.models.offline.extractive.lines import is_code, rare_lines, result_lines, shape_counts
+from explorer.models.offline.extractive.outcomes import (
+    Operation,
+    failed,
+    failing_lines,
+    is_dull,
+    operation_of,
+    result_told,
+)
+from explorer.models.offline.extractive.previous import ANSWER_TO, atoms_of_item, summary_items
 from explorer.models.offline.extractive.sentences import Piece, is_torn, pieces_of
+from explorer.models.offline.extractive.speech import (
+    announces,
+    assistant_kind,
+    breaks_off,
+    is_chatter,
+)
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
-from explorer.models.offline.extractive.words import lower_words, terms_of, word_set
+from explorer.models.offline.extractive.words import lower_words, terms_of
 
-_READING = word_set(
-    """
-    read ls grep find glob cat view search list fetch open
-    """
-)
-_DULL_COMMAND = re.compile(
-    r"^\s*(?:ls|cat|cd|pwd|echo|which|head|tail|wc|find|grep|rg|tree|"
-    r"git (?:status|diff|log|show))\b"
-)
-_CODE_LINE = re.compile(
-    r"[{(,;}\[:\\]$|^(?:def|class|import|from|return|if|for|while|const|let|var|function|export|"
-    r"public|private|static|async|await|use|package|fn|pub|type|interface|#include|//|/\*|\*|#|<)\b|^[/#*<]"
-)
 _STATEMENT = re.compile(r"^(?:raise|return|def|class|with|if|for|while|import|from|assert)\s")
 """What a line of Python begins with."""
-_HERE = re.compile(r"\s*<<-?\s*(['\"]?)\w+\1.*$")
-"""A command's text that follows on further lines: what is written there is no command."""
-_SHAPE = re.compile(r"[A-Za-z]+|\d+")
-_RESULT_LINES = 4
+_TO_THE_PERSON = re.compile(r"\b(?:you|your|should\s+i|shall\s+(?:i|we)|want)\b", re.IGNORECASE)
+_BULLET = re.compile(r"^[-*+#>\s]*(?:\d{1,3}[.)]\s+)?")
 _ERROR_LINES = 3
-_COMMON = 2
-_ASSIGNED = re.compile(r"^\s*[\w .()/-]{2,40}(?::|=|\bis\b|\bare\b)\s*\S")
+_WANTED_LINES = 40
+_RULE_LINES = 24
 _LATEST_LIMIT = 1200
+_FRESH_MESSAGES = 3
+_SHORT_ANSWER = 4
+_QUESTION_LIMIT = 240
 
 
 class Builder:
     """Collects statements in the order of time."""
 
-    def __init__(self) -> None:
+    def __init__(self, focus: Focus | None = None) -> None:
         self.statements: list[Statement] = []
-        self._shapes: Counter[str] = Counter()
+        self._focus = focus or Focus()
+        self._shapes: dict[str, int] = {}
         self._count = 0
+        self._pending: list[Operation] = []
+        self._failures: dict[str, list[Statement]] = {}
+        self._fresh_from = 0
+        self._last_speech = -1
 
     def add(
         self,
@@ -75,13 +91,13 @@ class Builder:
         """Add the items of an earlier summary, with the kinds that their sections gave them."""
         for kind, item in summary_items(text):
             if kind is Kind.LATEST:
-                for piece in pieces_of(item):
+                for piece in pieces_of(item.partition(f" ({ANSWER_TO}")[0]):
                     self._user_piece(piece, age, inherited=True)
                 continue
             if kind in (Kind.FACT, Kind.BLOCKED) and cues.names_failure(item):
                 kind = Kind.ERROR
             if kind is Kind.GOAL:
-                kind = _goal_kind(item)
+                kind = goal_kind(item)
             statement = self.add(item, kind, Speaker.SUMMARY, age, atoms_of_item(kind, item))
             statement.inherited = True
             statement.firm = kind in (Kind.FILE, Kind.COMMAND)
@@ -94,237 +110,179 @@ class Builder:
 
     def add_blocks(self, blocks: list[Block], cancelled: Callable[[], bool]) -> None:
         """Add a conversation."""
-        self._shapes = _shape_counts(blocks)
+        self._shapes = shape_counts(blocks, cancelled)
         last = max(1, len(blocks) - 1)
         latest = _latest_user_block(blocks)
+        spoken = [i for i, b in enumerate(blocks) if b.speaker is Speaker.USER]
+        self._fresh_from = spoken[-_FRESH_MESSAGES:][0] if spoken else 0
+        told = [i for i, b in enumerate(blocks) if b.speaker is Speaker.ASSISTANT]
+        self._last_speech = told[-1] if told else -1
         for index, block in enumerate(blocks):
             if cancelled():
                 return
             age = (len(blocks) - 1 - index) / last
             if index == latest:
-                self.add(_condensed(block.text), Kind.LATEST, Speaker.USER, age)
-            self._add_block(block, age)
+                self.add(_latest_text(blocks, index), Kind.LATEST, Speaker.USER, age)
+            self._add_block(block, index, age)
 
-    def _add_block(self, block: Block, age: float) -> None:
+    def _add_block(self, block: Block, index: int, age: float) -> None:
+        if block.speaker not in (Speaker.CALL, Speaker.RESULT):
+            self._pending.clear()
         match block.speaker:
             case Speaker.SUMMARY:
                 self.add_summary(block.text, age)
             case Speaker.USER:
-                for piece in pieces_of(block.text):
-                    self._user_piece(piece, age)
+                self._user_block(block.text, age, fresh=index >= self._fresh_from)
             case Speaker.ASSISTANT | Speaker.THINKING:
                 for piece in pieces_of(block.text):
-                    self._assistant_piece(piece, block.speaker, age)
+                    self._assistant_piece(piece, block.speaker, age, index == self._last_speech)
             case Speaker.CALL:
                 self._calls(block.text, age)
             case Speaker.RESULT:
-                self._result(block.text, age)
+                self._result(block.text, age, self._pending.pop(0) if self._pending else None)
 
-    def _user_piece(self, piece: Piece, age: float, inherited: bool = False) -> None:
+    def _user_block(self, text: str, age: float, *, fresh: bool) -> None:
+        said, pasted = split_pasted(text)
+        for piece in pieces_of(said):
+            statement = self._user_piece(piece, age)
+            if statement is not None:
+                statement.fresh = fresh
+        pasted = [line for line in pasted if not is_prompt(line)]
+        failing = [line for line in pasted if cues.is_error_line(line) and not is_code(line)]
+        for line in dict.fromkeys(failing[:_ERROR_LINES]):
+            self.add(line, Kind.ERROR, Speaker.RESULT, age)
+        for line in self._wanted(pasted, failing):
+            self.add(line, Kind.OUTPUT, Speaker.RESULT, age)
+
+    def _user_piece(self, piece: Piece, age: float, inherited: bool = False) -> Statement | None:
         text = piece.text
-        if not piece.code and (len(text) < 4 or cues.SMALL_TALK.match(text)):
-            return
+        if not piece.code and (len(text) < 4 or is_reaction(text)):
+            return None
         words = lower_words(text)
-        kind = _error_or_fact(text) if piece.code else user_kind(text, words)
+        failing = piece.code and cues.is_error_line(text)
+        kind = (Kind.ERROR if failing else Kind.FACT) if piece.code else user_kind(text, words)
         statement = self.add(text, kind, Speaker.USER, age)
         statement.firm = kind is Kind.CONSTRAINT and cues.FIRM.found(text, words)
-        statement.noted = cues.NOTED.found(text, words) or (
-            kind is Kind.FACT and bool(_SETTING.search(text))
-        )
+        statement.noted = cues.NOTED.found(text, words) or (kind is Kind.FACT and asks_change(text))
         statement.inherited = inherited
+        return statement
 
-    def _assistant_piece(self, piece: Piece, speaker: Speaker, age: float) -> None:
+    def _assistant_piece(self, piece: Piece, speaker: Speaker, age: float, last: bool) -> None:
         text = piece.text
         if len(text) < 8 or piece.title or cues.SMALL_TALK.match(text):
             return
         if _STATEMENT.match(text) and is_torn(text):
             return
-        if text.endswith("?"):
-            if atoms_of(text):
-                self.add(text, Kind.FACT, speaker, age)
-            return
-        words = lower_words(text)
         if piece.code:
-            if cues.is_error_line(text) and not _is_code(text):
+            if cues.is_error_line(text) and not is_code(text):
                 self.add(text, Kind.ERROR, speaker, age)
             return
+        if text.endswith("?"):
+            self._question(text, speaker, age, last)
+            return
+        words = lower_words(text)
+        if not piece.box and announces(text):
+            # What was begun last is told in full; what was begun before has results by now.
+            self.add(text, assistant_kind(piece, words, age), speaker, age)
+            return
+        atoms = atoms_of(text)
+        aside = not piece.box and (is_chatter(piece) or breaks_off(piece))
+        if aside and not atoms:
+            return
         kind = assistant_kind(piece, words, age)
-        statement = self.add(text, kind, speaker, age)
+        if aside and kind in (Kind.DONE, Kind.NEXT, Kind.DOING, Kind.BLOCKED, Kind.CONSTRAINT):
+            kind = Kind.FACT
+        statement = self.add(text, kind, speaker, age, atoms)
         statement.noted = cues.NOTED.found(text, words)
+
+    def _question(self, text: str, speaker: Speaker, age: float, last: bool) -> None:
+        """A question that ends the conversation waits for its answer; others were answered."""
+        if last and speaker is Speaker.ASSISTANT and len(terms_of(text)) >= 2:
+            self.add(text, Kind.NEXT, speaker, age)
+        elif not _TO_THE_PERSON.search(text) and atoms_of(text):
+            self.add(text, Kind.FACT, speaker, age)
 
     def _calls(self, text: str, age: float) -> None:
         for call in calls_of(text):
-            command = call.arguments.get("command") or call.arguments.get("cmd")
-            path = call.arguments.get("path") or call.arguments.get("file_path")
-            if isinstance(command, str) and command.strip():
-                line = _HERE.sub("", command.strip().split("\n")[0][:240])
-                if is_torn(line) or line.endswith(" -"):
-                    continue
+            operation = operation_of(call)
+            self._pending.append(operation)
+            line = operation.command
+            if line and not is_torn(line) and not line.endswith(" -"):
                 atom = Atom("command", line, 0, len(line))
-                statement = self.add(line, Kind.COMMAND, Speaker.CALL, age, (atom,))
-                statement.firm = not _DULL_COMMAND.match(line)
-            elif isinstance(path, str) and path.strip():
-                statement = self.add(path.strip(), Kind.FILE, Speaker.CALL, age)
-                statement.firm = call.name.lower() not in _READING
+                operation.told = self.add(line, Kind.COMMAND, Speaker.CALL, age, (atom,))
+                operation.told.firm = not is_dull(line)
+            elif operation.path:
+                operation.told = self.add(operation.path, Kind.FILE, Speaker.CALL, age)
+                operation.told.firm = not operation.reads
 
-    def _result(self, text: str, age: float) -> None:
-        """The failures of an output, and its few lines that look like no other line."""
-        lines = [line.strip() for line in text.split("\n")]
-        lines = [line for line in lines if 6 <= len(line) <= 400 and line[0] != "|"]
-        errors = [line for line in lines if cues.is_error_line(line) and not _is_code(line)]
-        for line in dict.fromkeys(errors[:_ERROR_LINES] + errors[-1:]):
-            self.add(line, Kind.ERROR, Speaker.RESULT, age)
-        failing = set(errors)
-        rare = [
-            (self._shapes[_shape(line)], index, line)
-            for index, line in enumerate(lines)
-            if line not in failing and len(line) <= 200 and self._shapes[_shape(line)] <= _COMMON
-        ]
-        rare.sort(key=lambda entry: (entry[0], not _ASSIGNED.match(entry[2]), entry[1]))
-        for _, _, line in sorted(rare[:_RESULT_LINES], key=lambda entry: entry[1]):
-            if _CODE_LINE.search(line) or is_torn(line):
-                continue
-            atoms = atoms_of(line)
+    def _result(self, text: str, age: float, operation: Operation | None) -> None:
+        """What an output shows: failures, that something was done, rules, and its few lines that
+        look like no other line."""
+        lines = result_lines(text)
+        failing = [line for line in failing_lines(lines, operation) if not is_code(line)]
+        shown = failing[:_ERROR_LINES] + failing[-1:]
+        wanted = self._wanted(lines, failing)
+        broken = failed(text, failing)
+        told: list[Statement] = []
+        for line in dict.fromkeys(shown + [line for line in wanted if line in set(failing)]):
+            told.append(self.add(line, Kind.ERROR, Speaker.RESULT, age))
+        if operation is not None:
+            self._came_of(operation, text, lines, age, told, broken=broken)
+            if operation.rules:
+                self._rules(lines, age)
+                return
+        done = operation.told.text if operation and operation.told else ""
+        for rare in rare_lines(lines, set(failing), self._shapes):
+            atoms = atoms_of(rare.text) if rare.text not in done else ()
             if atoms:
-                statement = self.add(line, Kind.OUTPUT, Speaker.RESULT, age, atoms)
-                statement.firm = _ASSIGNED.match(line) is not None or len(lines) <= 3
+                statement = self.add(rare.text, Kind.OUTPUT, Speaker.RESULT, age, atoms)
+                statement.firm = rare.assigned or len(lines) <= 3
+        for text in dict.fromkeys(line for line in wanted if line not in set(failing)):
+            self.add(text, Kind.OUTPUT, Speaker.RESULT, age)
 
+    def _came_of(
+        self,
+        operation: Operation,
+        text: str,
+        lines: list[str],
+        age: float,
+        told: list[Statement],
+        *,
+        broken: bool,
+    ) -> None:
+        """Whether the operation was done; a later run of the same settles earlier failures."""
+        if operation.reads:
+            for error in told:
+                error.solved = True  # it was looked at, and says nothing of how things stand
+            return
+        for error in self._failures.pop(operation.family, []):
+            error.solved = True
+        if broken:
+            self._failures[operation.family] = told
+            if operation.told is not None and operation.path:
+                operation.told.firm = False
+            return
+        shown = result_told(operation, text, lines)
+        if shown and operation.told is not None:
+            operation.told.dropped = "told with its result"
+            operation.told = self.add(shown, Kind.DONE, Speaker.RESULT, age)
 
-def _is_code(line: str) -> bool:
-    """Whether a line that speaks of a failure is torn out of a program or a listing of one."""
-    if cues.names_failure(line):
-        return False
-    return is_torn(line) or _CODE_LINE.search(line) is not None
+    def _rules(self, lines: list[str], age: float) -> None:
+        """The rules in a file that was written for agents."""
+        kept = 0
+        for line in lines:
+            text = _BULLET.sub("", line)
+            if kept < _RULE_LINES and cues.FIRM.found(text, lower_words(text)):
+                statement = self.add(text, Kind.CONSTRAINT, Speaker.RESULT, age)
+                statement.firm = True
+                kept += 1
 
-
-def _goal_kind(item: str) -> Kind:
-    """A rule or choice that came in with the first request belongs to its own section."""
-    kind = user_kind(item, lower_words(item))
-    return kind if kind in (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION) else Kind.GOAL
-
-
-def user_kind(text: str, words: frozenset[str]) -> Kind:
-    """What a sentence of the user is."""
-    asks = text.rstrip().endswith("?")
-    if asks and not cues.QUESTION_ASKS.search(text):
-        return Kind.REQUEST
-    if cues.names_failure(text) and not cues.FIRM.found(text, words):
-        return Kind.ERROR
-    decided = cues.DECISION.found(text, words)
-    if (
-        decided
-        and not asks
-        and re.search(r"\b(?:decid|decision|go(?:ing)?\s+with|chose|settled|agreed)", text, re.I)
-    ):
-        return Kind.DECISION
-    if not asks and _SETTING.search(text) and atoms_of(text) and not cues.FIRM.found(text, words):
-        return Kind.FACT
-    if cues.RULE.found(text, words):
-        return Kind.CONSTRAINT
-    if not asks and (decided or _WILL_DO.search(text) or _REASONED.search(text)):
-        return Kind.DECISION
-    if cues.PREFERENCE.found(text, words):
-        return Kind.PREFERENCE
-    if not asks and _only_points(text):
-        return Kind.FACT
-    if asks or _imperative(text):
-        return Kind.REQUEST
-    return Kind.FACT if cues.NOTED.found(text, words) or atoms_of(text) else Kind.REQUEST
-
-
-_SETTING = re.compile(
-    r"^\W*(?:\w+\W+){0,5}?(?:set|raise|lower|bump|increase|decrease|reduce|change|make|extend|cut|cap|"
-    r"move|rename|pin|upgrade|downgrade)\b",
-    re.IGNORECASE,
-)
-_WILL_DO = re.compile(r"\b(?:we['’]ll|we\s+will|we['’]re\s+going|let['’]?s)\s+\w+", re.IGNORECASE)
-_BINDING = re.compile(
-    r"\b(?:must(?:n['’]t)?|never(?!\s+(?:used|called|set|read|reached|runs?|fires?|happens?))|"
-    r"always(?!\s+uses?)|not allowed|required|forbidden|ha(?:s|ve) to)\b"
-    r"|^\W*(?:keep|don['’]t|do not|avoid|ensure|make sure|only|leave|stay|no)\b",
-    re.IGNORECASE,
-)
-_NEXT_MOVE = re.compile(
-    r"^\W*(?:(?:ok(?:ay)?|now|so|first|then|next)\W+)*let\s+me\b", re.IGNORECASE
-)
-_BARE_PAST = re.compile(r"^\W*(?:successfully\s+|also\s+)?[A-Z][a-z]+ed\b")
-_POINTS_AT = re.compile(
-    r"^\W*(?:please\s+|also\s+|and\s+)*(?:see|check|cf|refer\s+to|look\s+(?:at|in|into)|have\s+a\s+look|"
-    r"you(?:['’]ll|\s+will|\s+can)\s+find|find|docs?|details|more\s+in|compare)\b",
-    re.IGNORECASE,
-)
-_REASONED = re.compile(r"^\W*(?:so\W+)?(?:we|let['’]s)\b.{8,}\b(?:because|since)\b", re.IGNORECASE)
-_NARRATES = re.compile(
-    r"^\W*(?:(?:right|ok(?:ay)?|well|hm+|ah|oh|so|yes|no|good|great|nice|and|but|because|since)\b\W+)*"
-    r"(?:that|this|it|its|i|we|they|he|she|there|those|these|which)\b",
-    re.IGNORECASE,
-)
-_NAMES_A_THING = re.compile(
-    r"^\W*(?:the|our|my|your|his|her|their|all|each|every|most|some|both)\s", re.IGNORECASE
-)
-_WISHES = re.compile(
-    r"\b(?:need|want|like\s+to|please|should|have\s+to|got\s+to|hope|wish|trying\s+to|goal|love\s+to)\b",
-    re.IGNORECASE,
-)
-_DESCRIBES = re.compile(
-    r"^\W*(?:the|this|that|these|those|our|my|we|i|it|there|he|she|they|you|all|each|every|currently|"
-    r"right\s+now|today|yesterday|[A-Z][a-z]+(?:['’]s)?)\s+(?:\S+\s+){0,5}?(?:is|are|was|were|has|have|had|"
-    r"lives?|runs?|listens?|uses?|takes?|gets?|got|seems?|fails?|shows?|says?|owns?|returns?|sits?|will|should|can|gives?|allows?|expects?|costs?|needs?|contains?|"
-    r"wants?|says?|means?|points?|goes|ends?|comes?|starts?|keeps?|holds?|wrote|made|sent|saw)\b",
-    re.IGNORECASE,
-)
-
-
-def _only_points(text: str) -> bool:
-    """Whether a sentence is an exact thing with hardly a word around it ("ref https://...")."""
-    atoms = atoms_of(text)
-    if not atoms:
-        return False
-    rest = text
-    for atom in reversed(atoms):
-        rest = rest[: atom.start] + " " + rest[atom.end :]
-    return len(rest.split()) <= 3
-
-
-def _imperative(text: str) -> bool:
-    if _NAMES_A_THING.match(text):
-        return False
-    if _NARRATES.match(text) and not _WISHES.search(text):
-        return False
-    return not (_DESCRIBES.match(text) or _POINTS_AT.match(text))
-
-
-def assistant_kind(piece: Piece, words: frozenset[str], age: float) -> Kind:
-    """What a sentence of the assistant is; open work counts only near the end."""
-    text = piece.text
-    if piece.box:
-        return {"x": Kind.DONE, " ": Kind.NEXT}.get(piece.box, Kind.DOING)
-    hypothetical = re.search(r"\b(?:could|might|would|maybe|perhaps|if you)\b", text, re.IGNORECASE)
-    if _NEXT_MOVE.match(text):
-        return Kind.DOING
-    if _BARE_PAST.match(text) and cues.DONE.found(text, words):
-        return Kind.DONE
-    if cues.DECISION.found(text, words) and not hypothetical:
-        return Kind.DECISION
-    if cues.names_failure(text) and not cues.DONE.found(text, words):
-        return Kind.ERROR
-    if cues.FINDING.found(text, words):
-        return Kind.FINDING
-    if cues.NEXT.found(text, words):
-        return Kind.NEXT
-    if cues.DONE.found(text, words):
-        return Kind.DONE
-    if cues.BLOCKED.found(text, words):
-        return Kind.BLOCKED if age <= 0.15 else Kind.FINDING
-    if cues.DOING.found(text, words):
-        return Kind.DOING
-    if _BINDING.search(text):
-        return Kind.CONSTRAINT
-    return Kind.FACT
-
-
-def _error_or_fact(text: str) -> Kind:
-    return Kind.ERROR if cues.is_error_line(text) else Kind.FACT
+    def _wanted(self, lines: list[str], failing: list[str]) -> list[str]:
+        if not self._focus.wishes:
+            return []
+        bad = set(failing)
+        found = (line for line in lines if self._focus.in_line(line, line in bad))
+        return list(dict.fromkeys(found))[:_WANTED_LINES]
 
 
 def _latest_user_block(blocks: list[Block]) -> int:
@@ -338,11 +296,28 @@ def _latest_user_block(blocks: list[Block]) -> int:
     return fallback
 
 
+def _latest_text(blocks: list[Block], index: int) -> str:
+    """The latest request; a few words that only agree come with what they agree to."""
+    text = _condensed(blocks[index].text)
+    if len(terms_of(text)) >= _SHORT_ANSWER:
+        return text
+    for block in reversed(blocks[:index]):
+        if block.speaker is Speaker.USER:
+            return text
+        if block.speaker is Speaker.ASSISTANT:
+            asked = [p.text for p in pieces_of(block.text) if p.text.endswith("?")]
+            if asked and len(asked[-1]) <= _QUESTION_LIMIT:
+                return f"{text} ({ANSWER_TO}{asked[-1]})"
+            return text
+    return text
+
+
 def _condensed(text: str) -> str:
     """A message on one line, without its pasted blocks, at most 1,200 characters."""
     kept: list[str] = []
     size = 0
-    for piece in pieces_of(text):
+    said, _ = split_pasted(text)
+    for piece in pieces_of(said):
         if piece.code:
             continue
         if size + len(piece.text) > _LATEST_LIMIT:
@@ -350,20 +325,3 @@ def _condensed(text: str) -> str:
         kept.append(piece.text)
         size += len(piece.text) + 1
     return " ".join(kept) or " ".join(text.split())[:_LATEST_LIMIT]
-
-
-def _shape(line: str) -> str:
-    return _SHAPE.sub(lambda m: "9" if m.group()[0].isdigit() else "a", line[:120])
-
-
-def _shape_counts(blocks: list[Block]) -> Counter[str]:
-    return Counter(_result_shapes(blocks))
-
-
-def _result_shapes(blocks: list[Block]) -> Iterator[str]:
-    for block in blocks:
-        if block.speaker is Speaker.RESULT:
-            for line in block.text.split("\n"):
-                stripped = line.strip()
-                if 6 <= len(stripped) <= 400:
-                    yield _shape(stripped)

@@ -10,10 +10,24 @@ from explorer.models.offline.extractive.statement import Kind
 from explorer.models.offline.extractive.template import Section, meaning
 
 LATEST_LABEL = "Latest request"
-LISTS = {"Files": Kind.FILE, "Commands": Kind.COMMAND, "Also mentioned": Kind.FACT}
+ANSWER_TO = "in answer to: "
+CHANGED_LABEL = "Files changed"
+LISTS = {
+    "Files": Kind.FILE,
+    CHANGED_LABEL: Kind.FILE,
+    "Commands": Kind.COMMAND,
+    "Also mentioned": Kind.FACT,
+}
 ERROR_LABEL = "Error"
 OUTPUT_LABEL = "Output"
-_LABELS = {ERROR_LABEL: Kind.ERROR, OUTPUT_LABEL: Kind.OUTPUT}
+ASKED_LABEL = "Asked"
+FOUND_LABEL = "Found"
+_LABELS = {
+    ERROR_LABEL: Kind.ERROR,
+    OUTPUT_LABEL: Kind.OUTPUT,
+    ASKED_LABEL: Kind.REQUEST,
+    FOUND_LABEL: Kind.FINDING,
+}
 
 _HEADING = re.compile(
     r"^\s{0,3}(?:(#{1,6})\s+(.+?)|\*\*([^*]+?)\*\*:?|(\d{1,2})\.\s+\**([A-Z][^:*\n]{2,60}?)\**:)\s*$"

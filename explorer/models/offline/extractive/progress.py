@@ -8,6 +8,10 @@ from explorer.models.offline.extractive.statement import Kind, Statement
 
 _OPEN = (Kind.DOING, Kind.NEXT, Kind.BLOCKED, Kind.REQUEST)
 _LOOK_BACK = 64
+_LATE = 0.2
+_LAST_ANNOUNCED = 2
+_WEAK = ("name", "symbol", "code", "number", "quote")
+_SAME_WORDS = (Kind.ERROR, Kind.OUTPUT, Kind.COMMAND, Kind.DONE, Kind.FILE)
 
 
 def close_finished(statements: list[Statement]) -> None:
@@ -25,12 +29,38 @@ def close_finished(statements: list[Statement]) -> None:
         if statement.kind in _OPEN:
             for term in statement.terms:
                 by_term[term].append(statement)
-    for statement in statements:
-        if statement.kind is Kind.DOING and not statement.inherited and statement.age > 0.2:
-            if statement.atoms:
+    _keep_last_announced(statements)
+
+
+def _keep_last_announced(statements: list[Statement]) -> None:
+    """What was announced and then followed by other work has its results, or none to tell."""
+    left = _LAST_ANNOUNCED
+    for statement in reversed(statements):
+        if statement.kind is not Kind.DOING or statement.inherited or not statement.alive:
+            continue
+        if statement.age > _LATE or left == 0:
+            strong = any(atom.kind not in _WEAK for atom in statement.atoms)
+            if strong and not statement.text.endswith(":"):
                 statement.kind = Kind.FACT
             else:
                 statement.dropped = "passed"
+        else:
+            left -= 1
+
+
+def drop_repeated(statements: list[Statement]) -> None:
+    """Of failures, outputs, commands and results in the same words only the latest counts, and
+    a file that was changed is not told as read."""
+    seen: set[tuple[bool, str]] = set()
+    changed = {s.text for s in statements if s.kind is Kind.FILE and s.firm}
+    for statement in reversed(statements):
+        if statement.kind in _SAME_WORDS and statement.alive:
+            key = (statement.kind is Kind.FILE, statement.text)
+            if key in seen or (
+                statement.kind is Kind.FILE and not statement.firm and statement.text in changed
+            ):
+                statement.dropped = "said again later"
+            seen.add(key)
 
 
 def _close(done: Statement, by_term: dict[str, list[Statement]]) -> None:

@@ -6,6 +6,8 @@ from collections import Counter
 
 from explorer.models.offline.extractive import cues
 from explorer.models.offline.extractive.atoms import WEIGHTS
+from explorer.models.offline.extractive.focus import Focus
+from explorer.models.offline.extractive.outcomes import is_telling
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
 
 _BASE: dict[Kind, float] = {
@@ -39,12 +41,18 @@ _FADING = (Kind.NEXT, Kind.DOING, Kind.REQUEST)
 _BY_PLACE = (Kind.FACT, Kind.DONE, Kind.ERROR, Kind.REQUEST, Kind.OUTPUT)
 _ATOM_CAP = 6.0
 _NUMBER_WORD = 0.4
+_SOLVED = 0.7
+_UNWANTED = 0.1
+_SURELY = 3
+_BARE_RESULT = 0.5
 
 
-def rank(statements: list[Statement], focus: frozenset[str]) -> None:
+def rank(statements: list[Statement], focus: Focus) -> None:
     """Sets the worth of every live statement; works in place. Atoms count at selection."""
     mentions = Counter(key for s in statements for key in s.keys)
     places = _places(statements)
+    if focus.wishes:
+        focus = focus.told_apart(s for s in statements if s.alive)
     for statement in statements:
         if not statement.alive:
             continue
@@ -67,12 +75,22 @@ def rank(statements: list[Statement], focus: frozenset[str]) -> None:
             worth *= 0.4
         if _empty(statement):
             worth *= _emptiness(statement)
-        if focus and statement.terms & focus:
-            worth *= 1.5 + 0.5 * min(3, len(statement.terms & focus))
+        if statement.solved:
+            worth *= _SOLVED
+        if focus.unwanted and focus.refuses(statement):
+            worth *= _UNWANTED
+        met = focus.meets(statement) if focus.wishes else 0
+        if met:
+            worth *= 1.0 + met
+            statement.wanted = met >= _SURELY
         statement.worth += worth
 
 
 def _voice(statement: Statement) -> float:
+    if statement.kind is Kind.CONSTRAINT and statement.speaker is Speaker.RESULT:
+        return 0.6
+    if statement.kind is Kind.DONE and statement.speaker is Speaker.RESULT:
+        return 1.5 if is_telling(statement.text) else _BARE_RESULT
     if statement.kind is Kind.CONSTRAINT and statement.speaker is Speaker.ASSISTANT:
         return 0.5
     return _VOICE[statement.speaker]
@@ -81,6 +99,9 @@ def _voice(statement: Statement) -> float:
 def _fragment(statement: Statement) -> bool:
     """A few words around a name or a bare number: a title, a cell of a table."""
     weak = all(atom.kind in ("name", "number", "code", "symbol") for atom in statement.atoms)
+    if statement.kind is Kind.FACT and statement.speaker is Speaker.ASSISTANT:
+        names = all(atom.kind == "name" for atom in statement.atoms)
+        return bool(statement.atoms) and names
     return statement.kind is Kind.FACT and weak and len(statement.text.split()) <= 3
 
 
@@ -99,7 +120,8 @@ def _empty(statement: Statement) -> bool:
         return False
     if statement.kind in (Kind.FACT, Kind.REQUEST):
         return True
-    return statement.kind in (Kind.DONE, Kind.FINDING) and statement.speaker is not Speaker.SUMMARY
+    lives_by_them = statement.kind in (Kind.DONE, Kind.FINDING, Kind.DOING)
+    return lives_by_them and statement.speaker is not Speaker.SUMMARY
 
 
 def _places(statements: list[Statement]) -> dict[int, float]:
@@ -126,6 +148,6 @@ def exact_worth(statement: Statement, covered: set[str]) -> float:
             total += _NUMBER_WORD if spelled else WEIGHTS[atom.kind]
     if statement.kind is Kind.ERROR:
         return min(total, 1.5)
-    if statement.kind is Kind.FILE and not statement.firm:
+    if statement.kind in (Kind.FILE, Kind.COMMAND) and not statement.firm:
         return 0.0
     return min(total, _ATOM_CAP) * (0.5 if statement.kind is Kind.OUTPUT else 1.0)

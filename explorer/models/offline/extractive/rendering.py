@@ -6,18 +6,21 @@ from collections import defaultdict
 
 from explorer.models.offline.extractive.cues import names_failure
 from explorer.models.offline.extractive.previous import (
+    ASKED_LABEL,
+    CHANGED_LABEL,
     ERROR_LABEL,
+    FOUND_LABEL,
     LATEST_LABEL,
     OUTPUT_LABEL,
     list_line,
 )
 from explorer.models.offline.extractive.selecting import Choice
-from explorer.models.offline.extractive.statement import Kind, Statement
+from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
 from explorer.models.offline.extractive.template import Heading, Section, Template
+from explorer.models.offline.pieces import utf16_units
 
 NONE = "- (none)"
 _RECENT = 0.15
-_LATELY = 0.5
 
 # Where a statement goes, and where it goes instead when that section was not asked for.
 _HOMES: dict[Section, tuple[Section, ...]] = {
@@ -37,11 +40,17 @@ _HOMES: dict[Section, tuple[Section, ...]] = {
     Section.FACTS: (
         Section.FACTS,
         Section.NOTES,
+        Section.PROGRESS,
+        Section.DECISIONS,
         Section.FILES,
         Section.DONE,
-        Section.PROGRESS,
         Section.DOING,
     ),
+    Section.ASKED: (Section.FACTS, Section.GOAL, Section.NOTES, Section.PROGRESS),
+    Section.RULES: (Section.CONSTRAINTS, Section.FACTS, Section.DECISIONS, Section.PROGRESS),
+    Section.ERRORS: (Section.FACTS, Section.BLOCKED, Section.PROGRESS, Section.DONE),
+    Section.COMMANDS: (Section.FACTS, Section.DONE, Section.PROGRESS, Section.NOTES),
+    Section.CHANGED: (Section.FILES, Section.DONE, Section.PROGRESS, Section.FACTS),
     Section.FILES: (Section.FILES, Section.FACTS, Section.NOTES, Section.DONE, Section.PROGRESS),
 }
 _PLACES: dict[Kind, Section] = {
@@ -54,11 +63,11 @@ _PLACES: dict[Kind, Section] = {
     Kind.DONE: Section.DONE,
     Kind.DOING: Section.DOING,
     Kind.BLOCKED: Section.BLOCKED,
-    Kind.ERROR: Section.FACTS,
+    Kind.ERROR: Section.ERRORS,
     Kind.NEXT: Section.NEXT,
     Kind.FINDING: Section.FACTS,
     Kind.FACT: Section.FACTS,
-    Kind.COMMAND: Section.FACTS,
+    Kind.COMMAND: Section.COMMANDS,
     Kind.FILE: Section.FILES,
     Kind.OUTPUT: Section.FACTS,
 }
@@ -66,24 +75,23 @@ _LABELS = {Kind.DOING: "In progress: ", Kind.BLOCKED: "Blocked: "}
 _BY_TIME = (Section.GOAL, Section.NEXT, Section.DOING)
 
 
-def skeleton_size(template: Template, marks: bool) -> int:
-    """UTF-16 units that the headings alone take, each with its empty mark if `marks`."""
-    lines = [h.line for h in template.headings]
-    return sum(len(line) + 2 for line in lines) + marks * len(lines) * (len(NONE) + 1)
+def skeleton_size(template: Template, tight: bool = False) -> int:
+    """UTF-16 units of a summary that says nothing, with the marks of its empty sections."""
+    return utf16_units(render(template, [], tight))
 
 
-def render(template: Template, choices: list[Choice], marks: bool = True) -> str:
-    """The summary as Markdown. `marks` writes "(none)" into empty sections."""
+def render(template: Template, choices: list[Choice], tight: bool = False) -> str:
+    """The summary as Markdown; an empty section says so. `tight` leaves out blank lines."""
     homes = _assign(template, choices)
     parts: list[str] = []
     for heading in template.headings:
         lines = _section_lines(heading.section, homes.get(heading.line, []))
         if not lines and heading.section is Section.NOTES:
             continue  # a place for what fits nowhere else says nothing when it is empty
-        if marks and not lines and heading.section is not Section.TITLE:
-            lines = [NONE]
+        if not lines and heading.section is not Section.TITLE:
+            lines = [NONE.removeprefix("- ") if tight else NONE]
         parts.append("\n".join([heading.line, *lines]))
-    text = "\n\n".join(parts)
+    text = ("\n" if tight else "\n\n").join(parts)
     return f"<summary>\n{text}\n</summary>" if template.wrapped else text
 
 
@@ -104,11 +112,28 @@ def _assign(template: Template, choices: list[Choice]) -> dict[str, list[Choice]
 
 def _place(statement: Statement) -> Section:
     recent = statement.age <= _RECENT and not statement.inherited
-    if statement.kind is Kind.ERROR and recent:
+    if statement.kind is Kind.ERROR and recent and not statement.solved:
         return Section.BLOCKED
-    if statement.kind is Kind.REQUEST and statement.age > _LATELY:
-        return Section.FACTS
+    if statement.kind is Kind.REQUEST and not statement.fresh:
+        return Section.ASKED
+    if statement.kind is Kind.CONSTRAINT and statement.speaker is Speaker.RESULT:
+        return Section.RULES
+    if statement.kind is Kind.FILE and statement.firm:
+        return Section.CHANGED
     return _PLACES[statement.kind]
+
+
+def _in_list(choice: Choice) -> bool:
+    return choice.statement.kind in (Kind.COMMAND, Kind.FILE)
+
+
+def homeless(template: Template, statement: Statement) -> bool:
+    """Whether a fact has no section that asks for facts, as when a branch is summed up."""
+    if statement.kind not in (Kind.FACT, Kind.OUTPUT) or statement.wanted or statement.noted:
+        return False
+    asked = {heading.section for heading in template.headings}
+    kept = statement.speaker in (Speaker.USER, Speaker.SUMMARY)
+    return not kept and asked.isdisjoint((Section.FACTS, Section.NOTES, Section.PROGRESS))
 
 
 def _section_lines(section: Section, choices: list[Choice]) -> list[str]:
@@ -123,10 +148,11 @@ def _section_lines(section: Section, choices: list[Choice]) -> list[str]:
     lines: list[str] = []
     lists: dict[str, list[str]] = defaultdict(list)
     alone = sum(c.statement.kind in (Kind.GOAL, Kind.REQUEST) for c in choices) == 0
-    for choice in ordered:
+    for choice in sorted(ordered, key=lambda c: c.statement.order if _in_list(c) else 0):
         kind = choice.statement.kind
         if kind is Kind.FILE:
-            lists["Files"].append(choice.text)
+            changed = choice.statement.firm and section is not Section.FACTS
+            lists[CHANGED_LABEL if changed else "Files"].append(choice.text)
         elif kind is Kind.COMMAND:
             lists["Commands"].append(choice.text)
         elif kind is Kind.LATEST:
@@ -136,6 +162,10 @@ def _section_lines(section: Section, choices: list[Choice]) -> list[str]:
             lines.append(f"- {choice.text}" if plain else f"- {ERROR_LABEL}: {choice.text}")
         elif kind is Kind.OUTPUT:
             lines.append(f"- {OUTPUT_LABEL}: {choice.text}")
+        elif kind is Kind.REQUEST and section is not Section.GOAL:
+            lines.append(f"- {ASKED_LABEL}: {choice.text}")
+        elif kind in (Kind.FACT, Kind.FINDING) and section is Section.DECISIONS:
+            lines.append(f"- {FOUND_LABEL}: {choice.text}")
         else:
             label = _LABELS.get(kind, "") if section is Section.PROGRESS else ""
             lines.append(f"- {label}{choice.text}")

@@ -32,7 +32,7 @@ _SELF_STANDING = (
 )
 _AHEAD = (Kind.LATEST, Kind.GOAL, Kind.REQUEST, Kind.NEXT, Kind.DOING)
 LISTED = (Kind.FILE, Kind.COMMAND)
-_LABELLED = {Kind.ERROR: 7, Kind.OUTPUT: 8, Kind.LATEST: 16}
+_LABELLED = {Kind.ERROR: 7, Kind.OUTPUT: 8, Kind.LATEST: 16, Kind.REQUEST: 7}
 
 
 @dataclass(slots=True)
@@ -60,6 +60,7 @@ def size_of(kind: Kind, text: str) -> int:
     if kind in LISTED:
         return utf16_units(list_part(text)) + 2
     label = 0 if kind is Kind.ERROR and names_failure(text) else _LABELLED.get(kind, 0)
+    # "Asked: " is counted for all requests: most stand outside the goal.
     return utf16_units(text) + _BULLET + label
 
 
@@ -76,6 +77,17 @@ class Selection:
     def force(self, statement: Statement, texts: list[str]) -> None:
         """Take a statement whatever it costs, in its shortest wording for now."""
         self._accept(Choice(statement, texts, len(texts) - 1, 1000.0))
+
+    def fill_wanted(self, statements: list[Statement], share: float) -> None:
+        """Take what the person asked for, whole, the worthiest first and of equals the latest;
+        one of them whatever it takes of the room, more of them up to a share of it."""
+        most = self.room
+        spare = int(most * (1 - share))
+        for statement in sorted(statements, key=lambda s: (-s.worth, -s.order)):
+            choice = Choice(statement, [" ".join(statement.text.split())], 0, 500.0)
+            if choice.size <= most and not self._said_already(statement):
+                self._accept(choice)
+                most = self.room - spare
 
     def holds(self, statement: Statement) -> bool:
         """Whether a statement was chosen."""

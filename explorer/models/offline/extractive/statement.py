@@ -45,8 +45,11 @@ class Statement:
     """A sentence, line or list item. `order` rises with time over the whole session.
 
     `turn` counts blocks of conversation from its end (0 is the last one); what comes from
-    an earlier summary lies before every block. `worth` is set by the ranking. `dropped`
-    says why it no longer counts, empty while it does.
+    an earlier summary lies before every block. `firm`: a rule that binds, a file that was
+    changed, a command that did something. `solved`: a failure that a later run of the same did
+    not show. `wanted`: the person asked to keep such things word for word. `fresh`: said in the
+    last messages of the person. `worth` is set by the ranking. `dropped` says why it no longer
+    counts, empty while it does.
     """
 
     text: str
@@ -59,6 +62,9 @@ class Statement:
     firm: bool = False
     noted: bool = False
     inherited: bool = False
+    solved: bool = False
+    wanted: bool = False
+    fresh: bool = False
     worth: float = 0.0
     dropped: str = ""
     keys: frozenset[str] = field(default_factory=frozenset)

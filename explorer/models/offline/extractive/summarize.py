@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from explorer.models.offline.extractive.asking import user_kind
 from explorer.models.offline.extractive.blocks import blocks_of
-from explorer.models.offline.extractive.building import Builder, user_kind
+from explorer.models.offline.extractive.building import Builder
 from explorer.models.offline.extractive.changes import settle
-from explorer.models.offline.extractive.progress import close_finished
+from explorer.models.offline.extractive.focus import focus_of
+from explorer.models.offline.extractive.progress import close_finished, drop_repeated
 from explorer.models.offline.extractive.ranking import rank
 from explorer.models.offline.extractive.reading import Material, read_request
-from explorer.models.offline.extractive.rendering import render, skeleton_size
-from explorer.models.offline.extractive.selecting import LEFTOVER_FLOOR, Selection
+from explorer.models.offline.extractive.rendering import NONE, homeless, render, skeleton_size
+from explorer.models.offline.extractive.selecting import LEFTOVER_FLOOR, Choice, Selection
 from explorer.models.offline.extractive.sentences import pieces_of
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
 from explorer.models.offline.extractive.template import Template, read_template
 from explorer.models.offline.extractive.wording import wordings
-from explorer.models.offline.extractive.words import lower_words, terms_of
-from explorer.models.offline.pieces import estimate_tokens
+from explorer.models.offline.extractive.words import lower_words
+from explorer.models.offline.pieces import estimate_tokens, utf16_units
 from explorer.models.request import ChatMessage, ModelRequest
 
 _SHARE = 0.2
@@ -28,7 +31,11 @@ _HEADINGS = 100
 _LARGEST = 6000
 _LATEST_SHARE = 0.3
 _STANDING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION)
-_ROOM_FOR_MARKS = 400
+_TIGHT = 400
+_PLENTY = 16_000
+"""UTF-16 units beyond which only what is worth more is told."""
+_PLENTY_FLOOR = 4.5
+_WANTED_SHARE = 0.6
 _STANDING_FLOOR = 5.0
 _STANDING_SHARE = 0.55
 _AIM = re.compile(
@@ -66,7 +73,8 @@ def budget_tokens(asked: int | None, source: int) -> int:
 
 def gather(material: Material, cancelled: Callable[[], bool]) -> list[Statement]:
     """Every statement that still holds, ranked."""
-    builder = Builder()
+    focus = focus_of(material.focus)
+    builder = Builder(focus)
     if material.previous.strip():
         builder.add_summary(material.previous, age=1.0)
     blocks = list(material.spoken) or blocks_of(material.conversation, cancelled)
@@ -74,8 +82,9 @@ def gather(material: Material, cancelled: Callable[[], bool]) -> list[Statement]
     statements = builder.statements
     settle(statements, cancelled)
     _name_goal(statements)
+    drop_repeated(statements)
     close_finished(statements)
-    rank(statements, terms_of(material.focus))
+    rank(statements, focus)
     return [s for s in statements if s.alive]
 
 
@@ -100,40 +109,79 @@ def _name_goal(statements: list[Statement]) -> None:
         user = statement.speaker is Speaker.USER
         if statement.kind is Kind.REQUEST and user and statement.alive:
             asked.append(statement)
-    named = [s for s in asked if len(s.terms) >= 2 and _AIM.search(s.text)]
+    named = [s for s in asked if len(s.terms) >= 2 and (_AIM.search(s.text) or _names(s))]
     full = [s for s in asked if len(s.terms) >= 4]
     for statement in (named or full)[:1]:
         statement.kind = Kind.GOAL
+
+
+def _names(statement: Statement) -> bool:
+    return len(statement.terms) >= 4 and any(a.kind in ("path", "url") for a in statement.atoms)
 
 
 def compose(
     template: Template, statements: list[Statement], budget: int, cancelled: Callable[[], bool]
 ) -> str:
     """The summary within `budget` tokens."""
-    marks = budget >= _ROOM_FOR_MARKS
-    selection = Selection(budget * 4 - skeleton_size(template, marks))
+    tight = budget < _TIGHT
+    statements = [s for s in statements if not homeless(template, s)]
+    selection = Selection(budget * 4 - skeleton_size(template, tight))
     latest = next((s for s in reversed(statements) if s.kind is Kind.LATEST), None)
     if latest is not None:
         selection.force(latest, latest_wordings(latest, int(budget * 4 * _LATEST_SHARE)))
+    selection.fill_wanted([s for s in statements if s.wanted and s is not latest], _WANTED_SHARE)
     goal = next((s for s in statements if s.kind is Kind.GOAL), None)
-    if goal is not None:
+    if goal is not None and not selection.holds(goal):
         selection.force(goal, wordings(goal))
     rest = [s for s in statements if s.kind is not Kind.LATEST and s is not goal]
+    rest = [s for s in rest if not selection.holds(s)]
     standing = [s for s in rest if s.kind in _STANDING]
-    free = int(selection.room * (1 - _STANDING_SHARE))
+    # What is kept for the marks of empty sections is no room that rules could have taken.
+    marks = len(template.headings) * (len(NONE) - 1)
+    free = max(0, int((selection.room + marks) * (1 - _STANDING_SHARE)) - marks)
     selection.fill(standing, cancelled, keep_free=free, floor=_STANDING_FLOOR)
-    selection.fill([s for s in rest if not selection.holds(s)], cancelled)
+    measure = _Measure(template, budget, tight)
+    plenty = max(0, selection.room - _PLENTY)
+    selection.fill(_left(rest, selection), cancelled, keep_free=plenty)
+    selection.room = measure.room(selection)
+    selection.fill(_left(rest, selection), cancelled, keep_free=plenty)
+    selection.fill(_left(rest, selection), cancelled, floor=_PLENTY_FLOOR)
     selection.lengthen()
     if latest is not None:
         selection.drop_repeated(latest)
-    left = [s for s in rest if not selection.holds(s)]
-    selection.fill(left, cancelled, floor=LEFTOVER_FLOOR)
-    text = render(template, selection.chosen, marks)
-    while estimate_tokens(text) > budget and len(selection.chosen) > 1:
-        worst = min(selection.chosen, key=lambda c: (c.worth, -c.statement.order))
-        selection.chosen.remove(worst)
-        text = render(template, selection.chosen, marks)
-    return text
+    selection.room = measure.room(selection) - plenty
+    selection.fill(_left(rest, selection), cancelled, floor=LEFTOVER_FLOOR)
+    return _within(budget, template, selection.chosen, tight)
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """What a summary takes as it is written."""
+
+    template: Template
+    budget: int
+    tight: bool
+
+    def room(self, selection: Selection) -> int:
+        """UTF-16 units that are left. Sections that are not empty need no mark."""
+        return self.budget * 4 - utf16_units(render(self.template, selection.chosen, self.tight))
+
+
+def _left(statements: list[Statement], selection: Selection) -> list[Statement]:
+    return [s for s in statements if not selection.holds(s)]
+
+
+def _within(budget: int, template: Template, choices: list[Choice], tight: bool) -> str:
+    """The text without what is worth least, until it fits."""
+    text = render(template, choices, tight)
+    kept = sorted(choices, key=lambda c: (-c.worth, c.statement.order))
+    while (over := estimate_tokens(text) - budget) > 0 and len(kept) > 1:
+        freed = 0
+        while freed < over * 4 and len(kept) > 1:
+            freed += kept.pop().size
+        text = render(template, kept, tight)
+    loose = render(template, kept) if tight else text
+    return loose if estimate_tokens(loose) <= budget else text
 
 
 def latest_wordings(latest: Statement, limit: int) -> list[str]:

@@ -30,6 +30,13 @@ class Section(Enum):
     FILES = "files"
     NOTES = "notes"
     TITLE = "title"
+    RECENT = "recent operations"
+    # Where statements belong for which no heading asks by itself.
+    RULES = "rules read"
+    ERRORS = "errors"
+    COMMANDS = "commands"
+    CHANGED = "changed files"
+    ASKED = "asked before"
 
 
 # The first pattern that fits decides; special words stand before general ones.
