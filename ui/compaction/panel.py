@@ -15,6 +15,7 @@ from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import purposes_of
+from ui.compaction import notices
 from ui.compaction.draft_page import DraftPage
 from ui.compaction.ports import CompactionDocument, ModelChoice, ShownDraft
 from ui.compaction.request_window import RequestWindow, request_sizes
@@ -22,8 +23,7 @@ from ui.compaction.rules_page import RulesPage
 from ui.compaction.setup_page import SetupPage
 from ui.compaction.words import is_possible
 from ui.inspector.gather import Loader
-from ui.widgets.figures import count, short
-from ui.widgets.notice import Notice, NoticeStrip
+from ui.widgets.notice import NoticeStrip
 from ui.widgets.panels import EmptyState
 
 MEASURED_ENTRIES = 20_000
@@ -348,22 +348,12 @@ class CompactionPanel(QWidget):
     def draft_failed(self, message: str, details: str = "") -> None:
         """The draft could not be made."""
         self._end_draft()
-        self.notice.show_notice(
-            Notice(
-                "error",
-                message,
-                "The session is as it was, and your instructions are still here.",
-                "Try again, or choose another model.",
-                details or self.draft.streaming.written(),
-            )
-        )
+        self.notice.show_notice(notices.failed(message, details or self.draft.streaming.written()))
 
     def draft_cancelled(self) -> None:
         """The person stopped the draft."""
         self._end_draft()
-        self.notice.show_notice(
-            Notice("info", "Stopped.", "Nothing was stored; your instructions are still here.")
-        )
+        self.notice.show_notice(notices.STOPPED)
 
     def _end_draft(self) -> None:
         self.draft.streaming.end()
@@ -385,32 +375,17 @@ class CompactionPanel(QWidget):
         self.draft.clear()
         self._drafted, self._cut, self._at = None, None, None
         self._pages.setCurrentWidget(self.setup)
-        sizes = f": {short(tokens_before)} → {short(tokens_after)}" if tokens_before else ""
-        kept = "Everything that it tells of stays in the session."
-        if left > 0:
-            kept += f" {count(left, 'other draft')} put aside."
-        self.notice.show_notice(
-            Notice(
-                "done", f"Compacted as #{entry}{sizes}.", kept, "",
-                action="&Undo", on_action=self.undo_requested.emit,
-            )
-        )  # fmt: skip
+        undo = self.undo_requested.emit
+        self.notice.show_notice(notices.committed(entry, tokens_before, tokens_after, left, undo))
         self._told_leaf = self._document.leaf if self._document is not None else -2
         self.refresh()
 
     def commit_failed(self, message: str, details: str = "") -> None:
         """The compaction could not be stored."""
-        self.notice.show_notice(
-            Notice("error", message, "The draft is still here.", "Try again.", details)
-        )
+        self.notice.show_notice(notices.not_stored(message, details))
 
     def undone(self, leaf: int) -> None:
         """The compaction was taken back."""
-        self.notice.show_notice(
-            Notice(
-                "done", f"The compaction was taken back; the leaf is #{leaf} again.",
-                "Its entry stays in the session and can be gone to.",
-            )
-        )  # fmt: skip
+        self.notice.show_notice(notices.undone(leaf))
         self._told_leaf = self._document.leaf if self._document is not None else -2
         self.refresh()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -151,16 +151,26 @@ class CompareWindow(QDialog):
         names = [outcome.profile.name for outcome in found.outcomes]
         for name in [name for name in self.cards if name not in names]:
             self.cards.pop(name).deleteLater()
-        for at, outcome in enumerate(found.outcomes):
-            card = self.cards.get(outcome.profile.name)
-            if card is None:
-                card = self.cards[outcome.profile.name] = CompareCard(self)
-                card.entry_requested.connect(self.entry_requested)
-                card.use_asked.connect(self.use_asked)
-                self._cards.insertWidget(at, card)
-            card.show_outcome(outcome, found.scale, outcome.profile.name == self._in_force)
-        self._align()
-        self._ask_causes()
+        self._show_card(found, 0)
+
+    def _show_card(self, found: Compared, at: int) -> None:
+        """One card after the other: the window answers between two of them."""
+        if found is not self._compared:
+            return
+        if at == len(found.outcomes):
+            self._align()
+            self._ask_causes()
+            return
+        outcome = found.outcomes[at]
+        card = self.cards.get(outcome.profile.name)
+        if card is None:
+            card = CompareCard(self.area.widget())
+            card.entry_requested.connect(self.entry_requested)
+            card.use_asked.connect(self.use_asked)
+            self._cards.insertWidget(at, card)
+            self.cards[outcome.profile.name] = card
+        card.show_outcome(outcome, found.scale, outcome.profile.name == self._in_force)
+        QTimer.singleShot(0, self, lambda: self._show_card(found, at + 1))
 
     def _align(self) -> None:
         """The same figure stands at the same place in every card."""

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
-from explorer.compaction.profile import BASES
+from explorer.compaction.profile import BASES, PROFILES
 from tests.models.server import Answer, Stall
 from tests.screens.stage import Scene
 from tests.screens.states.registry import SUMMARY, state
@@ -191,5 +191,8 @@ async def compared(scene: Scene) -> AsyncIterator[None]:
     live = scene.live
     live.keys("Ctrl+Shift+M")
     window = await live.dialog(CompareWindow)
-    await live.until(lambda: window.cards and "Looking" not in live.words(window), "the comparison")
+    await live.until(
+        lambda: len(window.cards) == len(PROFILES) and "Looking" not in live.words(window),
+        "the comparison",
+    )
     yield

@@ -20,7 +20,10 @@ async def compared(live: RunningWindow) -> CompareWindow:
     live.keys("Ctrl+Shift+M")
     window = await live.dialog(CompareWindow)
     await live.until(
-        lambda: window.cards and all("Looking" not in c.why.text() for c in window.cards.values()),
+        lambda: (
+            len(window.cards) >= len(PROFILES)
+            and all(c.why.text() and "Looking" not in c.why.text() for c in window.cards.values())
+        ),
         "the reasons",
     )
     return window

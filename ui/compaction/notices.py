@@ -1,0 +1,45 @@
+"""What the panel tells of a draft, a commit and an undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ui.widgets.figures import count, short
+from ui.widgets.notice import Notice
+
+STOPPED = Notice("info", "Stopped.", "Nothing was stored; your instructions are still here.")
+
+
+def failed(message: str, details: str) -> Notice:
+    """The draft could not be made."""
+    return Notice(
+        "error",
+        message,
+        "The session is as it was, and your instructions are still here.",
+        "Try again, or choose another model.",
+        details,
+    )
+
+
+def committed(entry: int, before: int, after: int, others: int, undo: Callable[[], None]) -> Notice:
+    """The compaction is in the session; ``others`` drafts were put aside for it."""
+    sizes = f": {short(before)} → {short(after)}" if before else ""
+    kept = "Everything that it tells of stays in the session."
+    if others > 0:
+        kept += f" {count(others, 'other draft')} put aside."
+    what = f"Compacted as #{entry}{sizes}."
+    return Notice("done", what, kept, "", action="&Undo", on_action=undo)
+
+
+def not_stored(message: str, details: str) -> Notice:
+    """The compaction could not be stored."""
+    return Notice("error", message, "The draft is still here.", "Try again.", details)
+
+
+def undone(leaf: int) -> Notice:
+    """The compaction was taken back."""
+    return Notice(
+        "done",
+        f"The compaction was taken back; the leaf is #{leaf} again.",
+        "Its entry stays in the session and can be gone to.",
+    )
