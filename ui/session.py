@@ -105,7 +105,7 @@ class WindowSession(QObject):
             await self._open_first(arguments)
             self.window.is_ready = True
             gc.freeze()
-            chosen = (self.preferences.agent_model, self.preferences.summary_model)
+            chosen = (self.desk.agent_model(), *self.desk.summary_models())
             if not all(model.startswith("offline/") for model in chosen):
                 door.warm()
             if getattr(arguments, "smoke", False):

@@ -157,7 +157,15 @@ def _number(value: str | None) -> float | None:
         return None
 
 
+_BROKEN_OFF = frozenset(
+    {"ClientPayloadError", "TransferEncodingError", "ContentLengthError", "RemoteProtocolError"}
+)
+"""What HTTP libraries call an answer whose end is missing; their words are about bytes."""
+
+
 def _message(error: BaseException) -> str:
+    if any(type(part).__name__ in _BROKEN_OFF for part in _chain(error)):
+        return "The connection ended before the answer was complete."
     text = str(getattr(error, "message", "") or error) or type(error).__name__
     text = _CLASS_NAMES.sub("", text).strip() or type(error).__name__
     return text if len(text) <= _MESSAGE_LIMIT else text[:_MESSAGE_LIMIT] + "..."

@@ -205,7 +205,9 @@ def test_an_answer_that_just_stops_is_an_error(
     server: ChatServer, door: ModelDoor, plan: Plan
 ) -> None:
     server.plan(plan)
-    assert failure(door).kind == "network"
+    error = failure(door)
+    assert error.kind == "network"
+    assert "Error" not in error.message and error.message.endswith(".")
 
 
 def test_a_done_line_without_a_finish_reason_is_no_finished_answer(

@@ -15,6 +15,7 @@ from explorer.work.changes import (
     Change,
     CompactionEnded,
     CompactionStarted,
+    LeafMoved,
     PruneMade,
 )
 from explorer.work.document import Document, NothingToUndo, Undone
@@ -49,6 +50,8 @@ class AutomaticControl(QObject):
         """Sessions whose choice was given up here, which the database may not know yet."""
         self._first: Callable[[], object] = lambda: None
         self._second: Callable[[], object] = lambda: None
+        self._offered = -1
+        """The entry that the line tells of, -1 for none."""
         strip, switch = desk.window.agent.automatic, desk.window.agent.automatic_switch
         strip.first_pressed.connect(lambda: self._first())
         strip.second_pressed.connect(lambda: self._second())
@@ -144,6 +147,9 @@ class AutomaticControl(QObject):
 
     def _changed(self, change: Change) -> None:
         document = self._desk.document
+        if isinstance(change, LeafMoved):
+            self._moved(document, change)
+            return
         if document is None or not isinstance(
             change, CompactionStarted | CompactionEnded | PruneMade | AutomaticChanged
         ):
@@ -159,6 +165,13 @@ class AutomaticControl(QObject):
         else:
             self.show()
 
+    def _moved(self, document: Document | None, change: LeafMoved) -> None:
+        """What is left behind is no longer spoken of."""
+        if document is None or document.key != change.key or self._offered < 0:
+            return
+        if self._offered not in document.tree.path(change.new):
+            self.show()
+
     def waiting(self, retry: Retry) -> None:
         """A call is made again after a while."""
         self._first = self._stop
@@ -172,6 +185,7 @@ class AutomaticControl(QObject):
     def show(self) -> None:
         """What is under way, waits or rests."""
         document, strip = self._desk.document, self._desk.window.agent.automatic
+        self._offered = -1
         if document is None:
             strip.say(None)
             return
@@ -213,6 +227,7 @@ class AutomaticControl(QObject):
         """Say what happened, and offer to look at it and to take it back."""
         self._first = lambda: self._show_entry(entry)
         self._second = lambda: self._desk.tasks.start("Undoing", self._undo(document, entry))
+        self._offered = entry
         state = StripState(words, first="Show", second="Undo")
         self._desk.window.agent.automatic.say(state)
 

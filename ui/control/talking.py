@@ -22,6 +22,7 @@ from explorer.work.document import Document
 from explorer.work.talk import start_turn
 from ui.control.automatic import AutomaticControl
 from ui.control.desk import AGENT_MODEL, Desk
+from ui.widgets.notice import Notice
 
 COMPACT = "/compact"
 """Typed instead of a message: compact here, with the rest of the line as instructions (A9)."""
@@ -36,6 +37,8 @@ class AgentControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self._cancel: CancelToken | None = None
+        self._failure: Notice | None = None
+        """What was told of the last turn that failed."""
         self._shown: Document | None = None
         self._offered: tuple[list[tuple[str, str]], str] = ([], "")
         self._then: Callable[[], None] = lambda: None
@@ -129,6 +132,9 @@ class AgentControl(QObject):
     def _start(self, what: str, work: Callable[[CancelToken], Coroutine[Any, Any, None]]) -> None:
         """Work on the session, which nothing else does meanwhile."""
         self._cancel = cancel = CancelToken()
+        if self._failure is not None and self._desk.window.notices.notice is self._failure:
+            # What did not work is being tried again.
+            self._desk.window.notices.dismiss()
         self._desk.agent_running = True
         self._desk.state_changed.emit()
         self._desk.tasks.start(what, self._working(work, cancel))
@@ -229,5 +235,6 @@ class AgentControl(QObject):
                 "error", result.error, "What had arrived is kept and marked.",
                 "Send again, or choose another model.",
             )  # fmt: skip
+            self._failure = self._desk.window.notices.notice
         elif result.end == "stopped":
             self._desk.say("Stopped; what had arrived is kept.")

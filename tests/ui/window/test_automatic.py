@@ -297,3 +297,29 @@ async def test_a_session_that_is_opened_again_is_watched_anew(
     await say(live, "And now?")
     await answered(live)
     assert compactions(live) == before + 1
+
+
+async def test_what_failed_is_no_longer_told_once_it_is_tried_again(
+    house: House, provider: ChatServer
+) -> None:
+    provider.plan(Cut(after=2, clean=False), Answer(text="Yes.", usage=ROOM), model="gpt-4o-mini")
+    live = await small(house)
+    await say(live, "Is it done?")
+    await answered(live)
+    notices = live.window.notices
+    assert notices.notice is not None and "ended before" in notices.notice.what
+    await say(live, "Again?")
+    await answered(live)
+    assert notices.notice is None
+
+
+async def test_a_compaction_that_is_left_behind_is_no_longer_offered_for_undo(
+    house: House, provider: ChatServer
+) -> None:
+    live = await small(house)
+    await say(live, "Is it done?")
+    await answered(live)
+    assert strip(live).startswith("Compacted")
+    await live.document.writer.move_leaf(270)
+    await live.idle()
+    assert strip(live) == ""
