@@ -158,11 +158,17 @@ def _only_points(text: str) -> bool:
     return len(rest.split()) <= 3
 
 
+_AIMS = re.compile(r"\b(?:goal|objective|in\s+the\s+end|the\s+aim)\b", re.IGNORECASE)
 _NEEDS = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|so|now|and|but|well|alright)\b\W*)*(?:we|i)\s+(?:still\s+|also\s+|now\s+)*"
     r"(?:need|want|have)\s+to\b",
     re.IGNORECASE,
 )
+
+
+def is_goal(text: str) -> bool:
+    """Whether a request names what is to be reached, beyond a single step."""
+    return _NEEDS.match(text) is not None or _AIMS.search(text) is not None
 
 
 def _imperative(text: str) -> bool:

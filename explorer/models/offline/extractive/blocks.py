@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ _NAMES = (
 _MARK = re.compile(rf"^\[(?P<name>{_NAMES})(?:[:(][^\]\n]{{0,80}})?\]:?[ \t]*", re.MULTILINE)
 _RULE = re.compile(r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|─{3,})\s*$", re.MULTILINE)
 _CALL = re.compile(r"([A-Za-z_][\w.-]*)\(")
+_LONGEST = 40_000
+"""Characters of one block that are read, half of them from its end."""
 _DECODER = json.JSONDecoder()
 # An earlier summary told to the model; its tags are escaped where the text was escaped.
 _FRAMED = re.compile(
@@ -46,26 +48,46 @@ class CallText:
 
 def blocks_of(text: str, cancelled: Callable[[], bool]) -> list[Block]:
     """The blocks in order. Text before the first mark, or without any mark, is the user's."""
-    marks = [m for m in _MARK.finditer(text) if _stands_free(text, m)]
+    marks = [m for m in _marks(text, cancelled) if _stands_free(text, m)]
     blocks: list[Block] = []
     first = marks[0].start() if marks else len(text)
-    lead = text[:first].strip()
+    lead = _bounded(text, 0, first).strip()
     if lead:
         blocks.extend(speech_blocks(Speaker.USER, lead))
     for index, mark in enumerate(marks):
         if cancelled():
             return blocks
         end = marks[index + 1].start() if index + 1 < len(marks) else len(text)
-        body = _trimmed(text[mark.end() : end])
+        body = _trimmed(_bounded(text, mark.end(), end))
         if body:
             blocks.extend(speech_blocks(_speaker(mark.group("name")), body))
     return blocks
 
 
+def _marks(text: str, cancelled: Callable[[], bool]) -> Iterator[re.Match[str]]:
+    """The role marks, looked for only where a line begins with a bracket."""
+    place = 0 if text.startswith("[") else text.find("\n[") + 1
+    while (place or text.startswith("[")) and not cancelled():
+        mark = _MARK.match(text, place)
+        if mark is not None:
+            yield mark
+        place = text.find("\n[", place) + 1
+        if not place:
+            return
+
+
+def _bounded(text: str, start: int, end: int) -> str:
+    """A stretch of a text; of a very long one its both ends."""
+    if end - start <= _LONGEST:
+        return text[start:end]
+    half = _LONGEST // 2
+    return f"{text[start : start + half]}\n{text[end - half : end]}"
+
+
 def _stands_free(text: str, mark: re.Match[str]) -> bool:
     """A role mark opens a block: after a blank line or a divider, never inside a paragraph."""
     start = mark.start()
-    if start == 0:
+    if start == 0 or text[max(0, start - 2) : start] == "\n\n":
         return True
     before = text[max(0, start - 120) : start]
     lines = before.split("\n")

@@ -9,6 +9,7 @@ from explorer.models.offline.extractive import cues
 from explorer.models.offline.extractive.asking import (
     asks_change,
     goal_kind,
+    is_goal,
     is_prompt,
     is_reaction,
     split_pasted,
@@ -35,6 +36,7 @@ from explorer.models.offline.extractive.speech import (
     is_chatter,
 )
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
+from explorer.models.offline.extractive.thinning import stoppable
 from explorer.models.offline.extractive.words import lower_words, terms_of
 
 _STATEMENT = re.compile(r"^(?:raise|return|def|class|with|if|for|while|import|from|assert)\s")
@@ -61,6 +63,7 @@ class Builder:
         self._pending: list[Operation] = []
         self._failures: dict[str, list[Statement]] = {}
         self._fresh_from = 0
+        self._cancelled: Callable[[], bool] = lambda: False
         self._last_speech = -1
 
     def add(
@@ -110,6 +113,7 @@ class Builder:
 
     def add_blocks(self, blocks: list[Block], cancelled: Callable[[], bool]) -> None:
         """Add a conversation."""
+        self._cancelled = cancelled
         self._shapes = shape_counts(blocks, cancelled)
         last = max(1, len(blocks) - 1)
         latest = _latest_user_block(blocks)
@@ -134,7 +138,7 @@ class Builder:
             case Speaker.USER:
                 self._user_block(block.text, age, fresh=index >= self._fresh_from)
             case Speaker.ASSISTANT | Speaker.THINKING:
-                for piece in pieces_of(block.text):
+                for piece in stoppable(pieces_of(block.text), self._cancelled):
                     self._assistant_piece(piece, block.speaker, age, index == self._last_speech)
             case Speaker.CALL:
                 self._calls(block.text, age)
@@ -143,7 +147,7 @@ class Builder:
 
     def _user_block(self, text: str, age: float, *, fresh: bool) -> None:
         said, pasted = split_pasted(text)
-        for piece in pieces_of(said):
+        for piece in stoppable(pieces_of(said), self._cancelled):
             statement = self._user_piece(piece, age)
             if statement is not None:
                 statement.fresh = fresh
@@ -163,6 +167,8 @@ class Builder:
         kind = (Kind.ERROR if failing else Kind.FACT) if piece.code else user_kind(text, words)
         statement = self.add(text, kind, Speaker.USER, age)
         statement.firm = kind is Kind.CONSTRAINT and cues.FIRM.found(text, words)
+        if kind is Kind.REQUEST:
+            statement.firm = is_goal(text)
         statement.noted = cues.NOTED.found(text, words) or (kind is Kind.FACT and asks_change(text))
         statement.inherited = inherited
         return statement

@@ -25,6 +25,7 @@ from explorer.models.offline.extractive.claims import (
     same_subject,
 )
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
+from explorer.models.offline.extractive.thinning import stoppable
 from explorer.models.offline.extractive.words import terms_of
 
 _PROSE = (Speaker.USER, Speaker.ASSISTANT, Speaker.SUMMARY)
@@ -51,10 +52,8 @@ _CHOICES = (
 def settle(statements: list[Statement], cancelled: Callable[[], bool]) -> None:
     """Marks every superseded statement, oldest first; works in place."""
     register = _Register()
-    prose = [s for s in statements if s.speaker in _PROSE and s.kind not in _EXACT]
-    for index, statement in enumerate(prose):
-        if index % 256 == 0 and cancelled():
-            return
+    prose = [s for s in statements if s.alive and s.speaker in _PROSE and s.kind not in _EXACT]
+    for statement in stoppable(prose, cancelled):
         if statement.text.endswith("?") and statement.kind is not Kind.REQUEST:
             continue
         register.take(statement)
@@ -174,9 +173,8 @@ class _Register:
         if lifted:
             self._lift(statement, lifted)
         elif statement.kind in _TURNING:
-            for old in self._alike(statement):
-                if turned_round(statement, old):
-                    drop_part(old, statement.terms, "turned round")
+            for old in turned_round(statement, self._alike(statement)):
+                drop_part(old, statement.terms, "turned round")
 
     def _lift(self, statement: Statement, lifted: frozenset[str]) -> None:
         rules = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.NEXT, Kind.REQUEST)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import lru_cache
 
 from explorer.models.offline.extractive.statement import Kind, Statement
 from explorer.models.offline.extractive.words import (
@@ -172,6 +174,7 @@ def _word_index(text: str, word: str) -> int:
     return -1
 
 
+@lru_cache(maxsize=8192)
 def purpose(text: str) -> frozenset[str]:
     """What something is chosen for: the words after "for" or "as"."""
     terms: frozenset[str] = frozenset()
@@ -191,23 +194,39 @@ def lifted_terms(text: str) -> frozenset[str]:
     return frozenset()
 
 
-def turned_round(new: Statement, old: Statement) -> bool:
-    """Whether a newer choice says the opposite of an older one, or picks its rival."""
+@lru_cache(maxsize=8192)
+def _negates(text: str) -> bool:
+    return _NEGATION.search(text) is not None
+
+
+@lru_cache(maxsize=8192)
+def _strong(text: str) -> bool:
+    return _STRONG.search(text) is not None
+
+
+def turned_round(new: Statement, olds: Iterable[Statement]) -> list[Statement]:
+    """Those of the older choices that a newer one says the opposite of, or picks the rival of."""
+    rivals = [group for group in _RIVALS if group & new.terms]
+    negates = _negates(new.text)
+    return [old for old in olds if _turned(new, old, rivals, negates)]
+
+
+def _turned(new: Statement, old: Statement, rivals: list[frozenset[str]], negates: bool) -> bool:
     if new.order <= old.order or new is old:
         return False
     shared = new.terms & old.terms
-    negated = (_NEGATION.search(new.text) is None) != (_NEGATION.search(old.text) is None)
-    union = len(new.terms | old.terms)
-    if negated and len(shared) >= 3 and len(shared) / union >= 0.6:
+    alike = len(shared) >= 3 and len(shared) / len(new.terms | old.terms) >= 0.6
+    if alike and negates != _negates(old.text):
         return True
-    for rivals in _RIVALS:
-        mine, theirs = new.terms & rivals, old.terms & rivals
-        if mine and theirs and not mine & theirs and old.kind in (Kind.DECISION, Kind.PREFERENCE):
-            here, there = purpose(new.text), purpose(old.text)
-            strong = _STRONG.search(new.text) is not None
-            same = bool(here & there) if here and there else len(shared) >= 2 or strong
-            if same and (strong or (here and here == there)):
-                return True
+    if rivals and old.kind in (Kind.DECISION, Kind.PREFERENCE):
+        for group in rivals:
+            mine, theirs = new.terms & group, old.terms & group
+            if theirs and not mine & theirs:
+                here, there = purpose(new.text), purpose(old.text)
+                strong = _strong(new.text)
+                same = bool(here & there) if here and there else len(shared) >= 2 or strong
+                if same and (strong or (here and here == there)):
+                    return True
     return _same_frame(new, old, shared)
 
 
@@ -215,5 +234,7 @@ def _same_frame(new: Statement, old: Statement, shared: frozenset[str]) -> bool:
     """ "Use X for Y" and later "use Z for Y instead"."""
     if new.kind not in (Kind.DECISION, Kind.PREFERENCE) or old.kind is not new.kind:
         return False
+    if not shared or not _strong(new.text):
+        return False
     here, there = purpose(new.text), purpose(old.text)
-    return bool(here) and here == there and bool(shared) and _STRONG.search(new.text) is not None
+    return bool(here) and here == there

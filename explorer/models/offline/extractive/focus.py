@@ -58,8 +58,8 @@ _EXACT_WORDS: tuple[tuple[str, AtomKind], ...] = (
 _EXACT = tuple((terms_of(words), kind) for words, kind in _EXACT_WORDS)
 # A language is seldom named where it fails; its files and the names of its errors are.
 _LANGUAGES = {
-    "typescript": r"\bTS\d{3,5}\b|\.[cm]?tsx?\b",
-    "ts": r"\bTS\d{3,5}\b|\.[cm]?tsx?\b",
+    "typescript": r"\bTS\d{3,5}\b|\.[cm]?tsx?[(:]\d",
+    "ts": r"\bTS\d{3,5}\b|\.[cm]?tsx?[(:]\d",
     "javascript": r"\.[cm]?jsx?\b",
     "python": r"\.pyi?\b|\bTraceback\b",
     "rust": r"\berror\[E\d+\]|\.rs\b",

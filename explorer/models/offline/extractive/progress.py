@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from explorer.models.offline.extractive.statement import Kind, Statement
+from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
 
 _OPEN = (Kind.DOING, Kind.NEXT, Kind.BLOCKED, Kind.REQUEST)
 _LOOK_BACK = 64
@@ -12,6 +12,7 @@ _LATE = 0.2
 _LAST_ANNOUNCED = 2
 _WEAK = ("name", "symbol", "code", "number", "quote")
 _SAME_WORDS = (Kind.ERROR, Kind.OUTPUT, Kind.COMMAND, Kind.DONE, Kind.FILE)
+_SAID_AGAIN = (Speaker.ASSISTANT, Speaker.THINKING)
 
 
 def close_finished(statements: list[Statement]) -> None:
@@ -49,12 +50,14 @@ def _keep_last_announced(statements: list[Statement]) -> None:
 
 
 def drop_repeated(statements: list[Statement]) -> None:
-    """Of failures, outputs, commands and results in the same words only the latest counts, and
-    a file that was changed is not told as read."""
+    """Of failures, outputs, commands, results and the assistant's sentences in the same words
+    only the latest counts, and a file that was changed is not told as read."""
     seen: set[tuple[bool, str]] = set()
     changed = {s.text for s in statements if s.kind is Kind.FILE and s.firm}
     for statement in reversed(statements):
-        if statement.kind in _SAME_WORDS and statement.alive:
+        if not statement.alive:
+            continue
+        if statement.kind in _SAME_WORDS or statement.speaker in _SAID_AGAIN:
             key = (statement.kind is Kind.FILE, statement.text)
             if key in seen or (
                 statement.kind is Kind.FILE and not statement.firm and statement.text in changed

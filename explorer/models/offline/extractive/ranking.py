@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from explorer.models.offline.extractive import cues
 from explorer.models.offline.extractive.atoms import WEIGHTS
 from explorer.models.offline.extractive.focus import Focus
 from explorer.models.offline.extractive.outcomes import is_telling
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
+from explorer.models.offline.extractive.thinning import stoppable
 
 _BASE: dict[Kind, float] = {
     Kind.LATEST: 100.0,
@@ -47,13 +49,15 @@ _SURELY = 3
 _BARE_RESULT = 0.5
 
 
-def rank(statements: list[Statement], focus: Focus) -> None:
+def rank(
+    statements: list[Statement], focus: Focus, cancelled: Callable[[], bool] = lambda: False
+) -> None:
     """Sets the worth of every live statement; works in place. Atoms count at selection."""
     mentions = Counter(key for s in statements for key in s.keys)
     places = _places(statements)
     if focus.wishes:
         focus = focus.told_apart(s for s in statements if s.alive)
-    for statement in statements:
+    for statement in stoppable(statements, cancelled):
         if not statement.alive:
             continue
         worth = _BASE[statement.kind] * _voice(statement)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from explorer.models.offline.extractive.blocks import Block, speech_blocks
 from explorer.models.offline.extractive.statement import Speaker
+from explorer.models.offline.pieces import estimate_tokens
 from explorer.models.request import ChatMessage, ModelRequest
 
+_VERY_LONG = 1_000_000
 _TAGGED = ("previous-summary", "additional-context")
 # "Additional focus: ...", "Pay special attention to this:" and what follows, to the end.
 _FOCUS_LINE = re.compile(
@@ -35,9 +37,13 @@ class Material:
     spoken: tuple[Block, ...] = ()
 
     @property
-    def source(self) -> str:
-        """All the text that the summary stands for."""
-        return "\n".join((self.conversation, self.previous, *(b.text for b in self.spoken)))
+    def tokens(self) -> int:
+        """An estimate of all the text that the summary stands for; a rough one where it is
+        very long."""
+        parts = (self.conversation, self.previous, *(b.text for b in self.spoken))
+        return sum(
+            estimate_tokens(part) if len(part) < _VERY_LONG else len(part) // 4 for part in parts
+        )
 
 
 def read_request(request: ModelRequest) -> Material:
@@ -46,7 +52,7 @@ def read_request(request: ModelRequest) -> Material:
     whole = texts[-1] if texts else ""
     tagged = next((t for t in texts if "<conversation>" in t), None)
     if tagged is not None:
-        whole = "\n\n".join(texts)
+        whole = "\n\n".join(texts) if len(texts) > 1 else tagged
         conversation, rest = _cut(whole, "conversation")
         spoken: tuple[Block, ...] = ()
     else:
@@ -67,18 +73,19 @@ def read_request(request: ModelRequest) -> Material:
 
 def _cut(text: str, tag: str) -> tuple[str, str]:
     """The inside of the first `<tag>` element at the start of a line, and the text without it."""
-    opening = re.search(rf"^<{tag}>[ \t]*\n?", text, re.MULTILINE)
-    if opening is None:
+    opening = re.compile(rf"<{tag}>[ \t]*\n?")
+    start = 0 if text.startswith(f"<{tag}>") else text.find(f"\n<{tag}>") + 1
+    found = opening.match(text, start)
+    if found is None:
         return "", text
-    closing = re.search(rf"^</{tag}>", text[opening.end() :], re.MULTILINE)
-    if closing is None:
-        loose = text.find(f"</{tag}>", opening.end())
+    end = text.find(f"\n</{tag}>", found.end() - 1)
+    if end < 0:
+        loose = text.find(f"</{tag}>", found.end())
         if loose < 0:
-            return text[opening.end() :], text[: opening.start()]
-        return text[opening.end() : loose], text[: opening.start()] + text[loose + len(tag) + 3 :]
-    end = opening.end() + closing.start()
-    inside = text[opening.end() : end]
-    return inside.strip("\n"), text[: opening.start()] + text[opening.end() + closing.end() :]
+            return text[found.end() :], text[:start]
+        return text[found.end() : loose], text[:start] + text[loose + len(tag) + 3 :]
+    inside = text[found.end() : end]
+    return inside.strip("\n"), text[:start] + text[end + len(tag) + 4 :]
 
 
 def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:

@@ -114,7 +114,7 @@ def _place(statement: Statement) -> Section:
     recent = statement.age <= _RECENT and not statement.inherited
     if statement.kind is Kind.ERROR and recent and not statement.solved:
         return Section.BLOCKED
-    if statement.kind is Kind.REQUEST and not statement.fresh:
+    if statement.kind is Kind.REQUEST and not statement.fresh and not statement.firm:
         return Section.ASKED
     if statement.kind is Kind.CONSTRAINT and statement.speaker is Speaker.RESULT:
         return Section.RULES

@@ -12,6 +12,7 @@ from explorer.models.offline.extractive.cues import names_failure
 from explorer.models.offline.extractive.previous import list_part
 from explorer.models.offline.extractive.ranking import exact_worth
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
+from explorer.models.offline.extractive.thinning import stoppable
 from explorer.models.offline.extractive.wording import wordings
 from explorer.models.offline.pieces import utf16_units
 
@@ -105,7 +106,7 @@ class Selection:
         Leaves `keep_free` UTF-16 units of room, and out what is worth less than `floor`.
         """
         heap: list[tuple[float, int, Statement, list[str]]] = []
-        for statement in statements:
+        for statement in stoppable(statements, cancelled):
             worth = self._worth(statement)
             if worth < floor:
                 continue
@@ -117,7 +118,7 @@ class Selection:
         steps = 0
         while heap:
             steps += 1
-            if steps % 256 == 0 and cancelled():
+            if steps % 32 == 0 and cancelled():
                 return
             density, order, statement, texts = heapq.heappop(heap)
             worth = self._worth(statement)
@@ -168,15 +169,18 @@ class Selection:
             return not statement.atoms
         if not statement.keys <= self._covered:
             return False
-        counts: dict[int, int] = defaultdict(int)
-        for term in statement.terms:
+        lax = statement.speaker in (Speaker.ASSISTANT, Speaker.THINKING)
+        size = len(statement.terms)
+        need = math.ceil((0.9 if lax else 0.99) * size)
+        # Whatever has that many of the words has at least one of so many rarest ones.
+        rare = sorted(statement.terms, key=lambda term: len(self._by_term.get(term, ())))
+        for term in rare[: size - need + 1]:
             for chosen in self._by_term.get(term, ()):
                 # "Fix the parser" does not say that it was fixed.
-                if statement.kind is not Kind.DONE or chosen.kind not in _AHEAD:
-                    counts[id(chosen)] += 1
-        most = max(counts.values(), default=0)
-        need = 0.9 if statement.speaker in (Speaker.ASSISTANT, Speaker.THINKING) else 0.99
-        return most >= need * len(statement.terms)
+                done = statement.kind is not Kind.DONE or chosen.kind not in _AHEAD
+                if done and len(statement.terms & chosen.terms) >= need:
+                    return True
+        return False
 
     def _accept(self, choice: Choice) -> None:
         self.chosen.append(choice)

@@ -58,6 +58,10 @@ _ENDED = re.compile(r"[.!?:…)\]`*\"'”’\d%]\W*$|[^\x00-\x7f]\W*$")
 _MAYBE = re.compile(r"\b(?:could|might|would|maybe|perhaps|if you)\b", re.IGNORECASE)
 _STARTS = re.compile(_LEADS + r"let\s+me\b", re.IGNORECASE)
 _IF = re.compile(r"\b(?:if|when|whenever|would|so\s+(?:that\s+)?\w+)\b", re.IGNORECASE)
+_NOT_YET = re.compile(
+    r"\b(?:if|whether|(?:should|can|must|could|to)\s+be|(?:ready|need\w*)\s+(?:for|to))\b|^\W*built-in\b",
+    re.IGNORECASE,
+)
 _EXPLAINS = re.compile(
     r"^\W*(?:since|if|when|now\s+it|this|that|it|uses|use|empty|the\s+(?:issue|problem|fix|error|build|"
     r"\w+\s+(?:changed|is|was|are)))\b",
@@ -81,7 +85,7 @@ def breaks_off(piece: Piece) -> bool:
 def is_chatter(piece: Piece) -> bool:
     """Whether a sentence only accompanies the work. It may still name exact things."""
     text = piece.text
-    if text.endswith(":") or _REACTS.match(text):
+    if text.endswith((":", ":**")) or _REACTS.match(text):
         return True
     return text.endswith("!") and not any(letter.isdigit() for letter in text)
 
@@ -92,7 +96,9 @@ def assistant_kind(piece: Piece, words: frozenset[str], age: float) -> Kind:
     text = piece.text
     if piece.box:
         return {"x": Kind.DONE, " ": Kind.NEXT}.get(piece.box, Kind.DOING)
-    reports = cues.DONE.found(text, words) and not _SUPPOSES.match(text)
+    reports = (
+        cues.DONE.found(text, words) and not _SUPPOSES.match(text) and not _NOT_YET.search(text)
+    )
     if _BARE_PAST.match(text) and reports:
         return Kind.DONE
     if _STARTS.match(text) or (text.endswith(":") and announces(text)):

@@ -44,12 +44,12 @@ class Speaker(Enum):
 class Statement:
     """A sentence, line or list item. `order` rises with time over the whole session.
 
-    `turn` counts blocks of conversation from its end (0 is the last one); what comes from
-    an earlier summary lies before every block. `firm`: a rule that binds, a file that was
-    changed, a command that did something. `solved`: a failure that a later run of the same did
-    not show. `wanted`: the person asked to keep such things word for word. `fresh`: said in the
-    last messages of the person. `worth` is set by the ranking. `dropped` says why it no longer
-    counts, empty while it does.
+    `age` is 0 at the end of the conversation and 1 at its beginning, and before it for what comes
+    from an earlier summary. `firm`: a rule that binds, a request that names a goal, a file that
+    was changed, a command that did something. `solved`: a failure that a later run of the same
+    did not show. `wanted`: the person asked to keep such things word for word. `fresh`: said in
+    the last messages of the person. `worth` is set by the ranking. `dropped` says why it no
+    longer counts, empty while it does.
     """
 
     text: str

@@ -19,6 +19,7 @@ from explorer.models.offline.extractive.selecting import LEFTOVER_FLOOR, Choice,
 from explorer.models.offline.extractive.sentences import pieces_of
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
 from explorer.models.offline.extractive.template import Template, read_template
+from explorer.models.offline.extractive.thinning import thin
 from explorer.models.offline.extractive.wording import wordings
 from explorer.models.offline.extractive.words import lower_words
 from explorer.models.offline.pieces import estimate_tokens, utf16_units
@@ -56,7 +57,7 @@ def summarize(request: ModelRequest, cancelled: Callable[[], bool]) -> str:
         return ""
     if template.short:
         return _short(statements)
-    budget = budget_tokens(request.max_output_tokens, estimate_tokens(material.source))
+    budget = budget_tokens(request.max_output_tokens, material.tokens)
     return compose(template, statements, budget, cancelled)
 
 
@@ -78,13 +79,13 @@ def gather(material: Material, cancelled: Callable[[], bool]) -> list[Statement]
     if material.previous.strip():
         builder.add_summary(material.previous, age=1.0)
     blocks = list(material.spoken) or blocks_of(material.conversation, cancelled)
-    builder.add_blocks(blocks, cancelled)
+    builder.add_blocks(thin(blocks, cancelled), cancelled)
     statements = builder.statements
+    drop_repeated(statements)
     settle(statements, cancelled)
     _name_goal(statements)
-    drop_repeated(statements)
     close_finished(statements)
-    rank(statements, focus)
+    rank(statements, focus, cancelled)
     return [s for s in statements if s.alive]
 
 
