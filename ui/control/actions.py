@@ -76,6 +76,8 @@ class WindowActions(QObject):
             control.setEnabled(has_database)
         registry.enable(NEEDS_DATABASE, has_database)
         registry.enable(NEEDS_SESSION, document is not None)
+        shows_prompts = window.inspector.isTabVisible(TABS.index("prompt"))
+        registry.enable(("tab_prompt",), document is not None and shows_prompts)
         registry.enable(NEEDS_SELECTION, document is not None and window.map.selected >= 0)
         registry.enable(NEEDS_LEAF, document is not None and document.leaf >= 0)
         registry.enable(NEEDS_HITS, self._session.search.has_hits)

@@ -58,6 +58,7 @@ class PromptControl(QObject):
     def _rules_changed(self) -> None:
         wanted = self._desk.profile.prompt_budget is not None
         self._desk.window.inspector.setTabVisible(self._tab, wanted)
+        self._desk.state_changed.emit()
         self._rest.start()
 
     def _changed(self, change: Change) -> None:

@@ -41,7 +41,9 @@ async def test_actions_are_enabled_where_they_can_do_something(house: House) -> 
     assert enabled(live) == WITHOUT_A_SESSION
     await open_sample(live)
     everything = {bound.spec.id for bound in live.session.actions.registry.all()}
-    assert everything - enabled(live) == {"next_hit", "previous_hit", "smaller", "stop"}
+    assert everything - enabled(live) == {
+        "next_hit", "previous_hit", "smaller", "stop", "tab_prompt",
+    }  # fmt: skip
     live.keys("/")
     live.type("error")
     await live.until(lambda: live.session.search.has_hits, "the hits")

@@ -53,6 +53,8 @@ async def test_the_tab_is_there_for_profiles_that_keep_prompts_within_a_budget(
     live.session.desk.set_profile("copilot")
     await live.idle()
     assert live.window.inspector.isTabVisible(PROMPT)
+    live.keys(f"Ctrl+{PROMPT + 1}")
+    assert live.window.inspector.currentIndex() == PROMPT
     await see_prompt(live)
     found = live.window.prompt.shown
     assert found is not None
