@@ -39,7 +39,13 @@ def start(*words: str, url: str = "") -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # What runs the tests in the background may have it ignored, which children inherit.
+        preexec_fn=_interruptible if os.name == "posix" else None,
     )
+
+
+def _interruptible() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def ran(*words: str, url: str = "") -> tuple[int, str, str]:
