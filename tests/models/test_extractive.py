@@ -136,7 +136,9 @@ def test_flat_progress_and_numbered_sections_A24_A26() -> None:
         "3. **Problem Resolution**: errors\n4. **Continuation Plan**: next\n"
     )
     summary = run(summary_request(TALK, limit=400, template=numbered))
-    assert summary.startswith("<summary>")
+    analysis, _, rest = summary.partition("</analysis>\n")
+    assert analysis.startswith("<analysis>\n")
+    assert rest.startswith("<summary>")
     assert summary.endswith("</summary>")
     assert re.findall(r"^(\d)\. ", summary, re.MULTILINE) == ["1", "2", "3", "4"]
 

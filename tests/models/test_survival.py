@@ -8,10 +8,10 @@ from tests.models.survival import SHARES, Outcome, measure_all, story_sets
 
 # Floors, a little under what was measured; a fall below one is a loss of memory.
 FLOORS = {
-    "generated, tuning": (0.24, 0.54, 0.80),
-    "generated, held out": (0.24, 0.54, 0.78),
-    "written, tuning": (0.33, 0.72, 0.90),
-    "written, held out": (0.33, 0.75, 0.92),
+    "generated, tuning": (0.26, 0.58, 0.86),
+    "generated, held out": (0.27, 0.61, 0.86),
+    "written, tuning": (0.39, 0.75, 0.94),
+    "written, held out": (0.42, 0.83, 0.97),
 }
 OF_ALL_TEXT = 0.96
 STANDING = ("constraint", "decision", "latest request")

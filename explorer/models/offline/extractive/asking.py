@@ -171,8 +171,15 @@ def is_goal(text: str) -> bool:
     return _NEEDS.match(text) is not None or _AIMS.search(text) is not None
 
 
+_TELLS_TO = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|so|now|and|then|next|also|first|please)\b\W*)+(?:write|add|fix|make|create|build|"
+    r"implement|remove|delete|port|refactor|test|document|release|publish|review|investigate|find|run|show)\s",
+    re.IGNORECASE,
+)
+
+
 def _imperative(text: str) -> bool:
-    if _NEEDS.match(text):
+    if _NEEDS.match(text) or _TELLS_TO.match(text):
         return True
     if _NAMES_A_THING.match(text):
         return False

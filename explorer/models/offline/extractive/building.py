@@ -20,6 +20,7 @@ from explorer.models.offline.extractive.blocks import Block, calls_of
 from explorer.models.offline.extractive.focus import Focus
 from explorer.models.offline.extractive.lines import is_code, rare_lines, result_lines, shape_counts
 from explorer.models.offline.extractive.outcomes import (
+    ARROW,
     Operation,
     failed,
     failing_lines,
@@ -61,6 +62,7 @@ class Builder:
         self._shapes: dict[str, int] = {}
         self._count = 0
         self._pending: list[Operation] = []
+        self._done: dict[str, Statement] = {}
         self._failures: dict[str, list[Statement]] = {}
         self._fresh_from = 0
         self._cancelled: Callable[[], bool] = lambda: False
@@ -272,6 +274,10 @@ class Builder:
         if shown and operation.told is not None:
             operation.told.dropped = "told with its result"
             operation.told = self.add(shown, Kind.DONE, Speaker.RESULT, age)
+            command = shown.partition(ARROW)[0]
+            if command in self._done:
+                self._done[command].dropped = "done again later"
+            self._done[command] = operation.told
 
     def _rules(self, lines: list[str], age: float) -> None:
         """The rules in a file that was written for agents."""

@@ -93,7 +93,8 @@ PREFERENCE = _cue(
     | \bconventions?\b | \b(?:house|code|coding|our)\s+style\b | \bby\s+default\b
     | \b(?:not\s+a|big)\s+fan\b | \bnice\s+to\s+have\b | \bplease\s+use\b
     | ^\W*(?:please\s+|and\s+|also,?\s+)*(?:use|format|indent|spell)\s+
-    | ^\W*(?:please\s+|and\s+|also,?\s+)*(?:write|name)\s+.{3,60}\b(?:in|with|like|as)\b
+    | ^\W*(?:please\s+|and\s+|also,?\s+)*(?:write|name)\s+(?!(?:an?|some|me|it|one|new|
+      down)\b).{3,60}\b(?:in|with|like|as)\b
     | \b(?:we|our\s+team|the\s+team)\s+(?:always\s+)?uses?\b
     """,
 )

@@ -19,6 +19,7 @@ _CODE_LINE = re.compile(
 _LETTERS = re.compile(r"[A-Za-z]+")
 _DIGITS = re.compile(r"[0-9]+")
 _ASSIGNED = re.compile(r"^\s*[\w .()/-]{2,40}(?::|=|\bis\b|\bare\b)\s*\S")
+_CUT = re.compile(r"\s*\[\.\.\. [\d,]+ more characters truncated\]\s*\Z")
 _RESULT_LINES = 4
 _COMMON = 2
 _MOST_LINES = 4_000
@@ -35,6 +36,9 @@ class RareLine:
 
 def result_lines(text: str) -> list[str]:
     """The lines of an output that can say something, without blanks around them."""
+    cut = _CUT.search(text)
+    if cut is not None:  # the line that was cut off says less than it did
+        text = text[: max(0, text.rfind("\n", 0, cut.start()))]
     found = text.split("\n")
     if len(found) > _MOST_LINES:
         half = _MOST_LINES // 2

@@ -42,6 +42,7 @@ _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX~>-]\]\s+)?")
 _STATE = re.compile(r"^(Done|In progress|Blocked):\s+", re.IGNORECASE)
 
 _KINDS: dict[Section, Kind] = {
+    Section.RECENT: Kind.DONE,
     Section.GOAL: Kind.GOAL,
     Section.CONSTRAINTS: Kind.CONSTRAINT,
     Section.PROGRESS: Kind.DONE,

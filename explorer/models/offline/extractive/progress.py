@@ -39,7 +39,8 @@ def _keep_last_announced(statements: list[Statement]) -> None:
     for statement in reversed(statements):
         if statement.kind is not Kind.DOING or statement.inherited or not statement.alive:
             continue
-        if statement.age > _LATE or left == 0:
+        begun = statement.text.endswith(":") and left < _LAST_ANNOUNCED  # what follows was done
+        if statement.age > _LATE or left == 0 or begun:
             strong = any(atom.kind not in _WEAK for atom in statement.atoms)
             if strong and not statement.text.endswith(":"):
                 statement.kind = Kind.FACT

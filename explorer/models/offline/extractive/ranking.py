@@ -44,6 +44,8 @@ _BY_PLACE = (Kind.FACT, Kind.DONE, Kind.ERROR, Kind.REQUEST, Kind.OUTPUT)
 _ATOM_CAP = 6.0
 _NUMBER_WORD = 0.4
 _SOLVED = 0.7
+_RECENT = 0.15
+_AT_THE_END = 4.0
 _UNWANTED = 0.1
 _SURELY = 3
 _BARE_RESULT = 0.5
@@ -88,6 +90,23 @@ def rank(
             worth *= 1.0 + met
             statement.wanted = met >= _SURELY
         statement.worth += worth
+
+
+def raise_end(statements: list[Statement]) -> None:
+    """Where there is some room, how the conversation ended is told before smaller facts."""
+    for statement in statements:
+        open_work = statement.kind in (Kind.DOING, Kind.NEXT, Kind.BLOCKED)
+        if stands(statement) or (
+            open_work and statement.age <= _RECENT and statement.speaker is Speaker.ASSISTANT
+        ):
+            statement.worth += _AT_THE_END
+
+
+def stands(statement: Statement) -> bool:
+    """Whether a statement is a failure at the end of the conversation that nothing solved."""
+    if statement.kind is not Kind.ERROR or statement.speaker is not Speaker.RESULT:
+        return False
+    return statement.age <= _RECENT and not statement.solved
 
 
 def _voice(statement: Statement) -> float:

@@ -20,7 +20,9 @@ from explorer.models.offline.extractive.template import Heading, Section, Templa
 from explorer.models.offline.pieces import utf16_units
 
 NONE = "- (none)"
+_ANALYSIS = "(picked from the record without a language model)"
 _RECENT = 0.15
+_LAST_OPERATIONS = 8
 
 # Where a statement goes, and where it goes instead when that section was not asked for.
 _HOMES: dict[Section, tuple[Section, ...]] = {
@@ -72,7 +74,7 @@ _PLACES: dict[Kind, Section] = {
     Kind.OUTPUT: Section.FACTS,
 }
 _LABELS = {Kind.DOING: "In progress: ", Kind.BLOCKED: "Blocked: "}
-_BY_TIME = (Section.GOAL, Section.NEXT, Section.DOING)
+_BY_TIME = (Section.GOAL, Section.NEXT, Section.DOING, Section.RECENT)
 
 
 def skeleton_size(template: Template, tight: bool = False) -> int:
@@ -92,7 +94,10 @@ def render(template: Template, choices: list[Choice], tight: bool = False) -> st
             lines = [NONE.removeprefix("- ") if tight else NONE]
         parts.append("\n".join([heading.line, *lines]))
     text = ("\n" if tight else "\n\n").join(parts)
-    return f"<summary>\n{text}\n</summary>" if template.wrapped else text
+    if not template.wrapped:
+        return text
+    thought = f"<analysis>\n{_ANALYSIS}\n</analysis>\n" if template.analysed else ""
+    return f"{thought}<summary>\n{text}\n</summary>"
 
 
 def _assign(template: Template, choices: list[Choice]) -> dict[str, list[Choice]]:
@@ -103,11 +108,28 @@ def _assign(template: Template, choices: list[Choice]) -> dict[str, list[Choice]
         (h for h in template.headings if h.section is not Section.TITLE), template.headings[0]
     )
     homes: dict[str, list[Choice]] = defaultdict(list)
+    recent = _recent(choices) if Section.RECENT in first else set()
     for choice in choices:
+        if id(choice) in recent:
+            homes[first[Section.RECENT].line].append(choice)
+            continue
         section = _place(choice.statement)
         home = next((first[s] for s in _HOMES[section] if s in first), fallback)
         homes[home.line].append(choice)
     return homes
+
+
+def _recent(choices: list[Choice]) -> set[int]:
+    """The last calls and what they gave."""
+    told = [
+        c
+        for c in choices
+        if c.statement.speaker in (Speaker.CALL, Speaker.RESULT)
+        and c.statement.kind in (Kind.COMMAND, Kind.DONE, Kind.OUTPUT, Kind.FILE)
+        and not c.statement.inherited
+    ]
+    told.sort(key=lambda c: c.statement.order)
+    return {id(choice) for choice in told[-_LAST_OPERATIONS:]}
 
 
 def _place(statement: Statement) -> Section:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from explorer.models.offline.extractive.cues import names_failure
 from explorer.models.offline.extractive.previous import list_part
-from explorer.models.offline.extractive.ranking import exact_worth
+from explorer.models.offline.extractive.ranking import exact_worth, stands
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
 from explorer.models.offline.extractive.thinning import stoppable
 from explorer.models.offline.extractive.wording import wordings
@@ -155,7 +155,7 @@ class Selection:
 
     def _worth(self, statement: Statement) -> float:
         exact = exact_worth(statement, self._covered)
-        if statement.kind in _SELF_STANDING:
+        if statement.kind in _SELF_STANDING or stands(statement):
             return statement.worth + exact
         if not exact and statement.atoms:
             return statement.worth * 0.2

@@ -12,7 +12,7 @@ from explorer.models.offline.extractive.sentences import Piece
 from explorer.models.offline.extractive.statement import Kind
 
 _LEADS = (
-    r"^\W*(?:(?:ok(?:ay)?|now|so|first|then|next|good|great|perfect|right|sure|yes|oh|oops|hm+|wait|"
+    r"^\W*(?:(?:ok(?:ay)?|now|so|first|then|next|good|great|perfect|right|sure|yes|oh|oops|hm+|wait|no|"
     r"alright|"
     r"got\s+it|understood|agreed|and|but|also|done|ah|actually|sorry|finally)\b\W*)*"
 )

@@ -6,16 +6,16 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from explorer.models.offline.extractive.asking import user_kind
+from explorer.models.offline.extractive.asking import is_reaction, user_kind
 from explorer.models.offline.extractive.blocks import blocks_of
 from explorer.models.offline.extractive.building import Builder
 from explorer.models.offline.extractive.changes import settle
 from explorer.models.offline.extractive.focus import focus_of
 from explorer.models.offline.extractive.progress import close_finished, drop_repeated
-from explorer.models.offline.extractive.ranking import rank
+from explorer.models.offline.extractive.ranking import raise_end, rank
 from explorer.models.offline.extractive.reading import Material, read_request
 from explorer.models.offline.extractive.rendering import NONE, homeless, render, skeleton_size
-from explorer.models.offline.extractive.selecting import LEFTOVER_FLOOR, Choice, Selection
+from explorer.models.offline.extractive.selecting import FLOOR, LEFTOVER_FLOOR, Choice, Selection
 from explorer.models.offline.extractive.sentences import pieces_of
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
 from explorer.models.offline.extractive.template import Template, read_template
@@ -33,6 +33,7 @@ _LARGEST = 6000
 _LATEST_SHARE = 0.3
 _STANDING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION)
 _TIGHT = 400
+_ROOMY = 1_000
 _PLENTY = 16_000
 """UTF-16 units beyond which only what is worth more is told."""
 _PLENTY_FLOOR = 4.5
@@ -126,6 +127,8 @@ def compose(
     """The summary within `budget` tokens."""
     tight = budget < _TIGHT
     statements = [s for s in statements if not homeless(template, s)]
+    if not tight:
+        raise_end(statements)
     selection = Selection(budget * 4 - skeleton_size(template, tight))
     latest = next((s for s in reversed(statements) if s.kind is Kind.LATEST), None)
     if latest is not None:
@@ -151,7 +154,8 @@ def compose(
     if latest is not None:
         selection.drop_repeated(latest)
     selection.room = measure.room(selection) - plenty
-    selection.fill(_left(rest, selection), cancelled, floor=LEFTOVER_FLOOR)
+    floor = LEFTOVER_FLOOR if budget < _ROOMY else FLOOR
+    selection.fill(_left(rest, selection), cancelled, floor=floor)
     return _within(budget, template, selection.chosen, tight)
 
 
@@ -188,7 +192,8 @@ def _within(budget: int, template: Template, choices: list[Choice], tight: bool)
 def latest_wordings(latest: Statement, limit: int) -> list[str]:
     """The latest request whole where the limit (UTF-16 units) allows, and only what it asks."""
     pieces = [piece.text for piece in pieces_of(latest.text)]
-    asks = [p for p in pieces if user_kind(p, lower_words(p)) in _ASKING] or pieces
+    telling = [p for p in pieces if not is_reaction(p)] or pieces
+    asks = [p for p in telling if user_kind(p, lower_words(p)) in _ASKING] or telling
     whole = _up_to(pieces, limit)
     short = _up_to(asks, max(120, limit // 2))
     return [whole, short] if len(short) < len(whole) else [whole]

@@ -52,6 +52,8 @@ _MEANINGS: tuple[tuple[re.Pattern[str], Section], ...] = tuple(
             r"work|under\s*way",
             Section.DOING,
         ),
+        (r"recent\s+(?:operations?|actions?|commands?)|last\s+operations?", Section.RECENT),
+        (r"code\s*base|state\s+of\s+the\s+code", Section.FILES),
         (r"early\s+progress|progress\s+so\s+far", Section.PROGRESS),
         (
             r"block|problem|issue|error|troubleshoot|obstacle|failure|open\s+question",
@@ -64,7 +66,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], Section], ...] = tuple(
         (r"decision|choice|rationale|approach|why", Section.DECISIONS),
         (r"constraint|preference|requirement|rule|guideline|instruction", Section.CONSTRAINTS),
         (r"\bdone\b|complet|accomplish|finished|achiev|work\s+performed", Section.DONE),
-        (r"progress|status|recent\s+operations|history", Section.PROGRESS),
+        (r"progress|status|history", Section.PROGRESS),
         (r"goal|objective|intent|request|task|purpose|overview|asked|aim|prompt", Section.GOAL),
         (r"file|code|artifact|artefact", Section.FILES),
         (r"note|additional|misc|other|remark", Section.NOTES),
@@ -109,11 +111,13 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The shape of the answer. `short` asks for a few sentences and no sections."""
+    """The shape of the answer. `short` asks for a few sentences and no sections, `wrapped` for tags
+    around the summary, `analysed` for a part before it that is thrown away."""
 
     headings: tuple[Heading, ...]
     short: bool = False
     wrapped: bool = False
+    analysed: bool = False
 
 
 def read_template(instructions: str) -> Template:
@@ -132,7 +136,7 @@ def read_template(instructions: str) -> Template:
     if not headings:
         numbered = _numbered(instructions)
         if len(numbered) >= 3:
-            return Template(numbered, wrapped=wrapped)
+            return Template(numbered, wrapped=wrapped, analysed="<analysis>" in instructions)
         if _SHORT.search(instructions):
             return Template((), short=True)
     if len(headings) < 2:

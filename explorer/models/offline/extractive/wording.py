@@ -37,7 +37,6 @@ _WINDOW_KINDS = (
     Kind.NEXT,
     Kind.REQUEST,
     Kind.BLOCKED,
-    Kind.DOING,
 )
 _ERROR_LIMIT = 240
 _BEFORE = 7
@@ -51,6 +50,8 @@ def wordings(statement: Statement) -> list[str]:
     options = [full]
     if statement.kind is Kind.ERROR:
         return [full[:_ERROR_LIMIT]]
+    if statement.kind is Kind.DOING:
+        return [full]  # "let me check, it looks like X" must not become "X"
     lead = _without_lead(full)
     options.append(lead)
     if statement.kind in _WINDOW_KINDS and statement.atoms:

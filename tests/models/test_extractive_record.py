@@ -1,0 +1,373 @@
+"""What the offline summarizer takes from a record: results, rules, failures, wishes, and what
+it leaves out."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from explorer.models.offline.extractive import summarize
+from explorer.models.offline.extractive.asking import is_reaction, split_pasted, user_kind
+from explorer.models.offline.extractive.blocks import Block, CallText
+from explorer.models.offline.extractive.focus import focus_of
+from explorer.models.offline.extractive.outcomes import operation_of, result_told
+from explorer.models.offline.extractive.sentences import Piece
+from explorer.models.offline.extractive.speech import (
+    announces,
+    assistant_kind,
+    breaks_off,
+    is_chatter,
+)
+from explorer.models.offline.extractive.statement import Kind, Speaker
+from explorer.models.offline.extractive.thinning import DEPTH, ends_of, thin
+from explorer.models.offline.extractive.words import lower_words
+from explorer.models.offline.pieces import estimate_tokens
+from tests.models.survival import TEMPLATE, summary_request
+
+BRANCH = TEMPLATE.partition("## Critical Context")[0]
+EIGHT = """Write <analysis> first. Then write <summary> with these sections:
+1. Conversation Overview: [x]
+2. Technical Foundation: [x]
+3. Codebase Status: [x]
+4. Problem Resolution: [x]
+5. Progress Tracking: [x]
+6. Active Work State: [x]
+7. Recent Operations: [x]
+8. Continuation Plan: [x]
+"""
+LISTING = "\n".join(f"component_{n * 7 % 93}.tsx" for n in range(160))
+RELEASE = f"""[User]: what is in here?
+
+[Assistant tool calls]: ls(path="src")
+
+[Tool result]: {LISTING}
+
+[User]: ok, now create a release, and never force a push
+
+[Assistant]: Sure! Should I commit and tag it as v0.8.0?
+
+[User]: yeah, do it all
+
+[Assistant]: Let me check the tests first:
+
+[Assistant tool calls]: bash(command="cd /home/me/app && npm test 2>&1 | tail -3")
+
+[Tool result]: Tests: 1 failed, 41 passed
+error: expected 3 to be 4
+
+[Assistant]: Oh no! The test still has the old value. Let me fix it:
+
+[Assistant tool calls]: edit(path="src/app.ts", oldText="3", newText="4")
+
+[Tool result]: Successfully replaced text in src/app.ts.
+
+[Assistant tool calls]: bash(command="cd /home/me/app && npm test 2>&1 | tail -3")
+
+[Tool result]: Tests: 42 passed
+
+[Assistant]: Perfect! Now commit:
+
+[Assistant tool calls]: bash(command="git add . && git commit -m 'Release v0.8.0'")
+
+[Tool result]: [main 45ffe0a] Release v0.8.0
+ 4 files changed, 15 insertions(+)
+
+[Assistant tool calls]: bash(command="git push origin v0.8.0")
+
+[Tool result]: To https://github.com/me/app.git
+ * [new tag]         v0.8.0 -> v0.8.0
+
+[Assistant]: Great! Now publish it:
+
+[Assistant tool calls]: bash(command="npm run build")
+
+[Tool result]: > app@0.8.0 build
+src/theme.ts(5,15): error TS2305: Module '"@me/tui"' has no exported member 'EditorTheme'.
+
+[Assistant]: Oh wait, these errors look like we have API mismatches! The TUI package must have a \
+different API than what we expect. Let me check whether dist is stale. Did we revert"""
+
+
+def run(talk: str, limit: int | None = 1_200, template: str = TEMPLATE) -> str:
+    return summarize(summary_request(talk, limit=limit, template=template), lambda: False)
+
+
+def section(summary: str, heading: str) -> str:
+    match = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", summary, re.M | re.S)
+    assert match, f"no section {heading} in:\n{summary}"
+    return match.group(1).strip()
+
+
+def kind_of(text: str) -> Kind:
+    return assistant_kind(Piece(text), lower_words(text), 0.0)
+
+
+@pytest.mark.parametrize("limit", [60, 100, 399, 400, 2_000])
+@pytest.mark.parametrize("template", [TEMPLATE, BRANCH])
+def test_a24_a_section_without_anything_says_so(limit: int, template: str) -> None:
+    """Whatever room there is: no heading stands alone, but for one with headings beneath it."""
+    talk = '[Assistant tool calls]: bash(command="npm run build")\n\n[Assistant]: Let me see:'
+    for said in (talk, RELEASE, "[User]: Go on, please."):
+        summary = run(said, limit, template)
+        parts = re.split(r"^#+ (.+)\n", f"{summary}\n", flags=re.MULTILINE)[1:]
+        empty = [
+            name for name, text in zip(parts[::2], parts[1::2], strict=True) if not text.strip()
+        ]
+        assert empty == ["Progress"], summary
+
+
+def test_e17_done_is_what_results_show() -> None:
+    done = section(run(RELEASE), "Done")
+    assert "`npm test` → Tests: 42 passed" in done
+    assert "→ [main 45ffe0a] Release v0.8.0" in done
+    assert "`git push origin v0.8.0` → * [new tag]" in done
+    assert "Files changed: src/app.ts" in done
+    assert "npm run build" not in done, "it failed"
+    for chatter in ("Oh wait", "Let me", "Perfect", "Great", "Did we revert", "mismatches", "Sure"):
+        assert chatter not in done
+
+
+def test_what_stands_in_the_way_is_the_failing_line_and_a_solved_failure_is_not() -> None:
+    blocked = section(run(RELEASE), "Blocked")
+    line = "src/theme.ts(5,15): error TS2305: Module '\"@me/tui\"' has no exported member"
+    assert line in blocked
+    assert "expected 3 to be 4" not in blocked, "the same command passed later"
+
+
+def test_what_was_announced_last_is_in_progress_in_its_own_words() -> None:
+    doing = section(run(RELEASE), "In Progress")
+    assert "Let me check whether dist is stale." in doing
+    assert "tests first" not in doing
+
+
+def test_a_guess_of_the_assistant_is_no_constraint() -> None:
+    rules = section(run(RELEASE), "Constraints & Preferences")
+    assert "never force a push" in rules
+    assert "TUI package" not in rules
+    assert kind_of("The TUI package must have a different API than we expect.") is Kind.FACT
+    assert kind_of("So the difference must be coming from something else.") is Kind.FACT
+    assert kind_of("Understood, I'll keep the exit codes as they are.") is Kind.CONSTRAINT
+    assert kind_of("The API must stay backwards compatible.") is Kind.CONSTRAINT
+
+
+def test_rules_that_were_read_are_constraints_and_other_files_are_not() -> None:
+    text = "# Rules\\n- You must NEVER run `npm run dev`.\\n- Have fun.\\n1. Always run lint.\\n- x"
+    for name, told in (("AGENTS.md", True), ("src/dev.md", False)):
+        body = text.replace("\\n", "\n")
+        talk = (
+            f'[User]: Look around in the project.\n\n[Assistant tool calls]: read(path="{name}")'
+            f"\n\n[Tool result]: {body}\n\n[User]: Now build the app for me."
+        )
+        rules = section(run(talk), "Constraints & Preferences")
+        assert ("You must NEVER run `npm run dev`." in rules) is told
+        assert ("- Always run lint." in rules) is told
+        assert "Have fun" not in rules
+
+
+def test_a_short_yes_comes_with_the_question_it_answers() -> None:
+    goal = section(run(RELEASE), "Goal")
+    assert "yeah, do it all (in answer to: Should I commit and tag it" in goal
+    again = run("[User]: Thanks.\n\n[Assistant]: Done.", 1_200, TEMPLATE)
+    assert "in answer to" not in again
+
+
+def test_reactions_and_pastes_are_no_goals() -> None:
+    talk = "\n\n".join(
+        f"[User]: {said}\n\n[Assistant]: I see."
+        for said in (
+            "Please write a theme loader in src/theme.ts.",
+            "fucking hell.",
+            "wtf, some differences?",
+            "/them",
+            "+314 - Tips for creating harmonious themes  \n+315 - More of it   \n\nremove those",
+            "➜  app git:(main) ✗ npx tsx src/cli.ts\n[theme] Detected truecolor mode\n\nit is slow",
+            "We also need to mention themes in README.md",
+            "Now write the tests of it in tests/loader.test.ts.",
+        )
+    )
+    goal = section(run(talk), "Goal")
+    assert goal.startswith("- Please write a theme loader in src/theme.ts.")
+    assert "mention themes in README.md" in goal
+    for left_out in ("hell", "wtf", "- /them", "Tips for", "Detected", "✗"):
+        assert left_out not in goal
+
+
+@pytest.mark.parametrize(
+    ("text", "reaction"),
+    [
+        ("sleep", True),
+        ("omg what the fuck", True),
+        ("/theme", True),
+        ("'/var/x/Screenshot 2025.png'", True),
+        ("Use tabs in the parser.", False),
+        ("revert 45ffe0a", False),
+    ],
+)
+def test_what_a_person_only_exclaims(text: str, reaction: bool) -> None:
+    assert is_reaction(text) is reaction
+
+
+def test_pasted_lines_are_told_from_words() -> None:
+    said, pasted = split_pasted("it broke:\n\n  at run (src/a.ts:5:3)\nnpm error code 2\n\nfix it")
+    assert pasted == ["at run (src/a.ts:5:3)", "npm error code 2"]
+    assert said.split() == ["it", "broke:", "fix", "it"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok, i think there's only one file left, read it in full",
+        "let me try the light theme, then we should be good to go",
+        "i don't understand why this happens",
+    ],
+)
+def test_plans_and_opinions_are_no_rules(text: str) -> None:
+    assert user_kind(text, lower_words(text)) not in (Kind.CONSTRAINT, Kind.DECISION)
+
+
+def test_speech_that_only_accompanies_the_work() -> None:
+    assert announces("Oh no! Let me check what needs to be exported:")
+    assert announces("Now I need to update the changelog:")
+    assert not announces("I updated the changelog.")
+    assert breaks_off(Piece("Did we revert"))
+    assert not breaks_off(Piece("I fixed src/a.py."))
+    assert is_chatter(Piece("The exports are there!"))
+    assert is_chatter(Piece("You're absolutely right!"))
+    assert not is_chatter(Piece("I renamed the token in theme.ts."))
+    assert kind_of("If VS Code is updated it works.") is not Kind.DONE
+    assert kind_of("Check if acceleration is enabled.") is not Kind.DONE
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "told"),
+    [
+        ("pytest -q 2>&1 | tail -3", "61 passed in 0.26s", "`pytest -q` → 61 passed in 0.26s"),
+        ("git tag v1", "(no output)", "`git tag v1` → no error"),
+        ("npm run build | grep x", "built", ""),
+        ("npm run build", "fine\n\n[... 900 more characters truncated]", ""),
+        ("cat build.log", "61 passed in 0.26s", ""),
+        ("cp a b", "(no output)", ""),
+    ],
+)
+def test_no_result_is_claimed_that_is_not_shown(command: str, output: str, told: str) -> None:
+    operation = operation_of(CallText("bash", {"command": command}))
+    assert result_told(operation, output, output.split("\n")) == told
+
+
+def test_what_is_read_is_no_failure() -> None:
+    """A file that speaks of errors did not fail, and the line of a cut that ends in the middle
+    is not told."""
+    listing = "\n".join(
+        [*(f"line {n} of it" for n in range(9)), "theme.fg('warning', 'it failed')"]
+    )
+    talk = (
+        '[User]: Read the source, please.\n\n[Assistant tool calls]: read(path="src/a.ts")\n\n'
+        f'[Tool result]: {listing}\n\n[Assistant tool calls]: bash(command="npm run check")\n\n'
+        "[Tool result]: src/b.ts(1,1): error TS1: Whole line here.\nsrc/c.ts(1,1): error TS2: Mod"
+        "\n\n[... 77 more characters truncated]"
+    )
+    blocked = section(run(talk), "Blocked")
+    assert "error TS1: Whole line here." in blocked
+    assert "TS2" not in blocked and "warning" not in blocked
+
+
+def test_a36_what_the_person_asks_for_is_kept_word_for_word() -> None:
+    lines = [
+        f"src/f{n}.ts({n},1): error TS23{n:02d}: Property p{n} is missing in type T{n}."
+        for n in range(12)
+    ]
+    talk = (
+        "[User]: Build it, and use port 8443 for the gateway.\n\n"
+        + "".join(f"[User]: Host {n} is at 10.0.0.{n}:80 in rack {n}.\n\n" for n in range(2, 90))
+        + '[Assistant tool calls]: bash(command="npm run build")\n\n[Tool result]: '
+        + "\n".join(lines)
+        + '\n\n[Assistant tool calls]: bash(command="npm run build")\n\n[Tool result]: all built'
+        + "\n\n[User]: Good. Now write notes/build.md about how it is built, for new people."
+    )
+    wish = "The person asks you to pay special attention to this:\nKeep the exact TypeScript errors"
+    without = run(talk, 500)
+    with_it = run(talk, 500, f"{TEMPLATE}\n{wish}")
+    assert sum(line in without for line in lines) < 6
+    assert all(line in with_it for line in lines), with_it
+    assert estimate_tokens(with_it) <= 500
+    assert "write notes/build.md" in with_it
+
+
+def test_a36_what_the_person_asks_to_leave_out_goes_last() -> None:
+    talk = "\n\n".join(
+        f"[User]: The {name} colour is {value} in themes/{name}.json."
+        for name, value in (("accent", "#8abeb7"), ("dim", "#666666"), ("error", "#cc6666"))
+    ) + "\n\n[User]: The hub answers on hub.local:7001.\n\n[User]: Write the loader."  # fmt: skip
+    wish = f"{TEMPLATE}\nAdditional focus: Ignore the colour values."
+    assert "hub.local:7001" in run(talk, 110, wish)
+    focus = focus_of('keep "exit code 75" and the file names; do not mention colours')
+    assert [wish.phrase for wish in focus.wishes if wish.phrase] == ["exit code 75"]
+    assert focus.unwanted
+
+
+def test_a_branch_without_results_claims_none_and_lists_what_was_changed() -> None:
+    """Results are not told to whoever sums up a branch."""
+    talk = re.sub(r"\[Tool result\]: .*?(?=\n\n\[)", "", RELEASE, flags=re.DOTALL)
+    done = section(run(talk, 1_200, BRANCH), "Done")
+    assert "Files changed: src/app.ts" in done
+    assert "npm run build" in done and "→" not in done
+
+
+def test_a26_eight_sections_know_the_last_operations_and_the_files() -> None:
+    summary = run(RELEASE, 1_200, EIGHT)
+    assert summary.startswith("<analysis>\n") and summary.endswith("</summary>")
+    parts = re.split(r"^\d\. (.+):$", summary, flags=re.MULTILINE)
+    found = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert "`git push origin v0.8.0`" in found["Recent Operations"]
+    assert "error TS2305" in found["Problem Resolution"]
+    assert "dist is stale" in found["Active Work State"]
+
+
+def test_large_budgets_are_not_filled_with_trifles() -> None:
+    trifles = "\n\n".join(
+        f"[Assistant]: The {a}{b}{c} entry lives somewhere near an {c}{b}{a} cupboard upstairs."
+        for a in "abdefghijklmnop"
+        for b in "aeiouy"
+        for c in "bcdfghklmnprstvwx"
+    )
+    talk = f"[User]: Port the importer to Go.\n\n{trifles}\n\n{RELEASE}"
+    assert estimate_tokens(run(talk, 13_107)) < 6_000
+
+
+def blocks(count: int, size: int) -> list[Block]:
+    speakers = (Speaker.USER, Speaker.ASSISTANT, Speaker.CALL, Speaker.RESULT)
+    return [Block(speakers[n % 4], f"{n} " + "x" * size) for n in range(count)]
+
+
+@pytest.mark.parametrize(("count", "size"), [(8, 1_000_000), (4_000, 4_000), (200_000, 90)])
+def test_the_work_is_bounded_and_the_newest_is_whole(count: int, size: int) -> None:
+    long = blocks(count, size)
+    read = thin(long, lambda: False)
+    assert sum(len(block.text) for block in read) <= DEPTH * 1.3
+    if size < 100_000:
+        assert read[-50:] == long[-50:]
+    assert thin(long[-1:], lambda: False) == long[-1:]
+
+
+def test_ends_are_cut_at_lines() -> None:
+    text = "\n".join(f"line {n}" for n in range(1_000))
+    short = ends_of(text, 100)
+    assert len(short) <= 101
+    assert set(short.split("\n")) <= set(text.split("\n"))
+    assert short.startswith("line 0\n") and short.endswith("line 999")
+
+
+@pytest.mark.parametrize("after", [0, 1, 5, 50, 500])
+def test_stopping_ends_it_at_the_next_look(after: int) -> None:
+    """However far it has come, it asks often and gives nothing once it is told to stop."""
+    looks = 0
+
+    def cancelled() -> bool:
+        nonlocal looks
+        looks += 1
+        return looks > after
+
+    talk = "\n\n".join([RELEASE] * 40)
+    assert summarize(summary_request(talk, limit=2_000), cancelled) == ""
+    assert looks <= after + 40, "it went on"
