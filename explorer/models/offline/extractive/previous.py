@@ -12,10 +12,12 @@ from explorer.models.offline.extractive.template import Section, meaning
 LATEST_LABEL = "Latest request"
 ANSWER_TO = "in answer to: "
 CHANGED_LABEL = "Files changed"
+RAN_LABEL = "Commands (results not shown)"
 LISTS = {
     "Files": Kind.FILE,
     CHANGED_LABEL: Kind.FILE,
     "Commands": Kind.COMMAND,
+    RAN_LABEL: Kind.COMMAND,
     "Also mentioned": Kind.FACT,
 }
 ERROR_LABEL = "Error"

@@ -12,6 +12,7 @@ from explorer.models.offline.extractive.previous import (
     FOUND_LABEL,
     LATEST_LABEL,
     OUTPUT_LABEL,
+    RAN_LABEL,
     list_line,
 )
 from explorer.models.offline.extractive.selecting import Choice
@@ -176,7 +177,7 @@ def _section_lines(section: Section, choices: list[Choice]) -> list[str]:
             changed = choice.statement.firm and section is not Section.FACTS
             lists[CHANGED_LABEL if changed else "Files"].append(choice.text)
         elif kind is Kind.COMMAND:
-            lists["Commands"].append(choice.text)
+            lists[RAN_LABEL if section is Section.DONE else "Commands"].append(choice.text)
         elif kind is Kind.LATEST:
             lines.append(f"- {choice.text}" if alone else f"- {LATEST_LABEL}: {choice.text}")
         elif kind is Kind.ERROR:
