@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from explorer.models.offline.extractive.statement import Speaker
@@ -48,19 +49,24 @@ class CallText:
 
 def blocks_of(text: str, cancelled: Callable[[], bool]) -> list[Block]:
     """The blocks in order. Text before the first mark, or without any mark, is the user's."""
-    marks = [m for m in _marks(text, cancelled) if _stands_free(text, m)]
+    # Plain tuples: hundreds of thousands of matches would keep the collector of garbage busy.
+    marks = [
+        (m.start(), m.end(), _speaker(m.group("name")))
+        for m in _marks(text, cancelled)
+        if _stands_free(text, m)
+    ]
     blocks: list[Block] = []
-    first = marks[0].start() if marks else len(text)
+    first = marks[0][0] if marks else len(text)
     lead = _bounded(text, 0, first).strip()
     if lead:
         blocks.extend(speech_blocks(Speaker.USER, lead))
-    for index, mark in enumerate(marks):
+    for index, (_, start, speaker) in enumerate(marks):
         if cancelled():
             return blocks
-        end = marks[index + 1].start() if index + 1 < len(marks) else len(text)
-        body = _trimmed(_bounded(text, mark.end(), end))
+        end = marks[index + 1][0] if index + 1 < len(marks) else len(text)
+        body = _trimmed(_bounded(text, start, end))
         if body:
-            blocks.extend(speech_blocks(_speaker(mark.group("name")), body))
+            blocks.extend(speech_blocks(speaker, body))
     return blocks
 
 
@@ -107,6 +113,7 @@ def _trimmed(body: str) -> str:
             return body
 
 
+@lru_cache(maxsize=64)
 def _speaker(name: str) -> Speaker:
     low = name.lower().replace("_", " ")
     if "result" in low:

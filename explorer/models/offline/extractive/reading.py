@@ -78,7 +78,8 @@ def _cut(text: str, tag: str) -> tuple[str, str]:
     found = opening.match(text, start)
     if found is None:
         return "", text
-    end = text.find(f"\n</{tag}>", found.end() - 1)
+    # From the end: what closes it stands near there, and a long text is not searched through.
+    end = text.rfind(f"\n</{tag}>", found.end() - 1)
     if end < 0:
         loose = text.find(f"</{tag}>", found.end())
         if loose < 0:
