@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,7 @@ from ui.inspector.blocks import Block, Fact, FactsBlock
 from ui.inspector.content import Related, blocks, call_ids, plain_text, result_call_id
 
 START_AFTER_MS = 15
+_log = logging.getLogger(__name__)
 
 READ_ERRORS = (OSError, ValueError, LookupError, RuntimeError, TypeError, StoreError)
 """What reading a payload may raise where a file or the database is damaged or gone."""
@@ -148,6 +150,10 @@ class _Task(QRunnable):
         try:
             result = self._work()
         except READ_ERRORS as error:
+            failed, result = True, f"{type(error).__name__}: {error}"
+        except Exception as error:  # noqa: BLE001 - told by who waits, and written down
+            # Nobody expected it, but who waits must not wait for ever.
+            _log.exception("what was asked for could not be made")
             failed, result = True, f"{type(error).__name__}: {error}"
         try:
             (self._signals.failed if failed else self._signals.done).emit(self._number, result)

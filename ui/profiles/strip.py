@@ -65,6 +65,9 @@ def scale_of(weights: Sequence[int], partitions: Sequence[Partition]) -> Scale:
             widths[:first] = [width * press for width in widths[:first]]
     starts = array("d", accumulate(widths, initial=0.0))
     whole = starts[-1]
+    if not whole:
+        # Nothing that a model sees: every entry is as wide as the others.
+        return Scale(array("d", (at / total for at in range(total + 1))))
     return Scale(array("d", (start / whole for start in starts)))
 
 

@@ -122,3 +122,13 @@ async def test_a_path_of_ten_thousand_entries_is_compared(house: House, tmp_path
     assert all(card.outcome is not None for card in window.cards.values())
     live.keys("Esc", to=window)
     await live.back()
+
+
+async def test_an_entry_before_anything_was_said_is_compared_too(house: House) -> None:
+    live = await house.start(sample_path())
+    await live.idle()
+    live.click_entry(0)
+    window = await compared(live)
+    assert "#0," in window.title.text()
+    live.keys("Esc", to=window)
+    await live.back()
