@@ -16,6 +16,7 @@ from explorer import paths
 from explorer.preferences import LoadedPreferences, save_preferences
 from ui.collector import Collector
 from ui.main_window import MainWindow
+from ui.memory import share_arenas
 
 if TYPE_CHECKING:  # imported in a thread, see ``_imported``
     from ui.session import WindowSession
@@ -44,6 +45,7 @@ async def live(
     ``started`` is called once, when the controllers are there and the database is not yet open.
     """
     collector = Collector()
+    share_arenas()
     try:
         return await _live(window, loaded, arguments, started, collector)
     finally:

@@ -102,9 +102,10 @@ class WindowSession(QObject):
             self.settings.ready()
             self.extensions.ready()
             self.window.welcome.button.setFocus()
+            # What is there now stays; a session does not.
+            gc.freeze()
             await self._open_first(arguments)
             self.window.is_ready = True
-            gc.freeze()
             chosen = (self.desk.agent_model(), *self.desk.summary_models())
             if not all(model.startswith("offline/") for model in chosen):
                 door.warm()

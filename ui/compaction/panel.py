@@ -172,6 +172,7 @@ class CompactionPanel(QWidget):
         self._document, self._at = document, at
         if document is None:
             self._shown = None
+            self.setup.forget()
             self._pages.setCurrentWidget(self.empty)
             self.partition_changed.emit(None)
             return

@@ -229,6 +229,11 @@ class SetupPage(QWidget):
         self.show_request_size((-1, 0))
         self.outcome_part.show_partition(shown)
 
+    def forget(self) -> None:
+        """Hold on to nothing of a session that is closed."""
+        self.shown = None
+        self.ledger.show_partition(None, None, None)
+
     def _reveal_cut(self, shown: Partition) -> None:
         at = self.ledger.row_of_position(shown.cut if shown.cut >= 0 else len(shown.verdicts) - 1)
         if at >= 0:

@@ -137,8 +137,17 @@ class AutomaticControl(QObject):
     # what is shown -----------------------------------------------------------------------------
 
     def _document_changed(self) -> None:
+        self._let_go()
         self._show_switch()
         self.show()
+
+    def _let_go(self) -> None:
+        """A session that was closed is watched no longer, and nothing is made ahead for it."""
+        for key, automatic in list(self._kept.items()):
+            if automatic.document is not self._desk.document:
+                automatic.close()
+                del self._kept[key]
+                self._desk.tasks.start("Ending a summary", automatic.prompts.stop())
 
     def _show_switch(self) -> None:
         document, switch = self._desk.document, self._desk.window.agent.automatic_switch
