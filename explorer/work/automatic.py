@@ -84,8 +84,7 @@ class AutomaticCompaction:
         self.running: Running | None = None
         self.prompts = KeptPrompts(document, rules)
         """Renders what is sent, where the profile keeps it within a budget."""
-        self.close = document.hub.subscribe(self._changed)
-        """Watch the session no longer."""
+        self._unsubscribe: Callable[[], None] | None = document.hub.subscribe(self._changed)
 
     # what there is -----------------------------------------------------------------------------
 
@@ -93,6 +92,12 @@ class AutomaticCompaction:
     def document(self) -> Document:
         """The session that is watched."""
         return self._document
+
+    def close(self) -> None:
+        """Watch the session no longer, and hold on to nothing that holds on to this."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
 
     @property
     def rules(self) -> AutomaticRules:
