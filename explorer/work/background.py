@@ -10,9 +10,9 @@ is under way, or for a summary made at once.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from explorer.agent.keeping import Outgoing
 from explorer.compaction import background as machine
@@ -37,10 +37,6 @@ from explorer.work.summary_ways import ahead, at_once, own_model
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
-
-PreCompact = Callable[[str], Awaitable[Any]]
-"""Called with why it is compacted before a summary is asked for; what it raises is recorded and
-stops nothing (A52)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +70,11 @@ class PromptKeeper:
         rules: Callable[[], PromptRules],
         random: Draws,
         words: CopilotWords | None = None,
-        pre_compact: PreCompact | None = None,
     ) -> None:
         self._document = document
         self._rules = rules
         self._random = random
         self._words = words or CopilotWords.load()
-        self._pre_compact = pre_compact
         self._task: asyncio.Task[None] | None = None
         self._stop: CancelToken | None = None
         self._result: _Result | None = None
@@ -241,7 +235,7 @@ class PromptKeeper:
             if told is None:
                 problem = "No round is complete yet that a summary could be attached to."
                 return
-            facts = {"trigger": "background", "run": run} | await self._hooks("background")
+            facts = {"trigger": "background", "run": run}
             asked = ahead(
                 self._document, self._rules(), prepared, rendering, outgoing, self._words, facts
             )
@@ -350,7 +344,7 @@ class PromptKeeper:
         document.hub.publish(CompactionStarted(document.key, trigger, tokens, window))
         ended = CompactionEnded(document.key, trigger, tokens_before=tokens)
         try:
-            facts = {"trigger": trigger} | await self._hooks(trigger)
+            facts = {"trigger": trigger}
             asked = at_once(
                 document, rules, prepared, told, outgoing, self._words, instructions, facts
             )
@@ -362,17 +356,6 @@ class PromptKeeper:
         except (DraftFailed, ValueError, StoreError) as error:
             document.hub.publish(replace(ended, problem=str(error)))
             raise
-
-    async def _hooks(self, trigger: str) -> dict[str, Any]:
-        """Let hooks see that a compaction comes; what fails in them is written down (A52)."""
-        if self._pre_compact is None:
-            return {}
-        (outcome,) = await asyncio.gather(self._pre_compact(trigger), return_exceptions=True)
-        if isinstance(outcome, asyncio.CancelledError):
-            raise outcome
-        if isinstance(outcome, BaseException):
-            return {"hook_problem": f"{type(outcome).__name__}: {outcome}"}
-        return {}
 
     def _note(self, note: str) -> None:
         self.machine = replace(self.machine, note=note)
