@@ -53,10 +53,14 @@ class BudgetPart(QWidget):
         self.legend.filter_changed.connect(self.filter_changed)
         self.provider = Caption(parent=self)
         self.provider.setWordWrap(True)
+        self.smaller = Caption(parent=self)
+        self.smaller.setWordWrap(True)
+        self.smaller.hide()
+        self._window, self._model_window = 0, 0
         column = QVBoxLayout(self)
         column.setContentsMargins(S16, S12, S16, S12)
         column.setSpacing(S4)
-        for part in (self.heading, self.bar, self.legend, self.provider):
+        for part in (self.heading, self.bar, self.legend, self.provider, self.smaller):
             column.addWidget(part)
 
     def show_partition(
@@ -64,7 +68,8 @@ class BudgetPart(QWidget):
     ) -> None:
         """Show how full the window is, and what of it is what."""
         where = "at the leaf" if at_leaf else f"at #{shown.preparation.leaf}"
-        window = settings.context_window
+        window = self._window = settings.context_window
+        self._tell_smaller()
         reserve = max(0, window - limit_of(profile, settings))
         self.heading.setText(
             f"Entries in the context {where}: {short(shown.context_estimate)} of "
@@ -84,3 +89,18 @@ class BudgetPart(QWidget):
         self.provider.setText(words)
         self.provider.setToolTip(beyond_words(shown))
         self.provider.setVisible(bool(words))
+
+    def set_model_window(self, window: int) -> None:
+        """The window of the model that answers, in tokens; 0 where it is not known."""
+        self._model_window = window
+        self._tell_smaller()
+
+    def _tell_smaller(self) -> None:
+        """Why the gauge counts by another window than the one that is tried here."""
+        is_smaller = 0 < self._model_window < self._window
+        if is_smaller:
+            self.smaller.setText(
+                f"The agent's model takes {round_short(self._model_window)} tokens at most: the "
+                "gauge, and what happens by itself, go by that."
+            )
+        self.smaller.setVisible(is_smaller)

@@ -209,6 +209,7 @@ class RefreshControl(QObject):
         reserve = limits.window - limits.threshold
         window.context.set_limits(limits.window, reserve, self._desk.profile)
         window.header.gauge.set_context(size.tokens, *limits, size.source)
+        window.compaction.setup.budget.set_model_window(model.window or 0)
         window.saved.setText("● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
         window.model.setText(f"summaries by {self._desk.summary_models()[0]}")

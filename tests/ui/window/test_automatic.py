@@ -323,3 +323,16 @@ async def test_a_compaction_that_is_left_behind_is_no_longer_offered_for_undo(
     await live.document.writer.move_leaf(270)
     await live.idle()
     assert strip(live) == ""
+
+
+async def test_e13_a_window_larger_than_the_models_is_told_where_it_is_tried(
+    house: House, provider: ChatServer
+) -> None:
+    """The gauge and what triggers go by the smaller one."""
+    live = await small(house)
+    live.keys("Ctrl+3")
+    told = live.window.compaction.setup.budget.smaller
+    assert not told.isVisible()
+    live.session.desk.set_settings(Settings(500_000, 5_000, 2_000))
+    await live.idle()
+    assert told.isVisible() and "128k" in told.text()
