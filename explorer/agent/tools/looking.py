@@ -5,9 +5,9 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from explorer.agent.tools.port import ToolOutcome
 from explorer.agent.workspace import Workspace, WorkspaceError
 from explorer.models.door import CancelToken, ToolSpec
 
@@ -15,14 +15,6 @@ MOST_LINES = 2000
 MOST_BYTES = 50 * 1024
 MOST_FILES = 20_000
 MOST_HITS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class ToolOutcome:
-    """What a tool call gave: text for the model, and whether it failed."""
-
-    text: str
-    is_error: bool = False
 
 
 Arguments = Mapping[str, Any]
