@@ -9,16 +9,28 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from explorer.models.info import ModelInfo, PriceTier
 
 TABLE_FILE = "model_prices_and_context_window_backup.json"
 EXTRACTIVE = "offline/extractive"
 DEMO = "offline/demo"
 REMOTE = "remote/endpoint"
 """A service of one's own that summarizes (A29)."""
+
+_PRICES = {
+    "input_price": "input_cost_per_token",
+    "output_price": "output_cost_per_token",
+    "cache_read_price": "cache_read_input_token_cost",
+    "cache_write_price": "cache_creation_input_token_cost",
+}
+_PRICE_NAMES = {key: name for name, key in _PRICES.items()}
+_TIER = re.compile(r"(\w+?)_above_(\d+)k_tokens")
 
 # Which environment variable says that a provider can be called.
 PROVIDER_KEYS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -37,22 +49,20 @@ PROVIDER_KEYS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
-    """One model. Window and output limit in tokens, prices in dollars per token."""
-
-    id: str
-    label: str
-    window: int | None
-    output_limit: int | None
-    offline: bool = False
-    input_price: float | None = None
-    output_price: float | None = None
-
-
 OFFLINE_MODELS = (
     ModelInfo(EXTRACTIVE, "Extractive summary (offline)", 4_000_000, 32_000, True, 0.0, 0.0),
-    ModelInfo(DEMO, "Demonstration agent (offline)", 200_000, 8_000, True, 0.0, 0.0),
+    ModelInfo(
+        DEMO,
+        "Demonstration agent (offline)",
+        200_000,
+        8_000,
+        True,
+        0.0,
+        0.0,
+        reasoning=False,
+        images=False,
+        tools=True,
+    ),
 )
 
 REMOTE_MODEL = ModelInfo(REMOTE, "Remote endpoint", None, None)
@@ -126,14 +136,36 @@ class Catalogue:
 
 
 def _from_row(model_id: str, row: Mapping[str, Any]) -> ModelInfo:
-    return ModelInfo(
+    prices = {name: _price(row.get(key)) for name, key in _PRICES.items()}
+    known = ModelInfo(
         id=model_id,
         label=model_id,
         window=_count(row.get("max_input_tokens") or row.get("max_tokens")),
         output_limit=_count(row.get("max_output_tokens") or row.get("max_tokens")),
-        input_price=_price(row.get("input_cost_per_token")),
-        output_price=_price(row.get("output_cost_per_token")),
+        reasoning=_ability(row, "supports_reasoning"),
+        images=_ability(row, "supports_vision"),
+        tools=_ability(row, "supports_function_calling"),
+        deprecated=str(row.get("deprecation_date") or ""),
+        tiers=_tiers(row),
     )
+    return replace(known, **prices)  # type: ignore[arg-type]
+
+
+def _tiers(row: Mapping[str, Any]) -> tuple[PriceTier, ...]:
+    found: dict[int, dict[str, float | None]] = {}
+    for key, value in row.items():
+        named = _TIER.fullmatch(key)
+        if named is not None and named[1] in _PRICE_NAMES:
+            above = int(named[2]) * 1000
+            found.setdefault(above, {})[_PRICE_NAMES[named[1]]] = _price(value)
+    return tuple(PriceTier(above, **found[above]) for above in sorted(found))
+
+
+def _ability(row: Mapping[str, Any], key: str) -> bool | None:
+    """The table names what a model can; of a model of which it names nothing nobody knows."""
+    if isinstance(row.get(key), bool):
+        return bool(row[key])
+    return False if any(name.startswith("supports_") for name in row) else None
 
 
 def _count(value: object) -> int | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from explorer.models.cancel import CancelToken
-from explorer.models.catalogue import DEMO, EXTRACTIVE, REMOTE, REMOTE_MODEL, Catalogue, ModelInfo
+from explorer.models.catalogue import DEMO, EXTRACTIVE, REMOTE, REMOTE_MODEL, Catalogue
 from explorer.models.completion import Completion, Streams, complete
 from explorer.models.events import (
     Cancelled,
@@ -30,6 +30,7 @@ from explorer.models.events import (
     UsageReport,
     UsageSource,
 )
+from explorer.models.info import ModelInfo
 from explorer.models.listing import listed
 from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive

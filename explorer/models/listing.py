@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from explorer.models.catalogue import ModelInfo
+from explorer.models.info import ModelInfo
 
 _DATE = re.compile(r"20\d\d-?[01]\d-?[0-3]\d")
 _VERSION = re.compile(r"\d+(?:[.-]\d{1,2}(?!\d))*")
