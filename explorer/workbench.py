@@ -25,6 +25,7 @@ from explorer.models.door import ModelDoor
 from explorer.profiles import OwnProfile, ProfileFiles, Shelf
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
 from explorer.templates import load_prompt, load_templates
+from explorer.work.beginning import new_header
 from explorer.work.changes import ChangeHub, Listener, ProfilesChanged, SessionsChanged
 from explorer.work.document import Document
 from explorer.work.transcript import Transcripts
@@ -95,6 +96,22 @@ class Workbench:
         """``import_file`` for callers without an event loop, and without changes published."""
         source = open_source(path)
         return self.store.import_session(source, progress=progress, cancelled=cancelled)
+
+    async def create(
+        self, cwd: str | Path, name: str = "", *, parent_session: str = ""
+    ) -> Document:
+        """Begin a session without entries in the folder ``cwd``, and open it.
+
+        ``name``: what the person calls it; ``parent_session``: the id or the file of the session
+        that it was forked from. Raises StoreError, ValueError for a clock out of bounds.
+        """
+        header = new_header(str(cwd), self._clock_ms(), self._random, parent_session)
+        key = await asyncio.wrap_future(self.store.create_session(header))
+        document = await self.open(key)
+        if name.strip():
+            await document.rename(name.strip())
+        self.hub.publish(SessionsChanged())
+        return document
 
     async def find(self, home: Path) -> list[FoundSession]:
         """Sessions of pi and oh-my-pi in their usual places below ``home``."""

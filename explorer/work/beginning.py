@@ -1,0 +1,41 @@
+"""Beginning a session here: the header that pi would write, and a store that holds nothing else."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+from explorer.formats.entries import iso_time
+from explorer.formats.pi import VERSION
+from explorer.session.records import SessionHeader
+
+_BITS = 128
+
+
+def session_uuid(time_ms: float, random: Random) -> str:
+    """An id that sorts by its time, as pi gives them: a UUID of version 7."""
+    bits = (int(time_ms) & (2**48 - 1)) << 80 | random.getrandbits(80)
+    bits = bits & ~(0xF << 76) | 0x7 << 76
+    bits = bits & ~(0x3 << 62) | 0x2 << 62
+    text = f"{bits:0{_BITS // 4}x}"
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def new_header(cwd: str, time_ms: float, random: Random, parent_session: str = "") -> SessionHeader:
+    """The header of a session that begins now in the folder ``cwd``.
+
+    ``time_ms`` counts from 1970; ``parent_session`` names the file or the id of the session that
+    it was forked from. Raises ValueError for a time that cannot be written.
+    """
+    session_id = session_uuid(time_ms, random)
+    line = {
+        "type": "session",
+        "version": VERSION,
+        "id": session_id,
+        "timestamp": iso_time(time_ms),
+        "cwd": cwd,
+    }
+    if parent_session:
+        line["parentSession"] = parent_session
+    raw = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+    return SessionHeader(session_id, "pi", VERSION, cwd, time_ms, parent_session, raw)
