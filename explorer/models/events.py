@@ -52,8 +52,20 @@ class ThinkingDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ThinkingSigned:
+    """The provider's signature of the thinking that came before it, which ends with it.
+
+    `redacted`: of thinking that is not shown, so that nothing came before.
+    """
+
+    signature: str
+    redacted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallReady:
-    """A tool call whose arguments have arrived whole."""
+    """A tool call that has arrived whole. Arguments that cannot be used are the call's `problem`:
+    the answer is not lost with them."""
 
     call: ToolCall
 
@@ -74,7 +86,7 @@ class Finished:
     """Sentences for display, from an endpoint that gives them along with a summary (A29)."""
 
 
-Event = TextDelta | ThinkingDelta | ToolCallReady | UsageReport | Finished
+Event = TextDelta | ThinkingDelta | ThinkingSigned | ToolCallReady | UsageReport | Finished
 
 
 class ModelError(Exception):

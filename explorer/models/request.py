@@ -36,6 +36,11 @@ class ToolCall:
     id: str
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
+    """What is wrong with the arguments that came, as a sentence for the model; such a call cannot
+    be run, and its `arguments` are empty."""
+    raw: str = ""
+    """The arguments as they came, where they have a problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,8 @@ class ThinkingPart:
 
     text: str
     signature: str = ""
+    redacted: bool = False
+    """The provider shows nothing of it: the signature is all there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,8 @@ class ChatMessage:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     thinking: ThinkingPart | None = None
+    more_thinking: tuple[ThinkingPart, ...] = ()
+    """What was thought after that, in pieces that are signed each by itself."""
 
     @property
     def text(self) -> str:
@@ -155,11 +164,19 @@ def _message_to_json(message: ChatMessage) -> dict[str, Any]:
         "tool_call_id": message.tool_call_id,
     }
     if message.thinking is not None:
-        recorded["thinking"] = {
-            "text": message.thinking.text,
-            "signature": message.thinking.signature,
-        }
+        recorded["thinking"] = _thinking_to_json(message.thinking)
+    if message.more_thinking:
+        recorded["more_thinking"] = [_thinking_to_json(part) for part in message.more_thinking]
     return recorded
+
+
+def _thinking_to_json(part: ThinkingPart) -> dict[str, Any]:
+    redacted = {"redacted": True} if part.redacted else {}
+    return {"text": part.text, "signature": part.signature, **redacted}
+
+
+def _thinking_from_json(data: Mapping[str, Any]) -> ThinkingPart:
+    return ThinkingPart(data["text"], data.get("signature", ""), bool(data.get("redacted")))
 
 
 def _message_from_json(data: Mapping[str, Any]) -> ChatMessage:
@@ -177,7 +194,8 @@ def _message_from_json(data: Mapping[str, Any]) -> ChatMessage:
         tool_call_id=data.get("tool_call_id"),
         thinking=None
         if (thinking := data.get("thinking")) is None
-        else ThinkingPart(thinking["text"], thinking.get("signature", "")),
+        else _thinking_from_json(thinking),
+        more_thinking=tuple(_thinking_from_json(each) for each in data.get("more_thinking") or ()),
     )
 
 

@@ -13,11 +13,12 @@ from explorer.models.events import (
     StopReason,
     TextDelta,
     ThinkingDelta,
+    ThinkingSigned,
     ToolCallReady,
     Usage,
     UsageReport,
 )
-from explorer.models.request import ChatMessage, ImagePart, ModelRequest, ToolCall
+from explorer.models.request import ChatMessage, ImagePart, ModelRequest, ThinkingPart, ToolCall
 
 _STOPS: Mapping[str, StopReason] = {
     "stop": "stop",
@@ -25,6 +26,10 @@ _STOPS: Mapping[str, StopReason] = {
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
 }
+
+
+_SHOWN = 160
+"""Characters of malformed arguments that are quoted."""
 
 
 def call_arguments(request: ModelRequest, output_limit: int | None) -> dict[str, Any]:
@@ -89,16 +94,18 @@ def _message(message: ChatMessage) -> dict[str, Any]:
         result["content"] = result["content"] or None
     if message.tool_call_id is not None:
         result["tool_call_id"] = message.tool_call_id
-    # Without its signature a provider takes no thinking back.
-    if message.thinking is not None and message.thinking.signature:
-        result["thinking_blocks"] = [
-            {
-                "type": "thinking",
-                "thinking": message.thinking.text,
-                "signature": message.thinking.signature,
-            }
-        ]
+    if message.thinking is not None:
+        # Without its signature a provider takes no thinking back.
+        parts = [part for part in (message.thinking, *message.more_thinking) if part.signature]
+        if parts:
+            result["thinking_blocks"] = [_thinking_block(part) for part in parts]
     return result
+
+
+def _thinking_block(part: ThinkingPart) -> dict[str, str]:
+    if part.redacted:
+        return {"type": "redacted_thinking", "data": part.signature}
+    return {"type": "thinking", "thinking": part.text, "signature": part.signature}
 
 
 class ChunkReader:
@@ -122,6 +129,11 @@ class ChunkReader:
             thinking = getattr(delta, "reasoning_content", None)
             if thinking:
                 yield ThinkingDelta(thinking)
+            for block in getattr(delta, "thinking_blocks", None) or ():
+                if block.get("type") == "redacted_thinking":
+                    yield ThinkingSigned(str(block.get("data") or ""), redacted=True)
+                elif block.get("signature"):
+                    yield ThinkingSigned(str(block["signature"]))
             if delta.content:
                 yield TextDelta(delta.content)
             for piece in getattr(delta, "tool_calls", None) or ():
@@ -150,15 +162,24 @@ class ChunkReader:
 
 
 def _whole_call(index: int, call: Mapping[str, str]) -> ToolCall:
+    """The call; arguments that cannot be used become its problem, for the model to read."""
+    call_id, name, raw = call["id"] or f"call_{index}", call["name"], call["arguments"]
     try:
-        arguments = json.loads(call["arguments"] or "{}")
-    except json.JSONDecodeError as error:
-        raise ModelError(
-            "server", f"The model called {call['name']} with arguments that are not JSON: {error}"
-        ) from error
+        arguments = json.loads(raw or "{}")
+    except (ValueError, RecursionError) as error:  # the latter for a million brackets
+        return ToolCall(call_id, name, {}, f"The arguments are not JSON: {_place(raw, error)}", raw)
     if not isinstance(arguments, dict):
-        raise ModelError("server", f"The model called {call['name']} with no JSON object.")
-    return ToolCall(call["id"] or f"call_{index}", call["name"], arguments)
+        problem = f"The arguments are not a JSON object: {raw[:_SHOWN]}"
+        return ToolCall(call_id, name, {}, problem, raw)
+    return ToolCall(call_id, name, arguments)
+
+
+def _place(raw: str, error: Exception) -> str:
+    """What is wrong with a JSON text, and the text about the place."""
+    if not isinstance(error, json.JSONDecodeError):
+        return "they are nested too deep"
+    around = raw[max(0, error.pos - _SHOWN // 2) : error.pos + _SHOWN // 2]
+    return f"{error.msg} at character {error.pos + 1:,} of {len(raw):,}, at: {around}"
 
 
 def read_usage(usage: Any, *, counted_by_provider: bool) -> Usage:
