@@ -28,6 +28,9 @@ from explorer.templates import load_prompt, load_templates
 from explorer.work.beginning import new_header
 from explorer.work.changes import ChangeHub, Listener, ProfilesChanged, SessionsChanged
 from explorer.work.document import Document
+from explorer.work.fork_plan import plan_fork
+from explorer.work.forking import Forked, ForkSource, store_fork
+from explorer.work.origins import origin_of
 from explorer.work.transcript import Transcripts
 
 if TYPE_CHECKING:  # see explorer.work.appending
@@ -216,6 +219,40 @@ class Workbench:
         except OSError as error:
             # It may name the temporary file beside the one that the person named.
             raise OSError(error.errno, error.strerror, str(path)) from error
+
+    # forks ---------------------------------------------------------------------------------------
+
+    async def fork(
+        self,
+        key: int,
+        at: int | None = None,
+        whole: bool = False,
+        name: str = "",
+        progress: OnProgress | None = None,
+        cancelled: IsCancelled | None = None,
+    ) -> Forked:
+        """Store the path to ``at`` (by default the leaf), or all branches with ``at`` as the leaf,
+        as a session of its own; ``progress`` gets entries done and in all.
+
+        Raises ValueError where there is no such entry, StoreError, ImportCancelled; nothing is
+        stored then.
+        """
+        document = await self.open(key)
+        at = document.leaf if at is None else at
+
+        def work() -> Forked:
+            plan = plan_fork(document.tree, at, whole)
+            source = ForkSource(document, plan, name, self._clock_ms(), self._random)
+            return store_fork(document, source, progress, cancelled)
+
+        forked = await asyncio.to_thread(work)
+        self.hub.publish(SessionsChanged())
+        return forked
+
+    def origin(self, key: int) -> SessionRow | None:
+        """The stored session that this one was forked from, if it is here."""
+        row = self.store.session(key)
+        return origin_of(row, self.store.sessions()) if row.parent_session else None
 
     # what others do ------------------------------------------------------------------------------
 

@@ -54,7 +54,10 @@ def _quick_turns() -> Iterator[None]:
 class NewImport:
     """The import of a file as a new session. The session is shown when all of it is there."""
 
-    def __init__(self, writer: Writer, path: Path, source: SessionSource, stamp: FileStamp) -> None:
+    def __init__(
+        self, writer: Writer, path: Path, source: SessionSource, stamp: FileStamp | None
+    ) -> None:
+        """``stamp``: None for a source that is no file."""
         self._writer = writer
         self._path = path
         self._source = source
@@ -121,7 +124,8 @@ class NewImport:
             insert_labels(db, key, self._labels)
             extend_session(db, key, count, self._summary, leaf)
             store_asides(db, key, self._source.report)
-            store_source(db, key, self._source, self._stamp, self._last_line, leaf)
+            if self._stamp is not None:
+                store_source(db, key, self._source, self._stamp, self._last_line, leaf)
 
         self._writer.submit(job).result()
         report = self._source.report

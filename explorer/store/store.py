@@ -145,6 +145,17 @@ class Store:
         """Begin an empty session that comes from no file; the future has its key."""
         return self._writer.submit(lambda c: create_session(driver(c), header))
 
+    def take_fork(
+        self,
+        source: SessionSource,
+        progress: OnProgress | None = None,
+        cancelled: IsCancelled | None = None,
+    ) -> ImportReport:
+        """Store what another session gives as a session of its own, which comes from no file; as
+        ``import_session`` it runs on the calling thread and shows all of it or nothing."""
+        with self._background.paused():
+            return NewImport(self._writer, self.path, source, None).run(progress, cancelled)
+
     def take_salvaged(self, source: SessionSource) -> ImportReport:
         """Import what was read out of a damaged database. The file that it once came from counts
         as changed, so that importing that again fills the gaps."""
@@ -205,6 +216,11 @@ class Store:
         with self._readers.snapshot() as db:
             row, _ = session_row(db, key, self.path)
             return records_from(db, key, first_index, row.entries - 1)
+
+    def records(self, key: int, first: int, last: int) -> list[EntryRecord]:
+        """The entries with the indices ``first`` to ``last``, as they were stored."""
+        with self._readers.read() as db:
+            return records_from(db, key, first, last)
 
     def set_leaf(self, key: int, index: int) -> Future[None]:
         """Store the leaf of a session, -1 for none; refused out of range."""
