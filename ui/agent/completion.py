@@ -136,13 +136,13 @@ class CompletionList(QFrame):
 
     def place_over(self, box: QWidget) -> None:
         """Above a widget, as wide as that allows, inside the window."""
-        window = self.parentWidget()
+        window = box.window()
         row = self._list.sizeHintForRow(0) or self.fontMetrics().height()
         rows = min(MOST_SHOWN, self._list.topLevelItemCount())
         self._list.setFixedHeight(rows * row + 2)
         width = min(box.width(), theme.scaled(560))
         self.resize(width, 1)
-        height = self.layout().sizeHint().height()
+        height = self.sizeHint().height()
         at = box.mapTo(window, QPoint(0, 0))
         self.setGeometry(at.x(), max(0, at.y() - height - theme.S4), width, height)
         self.raise_()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal, SignalInstance
 from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
@@ -170,10 +170,10 @@ class Composer(QPlainTextEdit):
         self.setPlainText(self._history[at] if at < len(self._history) else "")
         self.moveCursor(QTextCursor.MoveOperation.End)
 
-    def _send(self, signal: Signal) -> None:
+    def _send(self, signal: SignalInstance) -> None:
         text = self.toPlainText().strip()
         if text or self.carries_more():
-            signal.emit(text)  # type: ignore[attr-defined]
+            signal.emit(text)
 
     # what is pasted and dropped ------------------------------------------------------------------
 

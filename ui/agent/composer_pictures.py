@@ -91,11 +91,11 @@ def from_image(image: QImage, name: str) -> Attachment:
         raise PictureRefused(f"{name} holds no picture")
     if max(image.width(), image.height()) > LONGEST_SIDE:
         image = _within(image, LONGEST_SIDE)
-    raw, mime = _encoded(image, "PNG", -1), "image/png"
+    raw, mime = _encoded(image, b"PNG", -1), "image/png"
     for quality in _QUALITIES:
         if len(raw) <= MOST_BYTES:
             break
-        raw, mime = _encoded(_opaque(image), "JPEG", quality), "image/jpeg"
+        raw, mime = _encoded(_opaque(image), b"JPEG", quality), "image/jpeg"
     if len(raw) > MOST_BYTES:
         raise PictureRefused(f"{name} is too large to send, even made smaller")
     return _attachment(image, raw, mime, name)
@@ -121,11 +121,11 @@ def _within(image: QImage, side: int) -> QImage:
     )
 
 
-def _encoded(image: QImage, form: str, quality: int) -> bytes:
+def _encoded(image: QImage, form: bytes, quality: int) -> bytes:
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     if not image.save(buffer, form, quality):
-        raise PictureRefused(f"the picture cannot be written as {form}")
+        raise PictureRefused(f"the picture cannot be written as {form.decode()}")
     return bytes(buffer.data().data())
 
 

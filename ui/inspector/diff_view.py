@@ -41,12 +41,38 @@ def diff_lines(old: str, new: str, context: int = 3) -> list[DiffLine]:
     return out
 
 
-class DiffView(PlainTextView):
-    """Shows the diff of one replacement."""
+def unified_lines(text: str) -> list[DiffLine]:
+    """The lines of a unified diff that is one already; its headers are left out."""
+    out: list[DiffLine] = []
+    in_change = False
+    for line in text.splitlines():
+        if line.startswith("@@"):
+            if out:
+                out.append(DiffLine("@", "…"))
+            in_change = True
+        elif in_change and line[:1] in ("+", "-", " "):
+            out.append(DiffLine(line[0], line[1:]))
+        elif in_change and not line:
+            out.append(DiffLine(" ", ""))
+    return out
 
-    def __init__(self, block: DiffBlock, parent: QWidget | None = None) -> None:
-        super().__init__(parent, fit=420)
-        self._lines = diff_lines(block.old, block.new)
+
+class DiffView(PlainTextView):
+    """Shows the diff of one replacement, or ``lines`` that were compared elsewhere.
+
+    ``fit``: grows with its text up to that many pixels.
+    """
+
+    def __init__(
+        self,
+        block: DiffBlock,
+        parent: QWidget | None = None,
+        *,
+        lines: list[DiffLine] | None = None,
+        fit: int = 420,
+    ) -> None:
+        super().__init__(parent, fit=fit)
+        self._lines = diff_lines(block.old, block.new) if lines is None else lines
         added = sum(line.sign == "+" for line in self._lines)
         removed = sum(line.sign == "-" for line in self._lines)
         self.summary = f"+{added} −{removed}"

@@ -1,0 +1,251 @@
+"""The question whether the agent may do something, between conversation and message box.
+
+It takes the keyboard only from an empty message box, and answers to keys only after it had it for
+a moment: a keystroke that was meant for the box approves nothing, and goes into the box.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.agent.approval import ApprovalAnswer, ApprovalChoice, ApprovalRequest
+from ui import theme
+from ui.inspector.blocks import DiffBlock
+from ui.inspector.diff_view import DiffView, unified_lines
+from ui.widgets.flow import FlowLayout
+from ui.widgets.labels import Caption, ElidedLabel
+from ui.widgets.plain_text import PlainTextView
+
+ARMED_AFTER_MS = 700
+"""How long the card has the keyboard, without a key, before a key answers it."""
+BODY = 150
+"""Pixels of the drawing that a diff or a command takes at most; the rest is scrolled to."""
+
+Key = Qt.Key
+_ENTER = (Key.Key_Return, Key.Key_Enter)
+_ICONS = {"command": "shell", "edit": "edit", "write": "file"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One way to answer."""
+
+    choice: ApprovalChoice
+    label: str
+    tip: str
+
+
+WAYS = (
+    _Way("once", "&Once", "Allow this one (1; Enter when the card has had the keyboard a moment)"),
+    _Way(
+        "session", "This &session", "Allow what the pattern says until this session is closed (2)"
+    ),
+    _Way("always", "Al&ways", "Allow what the pattern says from now on, in every session (3)"),
+    _Way("deny", "&Deny", "Do not allow it; the note tells the agent why (4)"),
+)
+
+
+class ApprovalCard(QFrame):
+    """Shows one request at a time."""
+
+    answered = Signal(object, object)
+    """(``ApprovalRequest``, ``ApprovalAnswer``)"""
+    stopped = Signal()
+    """Esc: the person wants the turn to end."""
+    typed_elsewhere = Signal(QKeyEvent)
+    """A keystroke that was meant for the message box."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.request: ApprovalRequest | None = None
+        self._sign = QLabel(self)
+        self._title = QLabel(self)
+        self._title.setWordWrap(True)
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        theme.bind_font(self._title, lambda: theme.ui_font(bold=True))
+        self._more = Caption("", self)
+        self._where = ElidedLabel("", self, Qt.TextElideMode.ElideMiddle)
+        theme.set_tone(self._where, "dim")
+        self._notice = Caption("", self, "comp")
+        self._notice.setWordWrap(True)
+        self._body: PlainTextView | None = None
+        self.buttons: dict[ApprovalChoice, QPushButton] = {}
+        for way in WAYS:
+            button = self.buttons[way.choice] = QPushButton(way.label, self)
+            button.setToolTip(way.tip)
+            button.setAutoDefault(False)
+            button.clicked.connect(partial(self._answer, way.choice))
+            button.installEventFilter(self)
+        self.pattern = QLineEdit(self)
+        self.pattern.setAccessibleName("Pattern that is allowed from now on")
+        self.pattern.setToolTip(
+            "What “This session” and “Always” allow without a question; * stands for anything"
+        )
+        self.note = QLineEdit(self)
+        self.note.setAccessibleName("Note to the agent when it is denied")
+        self.note.setPlaceholderText("Why not, for the agent (optional)")
+        self.note.returnPressed.connect(partial(self._answer, "deny"))
+        self._arming = QTimer(self)
+        self._arming.setSingleShot(True)
+        self._arming.setInterval(ARMED_AFTER_MS)
+        self._lay_out()
+        theme.on_theme_changed(self._restyle)
+        self.hide()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(theme.S8)
+        head.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._more, 0, Qt.AlignmentFlag.AlignTop)
+        answers = FlowLayout(across=theme.S8, down=theme.S4)
+        self._pattern_label = Caption("Pattern:", self)
+        for part in (
+            self.buttons["once"], self.buttons["session"], self.buttons["always"],
+            self._pattern_label, self.pattern, self.buttons["deny"], self.note,
+        ):  # fmt: skip
+            answers.addWidget(part)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(theme.S12, theme.S8, theme.S12, theme.S8)
+        self._column.setSpacing(theme.S4)
+        self._column.addLayout(head)
+        self._column.addWidget(self._where)
+        self._column.addWidget(self._notice)
+        self._column.addLayout(answers)
+
+    def _restyle(self) -> None:
+        for line, width in ((self.pattern, 190), (self.note, 220)):
+            line.setFixedWidth(theme.scaled(width))
+        self._pattern_label.setFixedHeight(self.pattern.sizeHint().height())
+        self._show_sign()
+
+    def _show_sign(self) -> None:
+        if self.request is not None:
+            size, ratio = theme.scaled(16), self.devicePixelRatioF()
+            name = _ICONS[self.request.kind]
+            self._sign.setPixmap(theme.icon_pixmap(name, "shell", size, ratio))
+
+    # what is asked -------------------------------------------------------------------------------
+
+    def show_request(self, request: ApprovalRequest | None, waiting: int = 1) -> None:
+        """Ask this, as the first of so many questions that wait; None: nothing is asked."""
+        self._more.setText(f"1 of {waiting} questions" if waiting > 1 else "")
+        if request is self.request:
+            return
+        self.request = request
+        if request is None:
+            self._arming.stop()
+            self.hide()
+            return
+        self._title.setText(request.title)
+        where = request.path or request.folder
+        self._where.setText(f"in {request.folder}" if request.folder else where)
+        self._where.setToolTip(request.folder)
+        self._notice.setText(request.notice)
+        self._notice.setVisible(bool(request.notice))
+        self.pattern.setText(request.pattern)
+        self.note.clear()
+        for part in (self.pattern, self._pattern_label, *self._lasting()):
+            part.setVisible(bool(request.pattern))
+        self._show_body(request)
+        self.setAccessibleName(f"The agent asks: {request.title}")
+        self.setAccessibleDescription(
+            f"{request.command or request.path}. {request.notice} "
+            "1 allows it once, 2 for this session, 3 always, 4 denies, Escape stops the turn."
+        )
+        self._show_sign()
+        self.show()
+        self._rearm()
+
+    def _lasting(self) -> tuple[QPushButton, QPushButton]:
+        return self.buttons["session"], self.buttons["always"]
+
+    def _show_body(self, request: ApprovalRequest) -> None:
+        if self._body is not None:
+            self._column.removeWidget(self._body)
+            self._body.hide()
+            self._body.deleteLater()
+        fit = theme.scaled(BODY)
+        if request.kind == "command":
+            self._body = PlainTextView(self, fit=fit)
+            self._body.set_text(request.command)
+            self._body.setAccessibleName("Command line")
+        else:
+            block = DiffBlock(request.path, "", "")
+            self._body = DiffView(block, self, lines=unified_lines(request.diff), fit=fit)
+        self._column.insertWidget(2, self._body)
+
+    def _answer(self, choice: ApprovalChoice) -> None:
+        request = self.request
+        if request is None:
+            return
+        pattern = self.pattern.text().strip() if choice in ("session", "always") else ""
+        note = self.note.text().strip() if choice == "deny" else ""
+        self.answered.emit(request, ApprovalAnswer(choice, pattern, note))
+
+    # keys ----------------------------------------------------------------------------------------
+
+    @property
+    def is_armed(self) -> bool:
+        """Whether a key answers now."""
+        return self.request is not None and not self._arming.isActive()
+
+    def _rearm(self) -> None:
+        self._arming.start()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._rearm()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Key(event.key())
+        if key == Key.Key_Escape:
+            self.stopped.emit()
+        elif event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            super().keyPressEvent(event)
+        elif not self.is_armed:
+            self._not_yet(event)
+        elif key in _ENTER:
+            self._answer("once")
+        elif Key.Key_1 <= key <= Key.Key_4:
+            way = WAYS[key - Key.Key_1]
+            if self.buttons[way.choice].isVisible():
+                self._answer(way.choice)
+        else:
+            self._not_yet(event)
+
+    def _not_yet(self, event: QKeyEvent) -> None:
+        """Whoever is typing goes on in the message box."""
+        if event.text().isprintable() and event.text():
+            self.typed_elsewhere.emit(event)
+        else:
+            self._rearm()
+            super().keyPressEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Enter on a button presses it, but like Space only once the card is armed."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            key = Key(event.key())
+            if key in (*_ENTER, Key.Key_Space) and not event.modifiers():
+                if not self.is_armed:
+                    self._rearm()
+                    return True
+                if key in _ENTER and isinstance(watched, QPushButton):
+                    watched.click()
+                    return True
+        return super().eventFilter(watched, event)
