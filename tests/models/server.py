@@ -1,13 +1,16 @@
-"""A loopback server that speaks chat completions as server-sent events, and misbehaves on demand.
+"""A loopback provider that speaks chat completions and Anthropic's messages as server-sent
+events, and misbehaves on demand.
 
     with ChatServer() as server:
         server.plan(Answer(text="hello"), Stall(after=1), HttpFailure(429, retry_after="7"))
         door = ModelDoor(ModelDoorConfig(api_base=server.url))
-        ... ask for "openai/test-model" ...
+        ... ask for "openai/test-model", or "anthropic/test-model" ...
         server.requests[0]["messages"]
 
 Each request takes the next plan; the last one is used again when they run out. Plans can be made
 for one model, and the server can have a window of its own, beyond which it refuses as providers do.
+Which of the two languages it answers in, the path of the request decides. The plans are in
+``tests/models/serving/plans.py``.
 """
 
 from __future__ import annotations
@@ -17,75 +20,63 @@ import select
 import socket
 import threading
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Answer:
-    """A whole answer; `usage=None` leaves the usage chunk out, `finish=None` the finish reason."""
-
-    text: str = "hello world"
-    pieces: int = 4
-    finish: str | None = "stop"
-    tool_calls: tuple[tuple[str, str, str], ...] = ()  # id, name, JSON arguments
-    thinking: str = ""
-    usage: dict[str, Any] | None = field(
-        default_factory=lambda: {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
-    )
-    done_line: bool = True
-    measured: bool = False
-    """Report what the request really takes, four characters a token, instead of `usage`."""
-
-
-@dataclass(frozen=True)
-class Stall:
-    """Send `after` pieces of text, then nothing until the client goes away."""
-
-    after: int = 1
-    text: str = "some words that never end "
-
-
-@dataclass(frozen=True)
-class Cut:
-    """Send `after` pieces, then end the connection: `clean` closes as if all were sent."""
-
-    after: int = 1
-    clean: bool = True
-    text: str = "half an answer"
-
-
-@dataclass(frozen=True)
-class Malformed:
-    """A data line in the middle that is not JSON."""
-
-    line: str = '{"choices": [{"delta": '
-
-
-@dataclass(frozen=True)
-class HttpFailure:
-    """A status with a body; `retry_after` becomes the header."""
-
-    status: int
-    message: str = "no"
-    code: str | None = None
-    error_type: str | None = None
-    retry_after: str | None = None
-    raw_body: str | None = None
-
-
-OVERFLOW = HttpFailure(
-    400,
-    "This model's maximum context length is 8192 tokens, your messages hold 9000.",
-    code="context_length_exceeded",
-    error_type="invalid_request_error",
+from tests.models.serving import completions, messages
+from tests.models.serving.lines import EventLines
+from tests.models.serving.plans import (
+    OVERFLOW,
+    OVERLOADED,
+    RATE_LIMIT,
+    SERVER_ERROR,
+    Answer,
+    Cut,
+    HttpFailure,
+    Malformed,
+    Plan,
+    SimplePlan,
+    Stall,
+    StreamFailure,
+    WrongOrder,
+    calls,
+    huge_call,
+    ten_calls,
 )
-RATE_LIMIT = HttpFailure(
-    429, "Rate limit reached for requests", code="rate_limit_exceeded", retry_after="7"
+from tests.models.serving.speaking import (
+    Spelling,
+    say_answer,
+    say_failure,
+    say_half,
+    say_in_wrong_order,
+    say_malformed,
 )
 
-Plan = Answer | Stall | Cut | Malformed | HttpFailure
+__all__ = [
+    "OVERFLOW",
+    "OVERLOADED",
+    "RATE_LIMIT",
+    "SERVER_ERROR",
+    "Answer",
+    "ChatServer",
+    "Cut",
+    "HttpFailure",
+    "Malformed",
+    "Plan",
+    "SimplePlan",
+    "Stall",
+    "StreamFailure",
+    "WrongOrder",
+    "calls",
+    "huge_call",
+    "taken",
+    "ten_calls",
+]
+
+Page = object | Callable[[dict[str, Any]], object]
+"""A JSON value, or a function that makes one from the JSON that was posted."""
 
 
 class ChatServer:
@@ -96,9 +87,15 @@ class ChatServer:
         self._of_model: dict[str, list[Plan]] = {}
         self.window: int | None = None
         """Tokens that a request may take, four characters each; None takes any."""
+        self.pages: dict[str, Page] = {}
+        """By path (``/v1/models``): what is answered to GET, and to POST, as JSON. All other paths
+        that are got are 404."""
+        self.asked_for: list[str] = []
+        """The paths that were got."""
         self._lock = threading.Lock()
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.gone = threading.Event()
         """Set when a client closed its connection while it was being answered."""
         self.started = threading.Event()
@@ -110,8 +107,13 @@ class ChatServer:
 
     @property
     def url(self) -> str:
-        """The base address to give as `api_base`."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+        """The base address to give as `api_base`, for either language."""
+        return f"{self.root}/v1"
+
+    @property
+    def root(self) -> str:
+        """The address without a path."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
 
     def plan(self, *plans: Plan, model: str = "") -> None:
         """What the next requests get, in order; those for `model` (without its provider) only,
@@ -126,8 +128,8 @@ class ChatServer:
         """As when it was started."""
         with self._lock:
             self._plans, self._of_model, self.window = [Answer()], {}, None
-            self.requests.clear()
-            self.headers.clear()
+            for kept in (self.requests, self.headers, self.paths, self.asked_for, self.pages):
+                kept.clear()
         self.gone.clear()
         self.started.clear()
 
@@ -141,12 +143,13 @@ class ChatServer:
         self._http.server_close()
         self._thread.join(5)
 
-    def _next(self, body: dict[str, Any]) -> Plan:
+    def _next(self, body: dict[str, Any]) -> SimplePlan:
         with self._lock:
             if self.window is not None and taken(body) > self.window:
                 return OVERFLOW
             plans = self._of_model.get(str(body.get("model")), self._plans)
-            plan = plans.pop(0) if len(plans) > 1 else plans[0]
+            chosen = plans.pop(0) if len(plans) > 1 else plans[0]
+        plan = chosen(body) if callable(chosen) else chosen
         if isinstance(plan, Answer) and plan.measured:
             read, written = taken(body), len(plan.text) // 4
             usage = {"prompt_tokens": read, "completion_tokens": written}
@@ -162,22 +165,50 @@ class ChatServer:
             def log_message(self, *_: object) -> None:
                 """Nothing to the terminal."""
 
+            def do_GET(self) -> None:
+                server.asked_for.append(self.path)
+                self._guarded(lambda: server._page(self, server.pages.get(self.path), {}))
+
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 asked = json.loads(body)
+                if self.path in server.pages:
+                    self._guarded(lambda: server._page(self, server.pages[self.path], asked))
+                    return
                 server.requests.append(asked)
                 server.headers.append(dict(self.headers))
+                server.paths.append(self.path)
+                self._guarded(lambda: server._play(self, server._next(asked), asked))
+
+            def _guarded(self, work: Callable[[], None]) -> None:
                 try:
-                    server._play(self, server._next(asked))
+                    work()
                 except (BrokenPipeError, ConnectionResetError):
                     server.gone.set()
                 self.close_connection = True
 
         return Handler
 
-    def _play(self, handler: BaseHTTPRequestHandler, plan: Plan) -> None:
+    def _page(self, handler: BaseHTTPRequestHandler, page: Page, asked: dict[str, Any]) -> None:
+        value = page(asked) if callable(page) else page
+        if isinstance(value, Stall):
+            self._wait_for_client_to_leave(handler.connection)
+        elif isinstance(value, HttpFailure):
+            self._fail(handler, value)
+        elif value is None:
+            self._fail(handler, HttpFailure(404, "not found"))
+        else:
+            _send(handler, 200, json.dumps(value), {})
+
+    def _play(
+        self, handler: BaseHTTPRequestHandler, plan: SimplePlan, asked: dict[str, Any]
+    ) -> None:
         if isinstance(plan, HttpFailure):
             self._fail(handler, plan)
+            return
+        if isinstance(plan, Stall) and plan.silent:
+            self.started.set()
+            self._wait_for_client_to_leave(handler.connection)
             return
         chunked = isinstance(plan, Cut) and not plan.clean
         handler.send_response(200)
@@ -186,59 +217,54 @@ class ChatServer:
         if chunked:
             handler.send_header("Transfer-Encoding", "chunked")
         handler.end_headers()
-        out = _Lines(handler, chunked)
+        lines, model = EventLines(handler, chunked), str(asked.get("model"))
+        out: Spelling = (
+            messages.MessageStream(lines, model)
+            if speaks_messages(handler.path)
+            else completions.CompletionStream(lines, model)
+        )
+        self._say(handler, out, plan, chunked)
+
+    def _say(
+        self, handler: BaseHTTPRequestHandler, out: Spelling, plan: SimplePlan, chunked: bool
+    ) -> None:
         if isinstance(plan, Answer):
-            self._answer(out, plan)
+            say_answer(out, plan, self._pace(plan.per_second))
         elif isinstance(plan, Malformed):
-            out.delta({"content": "so far so good"})
-            out.data(plan.line)
+            say_malformed(out, plan)
+        elif isinstance(plan, WrongOrder):
+            say_in_wrong_order(out, plan, self.started.set)
+        elif isinstance(plan, StreamFailure):
+            say_failure(out, plan, self.started.set)
         elif isinstance(plan, Cut):
-            for _ in range(plan.after):
-                out.delta({"content": plan.text})
+            say_half(out, plan.after, plan.text, plan.in_call, self.started.set)
             if chunked:
                 handler.connection.shutdown(socket.SHUT_RDWR)
-        else:
-            for _ in range(plan.after):
-                out.delta({"content": plan.text})
-                self.started.set()
+        elif isinstance(plan, Stall):
+            say_half(out, plan.after, plan.text, plan.in_call, self.started.set)
             self.started.set()
             self._wait_for_client_to_leave(handler.connection)
 
-    def _answer(self, out: _Lines, plan: Answer) -> None:
-        if plan.thinking:
-            out.delta({"reasoning_content": plan.thinking})
-        size = max(1, -(-len(plan.text) // plan.pieces))
-        for start in range(0, len(plan.text), size):
-            out.delta({"content": plan.text[start : start + size]})
+    def _pace(self, per_second: float) -> Callable[[], None]:
+        """Told of each piece that is out; keeps to so many a second, however long sending took."""
+        begun, sent = time.monotonic(), 0
+
+        def told() -> None:
+            nonlocal sent
             self.started.set()
-        for index, (call_id, name, arguments) in enumerate(plan.tool_calls):
-            head, tail = arguments[: len(arguments) // 2], arguments[len(arguments) // 2 :]
-            function = {"name": name, "arguments": head}
-            out.delta(
-                {
-                    "tool_calls": [
-                        {"index": index, "id": call_id, "type": "function", "function": function}
-                    ]
-                }
-            )
-            out.delta({"tool_calls": [{"index": index, "function": {"arguments": tail}}]})
-        if plan.finish is not None:
-            out.delta({}, plan.finish)
-        if plan.usage is not None:
-            out.data(json.dumps({**_chunk(), "choices": [], "usage": plan.usage}))
-        if plan.done_line:
-            out.data("[DONE]")
+            sent += 1
+            if per_second:
+                self._closing.wait(max(0.0, begun + sent / per_second - time.monotonic()))
+
+        return told
 
     def _fail(self, handler: BaseHTTPRequestHandler, plan: HttpFailure) -> None:
-        error = {"message": plan.message, "type": plan.error_type, "code": plan.code}
-        body = (plan.raw_body or json.dumps({"error": error})).encode()
-        handler.send_response(plan.status)
-        handler.send_header("Content-Type", "application/json")
-        handler.send_header("Content-Length", str(len(body)))
+        language = messages if speaks_messages(handler.path) else completions
+        body = language.failure_body(plan) if plan.raw_body is None else plan.raw_body
+        headers = dict(plan.headers)
         if plan.retry_after is not None:
-            handler.send_header("Retry-After", plan.retry_after)
-        handler.end_headers()
-        handler.wfile.write(body)
+            headers["Retry-After"] = plan.retry_after
+        _send(handler, plan.status, body, headers)
 
     def _wait_for_client_to_leave(self, connection: socket.socket) -> None:
         while not self._closing.is_set():
@@ -248,32 +274,21 @@ class ChatServer:
                 return
 
 
-class _Lines:
-    def __init__(self, handler: BaseHTTPRequestHandler, chunked: bool) -> None:
-        self._out = handler.wfile
-        self._chunked = chunked
+def _send(handler: BaseHTTPRequestHandler, status: int, text: str, headers: dict[str, str]) -> None:
+    body = text.encode()
+    handler.send_response(status)
+    for name, value in {"Content-Type": "application/json", **headers}.items():
+        handler.send_header(name, value)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
 
-    def data(self, text: str) -> None:
-        line = f"data: {text}\n\n".encode()
-        if self._chunked:
-            line = f"{len(line):x}\r\n".encode() + line + b"\r\n"
-        self._out.write(line)
-        self._out.flush()
 
-    def delta(self, delta: dict[str, Any], finish: str | None = None) -> None:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        self.data(json.dumps({**_chunk(), "choices": [choice]}))
+def speaks_messages(path: str) -> bool:
+    """Whether a request wants Anthropic's stream."""
+    return path.partition("?")[0].rstrip("/").endswith("/messages")
 
 
 def taken(body: dict[str, Any]) -> int:
     """Tokens that the messages of a request take: four characters each."""
     return len(json.dumps(body["messages"], ensure_ascii=False)) // 4
-
-
-def _chunk() -> dict[str, Any]:
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion.chunk",
-        "created": int(time.time()),
-        "model": "test-model",
-    }

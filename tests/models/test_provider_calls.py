@@ -140,9 +140,13 @@ def test_tool_calls_are_joined_from_their_pieces(server: ChatServer, door: Model
     assert not [name for name in server.requests[0] if name.startswith("_")]
 
 
-def test_tool_arguments_that_are_no_json_are_an_error(server: ChatServer, door: ModelDoor) -> None:
+def test_tool_arguments_that_are_no_json_are_the_calls_problem(
+    server: ChatServer, door: ModelDoor
+) -> None:
     server.plan(Answer(text="", finish="tool_calls", tool_calls=(("a", "read", '{"path": '),)))
-    assert failure(door).kind == "server"
+    (call,) = ask(door).tool_calls
+    assert (call.name, call.arguments, call.raw) == ("read", {}, '{"path": ')
+    assert "not JSON" in call.problem
 
 
 def test_messages_go_out_whole(server: ChatServer, door: ModelDoor) -> None:
