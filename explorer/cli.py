@@ -23,6 +23,7 @@ COMMANDS = {
     "list": "library",
     "search": "library",
     "export": "library",
+    "fork": "forking",
     "salvage": "library",
     "tree": "looking",
     "context": "looking",
@@ -140,6 +141,13 @@ def _add_looking(commands: Commands) -> None:
     export.add_argument("output", type=Path)
     export.add_argument("--format", choices=("original", "pi-v3"), default="original")
     _common(export)
+
+    fork = commands.add_parser("fork", help="make a branch a session of its own")
+    _session(fork, "the entry that the fork goes on from: an id, its unique start, or #index")
+    fork.add_argument("--whole", action="store_true", help="copy all branches, not only the path")
+    fork.add_argument("--name", default="", metavar="TEXT", help="what to call the fork")
+    fork.add_argument("--output", type=Path, metavar="FILE", help="write the fork to a file too")
+    _common(fork)
 
     tree = commands.add_parser("tree", help="print the tree of a session")
     _session(tree)
