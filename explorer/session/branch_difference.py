@@ -1,0 +1,270 @@
+"""Two branches of a session side by side, from the last entry that they have in common on.
+
+Pure: everything is worked out from the tree and from the payloads of the entries that differ. It
+takes as long as reading those does, so it is meant for a worker thread.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from explorer.session.columns import OP_KINDS
+from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
+from explorer.session.payloads import Payloads
+from explorer.session.spending import NOTHING, Spent
+from explorer.session.text import blocks_of, call_title, text_of
+from explorer.session.tree import Path, SessionTree
+from explorer.session.word_difference import Piece, differing
+
+MOST_TEXT = 600
+"""Characters of a message that are kept for a glance; the entry itself has all of it."""
+_AT_ONCE = 256
+_SHOWN = selector(CONTEXT_KINDS | {Kind.COMPACTION})
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a branch, as much of it as a glance takes."""
+
+    entry: int
+    kind: Kind
+    flags: int
+    text: str
+    """What it says, at most ``MOST_TEXT`` characters."""
+    calls: tuple[str, ...]
+    """Of a reply: its tool calls, a line for each."""
+    tokens: int
+    """An estimate, ceil(UTF-16 units / 4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a person said, and everything up to what was said next."""
+
+    messages: tuple[Message, ...]
+    spent: Spent
+    elapsed_ms: float
+    """From its first entry to its last; 0 where the entries have no times."""
+
+    @property
+    def prompt(self) -> str:
+        """What began it; empty for what goes on with a turn that began above."""
+        first = self.messages[0]
+        return first.text if first.kind in TURN_START_KINDS else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two branches, below the common ancestor."""
+
+    leaf: int
+    turns: tuple[Turn, ...]
+    models: tuple[str, ...]
+    """``provider/model`` of its replies, in the order of their first."""
+    tools: Mapping[str, int]
+    """How often each tool gave a result, the most used first."""
+    failures: int
+    """Tool results that are errors, and replies that failed or were stopped."""
+    files: Mapping[str, tuple[str, ...]]
+    """What was done to each file, in the order of the first time; ``failed`` where nothing of it
+    worked."""
+    answer: str
+    """The text of its last reply that has some, whole."""
+    answer_entry: int
+    """Where that is, or -1."""
+
+    @property
+    def messages(self) -> int:
+        return sum(len(turn.messages) for turn in self.turns)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that it adds to the context, by estimate."""
+        return sum(message.tokens for turn in self.turns for message in turn.messages)
+
+    @property
+    def spent(self) -> Spent:
+        return sum((turn.spent for turn in self.turns), NOTHING)
+
+    @property
+    def elapsed_ms(self) -> float:
+        """The time that its turns took, without what lies between them."""
+        return sum(turn.elapsed_ms for turn in self.turns)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Two messages at the same place of the same turn; None where a branch has none there."""
+
+    turn: int
+    """Number of the turn, from 0."""
+    left: Message | None
+    right: Message | None
+    same: bool
+    """Both say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchDifference:
+    """Two branches, and where they part."""
+
+    ancestor: int
+    """The last entry on both paths, or -1."""
+    left: Side
+    right: Side
+    left_answer: tuple[Piece, ...]
+    right_answer: tuple[Piece, ...]
+    """The final answers in pieces, those that the other has not marked."""
+
+    def rows(self) -> list[Row]:
+        """All messages, turn by turn, the first beside the first."""
+        found: list[Row] = []
+        for number, (left, right) in enumerate(zip_longest(self.left.turns, self.right.turns)):
+            pairs = zip_longest(left.messages if left else (), right.messages if right else ())
+            found += [Row(number, one, other, _same(one, other)) for one, other in pairs]
+        return found
+
+
+def compare_branches(
+    tree: SessionTree, payloads: Payloads, left: int, right: int
+) -> BranchDifference:
+    """Compare the branches that end in two entries. Raises what the payloads raise."""
+    ancestor = tree.common_ancestor(left, right)
+    one, other = _side(tree, payloads, left, ancestor), _side(tree, payloads, right, ancestor)
+    mine, theirs = differing(one.answer, other.answer)
+    return BranchDifference(ancestor, one, other, mine, theirs)
+
+
+def _same(one: Message | None, other: Message | None) -> bool:
+    if one is None or other is None:
+        return False
+    return (one.kind, one.text, one.calls, one.tokens) == (
+        other.kind, other.text, other.calls, other.tokens,
+    )  # fmt: skip
+
+
+def _side(tree: SessionTree, payloads: Payloads, leaf: int, ancestor: int) -> Side:
+    path = tree.path(leaf)
+    part = path[path.position(ancestor) + 1 :] if ancestor >= 0 else path
+    entries = part.select(tree.columns.kind, _SHOWN)
+    turns: list[Turn] = []
+    answer, answer_entry = "", -1
+    waiting: list[tuple[Message, Spent]] = []
+    for at, entry in _read(payloads, entries):
+        message = _message(tree, at, entry)
+        if message.kind in TURN_START_KINDS and waiting:
+            turns.append(_turn(tree, waiting))
+            waiting = []
+        waiting.append((message, _spent(entry)))
+        if message.kind is Kind.ASSISTANT and (said := _said(entry).strip()):
+            answer, answer_entry = said, at
+    if waiting:
+        turns.append(_turn(tree, waiting))
+    columns = tree.columns
+    results = [at for at in entries if columns.kind[at] == Kind.TOOL_RESULT]
+    tools = Counter(columns.tools[columns.tool[at]] or "tool" for at in results)
+    models = (columns.models[columns.model[at]] for at in entries if columns.model[at])
+    return Side(
+        leaf,
+        tuple(turns),
+        tuple(dict.fromkeys(models)),
+        dict(tools.most_common()),
+        sum(bool(columns.flags[at] & (Flag.ERROR | Flag.ABORTED)) for at in entries),
+        _files(tree, part),
+        answer,
+        answer_entry,
+    )
+
+
+def _read(payloads: Payloads, entries: Sequence[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for start in range(0, len(entries), _AT_ONCE):
+        some = entries[start : start + _AT_ONCE]
+        yield from zip(some, payloads.entries(some), strict=True)
+
+
+def _turn(tree: SessionTree, found: Sequence[tuple[Message, Spent]]) -> Turn:
+    times = [time for message, _ in found if (time := tree.columns.time[message.entry]) > 0]
+    elapsed = max(times) - min(times) if times else 0.0
+    spent = sum((one for _, one in found), NOTHING)
+    return Turn(tuple(message for message, _ in found), spent, elapsed)
+
+
+def _message(tree: SessionTree, at: int, entry: Mapping[str, Any]) -> Message:
+    columns = tree.columns
+    content = _content(entry)
+    text = _said(entry)
+    if not text and columns.kind[at] in (Kind.COMPACTION, Kind.BRANCH_SUMMARY):
+        text = str(entry.get("summary") or "")
+    calls = tuple(
+        call_title(str(block.get("name", "")), block.get("arguments"))
+        for block in blocks_of(content)
+        if block.get("type") == "toolCall"
+    )
+    return Message(
+        at, Kind(columns.kind[at]), columns.flags[at], text[:MOST_TEXT], calls, columns.estimate[at]
+    )
+
+
+def _content(entry: Mapping[str, Any]) -> object:
+    message = entry.get("message")
+    return message.get("content") if isinstance(message, Mapping) else entry.get("content")
+
+
+def _said(entry: Mapping[str, Any]) -> str:
+    return text_of(_content(entry))
+
+
+def _spent(entry: Mapping[str, Any]) -> Spent:
+    """What a reply took, as its provider counted it."""
+    message = entry.get("message")
+    if not isinstance(message, Mapping) or message.get("role") != "assistant":
+        return NOTHING
+    usage = message.get("usage")
+    if not isinstance(usage, Mapping):
+        return Spent(uncounted=1)
+    names = ("input", "output", "cacheRead", "cacheWrite")
+    figures = [_figure(usage.get(name)) for name in names]
+    if not any(figures):
+        return Spent(uncounted=1)
+    cost = usage.get("cost")
+    total = _figure(cost.get("total")) if isinstance(cost, Mapping) else 0.0
+    into, out, read, write = (int(figure) for figure in figures)
+    return Spent(into, out, read, write, total, calls=1, unpriced=int(not total))
+
+
+def _figure(value: object) -> float:
+    """A count or an amount of a file, whose values may be anything."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
+        return 0.0
+    return float(value)
+
+
+def _files(tree: SessionTree, part: Path) -> dict[str, tuple[str, ...]]:
+    ops = tree.columns.ops
+    if not len(part):
+        return {}
+    done: dict[str, dict[str, bool]] = {}
+    for row in range(bisect_right(ops.entry, part[0] - 1), len(ops.entry)):
+        if ops.entry[row] in part:
+            kinds = done.setdefault(ops.paths[ops.path[row]], {})
+            kind = OP_KINDS[ops.kind[row]]
+            kinds[kind] = kinds.get(kind, False) or not ops.failed[row]
+    return {
+        path: tuple(kind for kind, worked in kinds.items() if worked) or ("failed",)
+        for path, kinds in done.items()
+    }
+
+
+__all__ = [
+    "BranchDifference",
+    "Message",
+    "Row",
+    "Side",
+    "Turn",
+    "compare_branches",
+]

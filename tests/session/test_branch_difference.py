@@ -1,0 +1,133 @@
+"""Two branches side by side: what each did, turn by turn, and where their answers differ."""
+
+from __future__ import annotations
+
+from explorer.session.branch_difference import compare_branches
+from explorer.session.difference_text import as_markdown, duration
+from explorer.session.kinds import Kind
+from explorer.session.word_difference import MOST_LINES, MOST_WORDS, differing
+from tests.ui.sessions import MemoryDocument
+
+USAGE = {"input": 100, "output": 20, "cacheRead": 30, "cacheWrite": 0, "cost": {"total": 0.25}}
+
+
+class Branches:
+    """Writes two branches below the entry ``a``."""
+
+    def __init__(self) -> None:
+        self.document = MemoryDocument()
+        self.time = 1_767_603_600_000
+        self.say("a", None, "user", "Look at the retry.")
+
+    def say(self, name: str, parent: str | None, role: str, text: str, **more: object) -> int:
+        self.time += 1_000
+        content: list[dict[str, object]] = [{"type": "text", "text": text}] if text else []
+        for tool, path in more.pop("calls", ()):  # type: ignore[attr-defined]
+            call = {"type": "toolCall", "id": f"{name}-{tool}", "name": tool}
+            content.append(call | {"arguments": {"path": path}})
+        message = {"role": role, "content": content, **more}
+        entry = {"type": "message", "id": name, "parentId": parent, "timestamp": self.time}
+        return self.document.add({**entry, "message": message})
+
+
+def two() -> Branches:
+    talk = Branches()
+    talk.say("l1", "a", "user", "Fix it.")
+    talk.say("l2", "l1", "assistant", "", calls=[("edit", "retry.py")], usage=USAGE,
+             provider="openai", model="one")  # fmt: skip
+    talk.say("l3", "l2", "toolResult", "done", toolCallId="l2-edit", toolName="edit")
+    talk.say("l4", "l3", "assistant", "I fixed the flaky clock.", usage=USAGE,
+             provider="openai", model="one")  # fmt: skip
+    talk.say("r1", "a", "user", "Fix it.")
+    talk.say("r2", "r1", "assistant", "I fixed the broken clock.", provider="openai", model="two")
+    talk.say("r3", "r2", "user", "And test it.")
+    talk.say("r4", "r3", "assistant", "", calls=[("read", "test.py")])
+    talk.say("r5", "r4", "toolResult", "no", toolCallId="r4-read", toolName="read", isError=True)
+    return talk
+
+
+def compare(talk: Branches, left: str, right: str):  # type: ignore[no-untyped-def]
+    tree = talk.document.tree
+    return compare_branches(tree, talk.document.payloads, tree.index_of(left), tree.index_of(right))
+
+
+def test_each_side_is_told_from_the_common_ancestor_on() -> None:
+    found = compare(two(), "l4", "r5")
+    assert found.ancestor == 0
+    assert [len(turn.messages) for turn in found.left.turns] == [4]
+    assert [len(turn.messages) for turn in found.right.turns] == [2, 3]
+    assert found.right.turns[1].prompt == "And test it."
+    assert (found.left.models, found.right.models) == (("openai/one",), ("openai/two",))
+    assert (found.left.tools, found.right.tools) == ({"edit": 1}, {"read": 1})
+    assert (found.left.failures, found.right.failures) == (0, 1)
+    assert (found.left.files, found.right.files) == (
+        {"retry.py": ("edit",)}, {"test.py": ("failed",)},
+    )  # fmt: skip
+
+
+def test_tokens_cost_and_time_are_summed_and_what_nobody_counted_is_told() -> None:
+    found = compare(two(), "l4", "r5")
+    left = found.left.spent
+    assert (left.input, left.output, left.cache_read, left.cost) == (200, 40, 60, 0.5)
+    assert (left.calls, left.uncounted) == (2, 0)
+    assert (found.right.spent.calls, found.right.spent.uncounted) == (0, 2)
+    assert found.left.elapsed_ms == 3_000
+    assert found.right.elapsed_ms == 1_000 + 2_000
+
+
+def test_messages_stand_beside_each_other_turn_by_turn() -> None:
+    rows = compare(two(), "l4", "r5").rows()
+    shown = [
+        (row.turn, row.left and row.left.entry, row.right and row.right.entry, row.same)
+        for row in rows
+    ]
+    assert shown == [
+        (0, 1, 5, True), (0, 2, 6, False), (0, 3, None, False), (0, 4, None, False),
+        (1, None, 7, False), (1, None, 8, False), (1, None, 9, False),
+    ]  # fmt: skip
+    assert rows[1].left is not None and rows[1].left.calls == ("edit retry.py",)
+
+
+def test_the_last_answers_are_compared_word_by_word() -> None:
+    found = compare(two(), "l4", "r5")
+    assert (found.left.answer_entry, found.right.answer_entry) == (4, 6)
+    assert [p.text for p in found.left_answer if p.differs] == ["flaky"]
+    assert [p.text for p in found.right_answer if p.differs] == ["broken"]
+
+
+def test_a_branch_that_goes_on_is_compared_with_its_beginning() -> None:
+    found = compare(two(), "l1", "l4")
+    assert found.ancestor == 1
+    assert found.left.turns == ()
+    assert found.left.answer_entry == -1
+    assert found.right.turns[0].messages[0].kind is Kind.ASSISTANT
+    assert found.right.turns[0].prompt == ""
+
+
+def test_pieces_together_are_the_text_however_long_it_is() -> None:
+    short = ("a b, c", "a x, c d")
+    words = (" ".join(map(str, range(MOST_WORDS))), "else\n" * 3)
+    lines = ("same\n" + "l\n" * MOST_LINES, "same\n" + "r\n" * MOST_LINES)
+    for one, other in (short, words, lines, ("", "only this"), ("equal", "equal")):
+        mine, theirs = differing(one, other)
+        assert "".join(piece.text for piece in mine) == one
+        assert "".join(piece.text for piece in theirs) == other
+    assert not any(piece.differs for piece in differing("equal", "equal")[0])
+    assert not differing(*lines)[0][0].differs
+
+
+def test_the_comparison_as_markdown() -> None:
+    told = as_markdown(compare(two(), "l4", "r5"), "one | first", "two")
+    assert told.startswith("# Two branches from #0\n")
+    assert "| | one \\| first | two |" in told
+    assert "| Tools | edit 1 | read 1 |" in told
+    assert "| `retry.py` | edit | — |" in told
+    assert "| Cost | $0.5000 | not known |" in told
+    assert "## Turn 2" in told
+    assert "**assistant** #2 → edit retry.py" in told
+    assert told.endswith("## Final answer: two\n\nI fixed the broken clock.\n")
+
+
+def test_durations_are_read_at_a_glance() -> None:
+    spans = (850, 12_400, 185_000, 7_620_000)
+    assert [duration(one) for one in spans] == ["850 ms", "12.4 s", "3 min 05 s", "2 h 07 min"]
