@@ -1,46 +1,64 @@
 """Turns litellm's exceptions into our few kinds of failure.
 
-By class and by the status that the provider really sent, never by the words of a
-message: litellm itself reads words, and takes a 429 that talks of context for an overflow (E12).
+By litellm's class first, corrected by the status that the provider really sent; its words are
+asked last, for overflows alone, in the table of ``explorer.models.overflow_texts``. litellm itself
+reads words, and takes a 429 that talks of context for an overflow: a status of 429 never is one
+(E12).
 """
 
 from __future__ import annotations
 
 import json
-import os
-import re
-from collections.abc import Iterator
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from explorer.models.events import ErrorKind, ModelError
+from explorer.models.overflow_texts import said_overflow, said_throttled
+from explorer.models.said import Said, chain, plain_words, retry_after_s, unwrapped, what_was_said
+from explorer.models.secrets import redact
 
-_OVERFLOW_CODES = frozenset({"context_length_exceeded", "context_window_exceeded"})
+__all__ = ["classify", "redact"]
+
 # Where the status alone says it all, litellm's reading of the words is not asked.
 _BY_STATUS: dict[int, ErrorKind] = {401: "auth", 402: "auth", 403: "auth", 429: "rate_limit"}
+_NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active"})
+"""A 429 that no waiting ends: the account has nothing left."""
 _MESSAGE_LIMIT = 2000
-_KEY_SHAPE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|AIza)[-_A-Za-z0-9*]{12,}")
-_CLASS_NAMES = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?: -|:) )+")
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
+_BROKEN_OFF = frozenset(
+    {"ClientPayloadError", "TransferEncodingError", "ContentLengthError", "RemoteProtocolError"}
+)
+"""What HTTP libraries call an answer whose end is missing; their words are about bytes."""
 
 
 def classify(error: BaseException, litellm: Any) -> ModelError:
     """The `ModelError` for anything that a call through litellm raised."""
     if isinstance(error, ModelError):
         return error
-    cause = _unwrapped(error)
-    kind = _kind(cause, litellm)
-    status = _provider_status(error)
-    if status is not None and status in _BY_STATUS:
-        kind = _BY_STATUS[status]
-    elif kind == "server" and _never_reached(error):
-        kind = "network"
-    elif kind == "bad_request" and _provider_code(error) in _OVERFLOW_CODES:
-        kind = "overflow"
-    wait = _retry_after_s(error) if kind in ("rate_limit", "server") else None
-    result = ModelError(kind, redact(_message(cause)), wait)
+    said = what_was_said(error)
+    kind = _corrected(_kind(unwrapped(error), litellm), said, error)
+    wait = retry_after_s(error) if kind in ("rate_limit", "server") else None
+    result = ModelError(kind, redact(_message(error, kind, said)), wait)
     result.__cause__ = error
     return result
+
+
+def _corrected(kind: ErrorKind, said: Said, error: BaseException) -> ErrorKind:
+    """The kind that status, code and words make of litellm's."""
+    if said.code in _NO_CREDIT:
+        return "auth"
+    if said.status is not None and said.status in _BY_STATUS:
+        return _BY_STATUS[said.status]
+    if said.status == 413 and said_throttled(said.status, said.code, said.text):
+        return "rate_limit"
+    provider = str(getattr(unwrapped(error), "llm_provider", "") or "")
+    if kind != "overflow" and said_overflow(
+        said.status, said.code, said.error_type, said.text, provider
+    ):
+        return "overflow"
+    if kind == "network" and said.answered:
+        return "server"  # it was reached, and said what is wrong
+    if kind == "server" and not said.answered and _never_reached(error):
+        return "network"
+    return kind
 
 
 def _kind(error: BaseException, litellm: Any) -> ErrorKind:
@@ -72,108 +90,37 @@ def _kind(error: BaseException, litellm: Any) -> ErrorKind:
     return "server"
 
 
-def _unwrapped(error: BaseException) -> BaseException:
-    """The failure inside litellm's wrapper for streams that broke on the way."""
-    inner = getattr(error, "original_exception", None)
-    return _unwrapped(inner) if isinstance(inner, BaseException) and inner is not error else error
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    queue: list[BaseException | None] = [error]
-    while queue:
-        current = queue.pop(0)
-        if current is None or id(current) in seen:
-            continue
-        seen.add(id(current))
-        yield current
-        queue += [
-            getattr(current, "original_exception", None),
-            current.__cause__,
-            current.__context__,
-        ]
-
-
 def _malformed(error: BaseException) -> bool:
     """A provider that answered with what is not JSON was reached: no fault of the network."""
-    return any(isinstance(part, json.JSONDecodeError) for part in _chain(error))
+    return any(isinstance(part, json.JSONDecodeError) for part in chain(error))
 
 
 def _never_reached(error: BaseException) -> bool:
     """litellm calls a refused connection a server error; beneath it lies an OSError."""
-    return any(isinstance(part, OSError) for part in _chain(error))
+    return any(isinstance(part, OSError) for part in chain(error))
 
 
-def _provider_status(error: BaseException) -> int | None:
-    """The HTTP status that the provider sent; litellm's own classes set theirs by type."""
-    for part in _chain(error):
-        if type(part).__module__ == "litellm.exceptions":
-            continue
-        status = getattr(part, "status_code", None)
-        if isinstance(status, int):
-            return status
-    return None
-
-
-def _provider_code(error: BaseException) -> str | None:
-    for part in _chain(error):
-        body = getattr(part, "body", None)
-        if isinstance(body, dict):
-            inner = body.get("error")
-            code = inner.get("code") if isinstance(inner, dict) else body.get("code")
-            if isinstance(code, str):
-                return code
-    return None
-
-
-def _retry_after_s(error: BaseException) -> float | None:
-    """Seconds that the provider asks to wait: a number, or a date set against its own clock."""
-    for part in _chain(error):
-        headers = getattr(getattr(part, "response", None), "headers", None)
-        if headers is None:
-            continue
-        milliseconds = _number(headers.get("retry-after-ms"))
-        if milliseconds is not None:
-            return milliseconds / 1000
-        asked = headers.get("retry-after")
-        seconds = _number(asked)
-        if seconds is not None:
-            return seconds
-        if asked and headers.get("date"):
-            try:
-                until = parsedate_to_datetime(asked)
-                sent = parsedate_to_datetime(headers["date"])
-                return max(0.0, (until - sent).total_seconds())
-            except (TypeError, ValueError):
-                # A date that cannot be read is the same as none: the caller has its own wait.
-                continue
-    return None
-
-
-def _number(value: str | None) -> float | None:
-    try:
-        return max(0.0, float(value)) if value else None
-    except ValueError:
-        return None
-
-
-_BROKEN_OFF = frozenset(
-    {"ClientPayloadError", "TransferEncodingError", "ContentLengthError", "RemoteProtocolError"}
-)
-"""What HTTP libraries call an answer whose end is missing; their words are about bytes."""
-
-
-def _message(error: BaseException) -> str:
-    if any(type(part).__name__ in _BROKEN_OFF for part in _chain(error)):
+def _message(error: BaseException, kind: ErrorKind, said: Said) -> str:
+    if any(type(part).__name__ in _BROKEN_OFF for part in chain(error)):
         return "The connection ended before the answer was complete."
-    text = str(getattr(error, "message", "") or error) or type(error).__name__
-    text = _CLASS_NAMES.sub("", text).strip() or type(error).__name__
+    text = plain_words(error)
+    if _malformed(error) and not said.answered:
+        text = f"The provider sent something that cannot be read: {text}"
+    if not text:
+        text = _without_words(kind, said.status)
     return text if len(text) <= _MESSAGE_LIMIT else text[:_MESSAGE_LIMIT] + "..."
 
 
-def redact(text: str) -> str:
-    """The text with every key of the environment, and all that looks like one, struck out."""
-    for name, value in os.environ.items():
-        if len(value) >= 8 and _SECRET_NAME.search(name):
-            text = text.replace(value, "[key]")
-    return _KEY_SHAPE.sub("[key]", text)
+def _without_words(kind: ErrorKind, status: int | None) -> str:
+    """What to tell when the provider said nothing itself."""
+    told = {
+        "overflow": "The provider refused the request as too large",
+        "rate_limit": "The provider takes no more requests for the moment",
+        "auth": "The provider refused the key",
+        "network": "The provider was not reached",
+        "timeout": "The provider did not answer in time",
+        "unavailable": "The provider does not know this model",
+        "bad_request": "The provider refused the request without saying why",
+        "server": "The provider failed without saying why",
+    }[kind]
+    return f"{told} (status {status})." if status is not None else f"{told}."

@@ -19,7 +19,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from explorer.models.classify import redact
 from explorer.models.events import (
     ErrorKind,
     Event,
@@ -31,6 +30,7 @@ from explorer.models.events import (
 )
 from explorer.models.offline.pieces import estimate_tokens
 from explorer.models.request import ModelRequest
+from explorer.models.secrets import redact
 
 if TYPE_CHECKING:
     import httpx
