@@ -36,7 +36,7 @@ def test_only_tools_that_look_are_offered() -> None:
 def test_read_gives_lines_from_an_offset(workspace: Workspace) -> None:
     assert run(workspace, "read", path="src/retry.py", offset=2) == ("    return 409", False)
     assert run(workspace, "read", path="src/retry.py", limit=1)[0].startswith(
-        "def retry():\n[1 more"
+        "def retry():\n\n[Lines 1-1 of 2. Go on with offset=2.]"
     )
 
 
@@ -56,7 +56,7 @@ def test_long_files_are_cut_at_the_byte_limit(workspace: Workspace) -> None:
     text, failed = run(workspace, "read", path="long.txt")
     assert not failed
     assert len(text) < MOST_BYTES + 100
-    assert "more lines not shown" in text
+    assert "Go on with offset=" in text
 
 
 @pytest.mark.parametrize("name", ["../outside.txt", "/etc/hostname", "src/../../outside.txt"])
@@ -75,10 +75,10 @@ def test_a_link_out_of_the_workspace_is_resolved_and_refused(workspace: Workspac
 
 
 def test_ls_find_and_grep(workspace: Workspace) -> None:
-    assert run(workspace, "ls") == (".git/\nREADME.md\nblob.bin\nsrc/", False)
+    assert run(workspace, "ls") == (".git/\nblob.bin\nREADME.md\nsrc/", False)
     assert run(workspace, "find", pattern="*.py") == ("src/retry.py", False)
     assert run(workspace, "find", pattern="src/*.py") == ("src/retry.py", False)
-    assert run(workspace, "find", pattern="*.rs") == ("no file found", False)
+    assert run(workspace, "find", pattern="*.rs") == ("No files found.", False)
     assert run(workspace, "grep", pattern="retry") == (
         "README.md:2: retry twice\nsrc/retry.py:1: def retry():",
         False,

@@ -1,0 +1,210 @@
+"""The tools ``write`` and ``edit``: what would change, and then, when that is allowed, the change.
+
+Nothing is written in the first step, and in the second only when the file still is what it was in
+the first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from explorer.agent.inside import mark_of, read_whole, replace_whole
+from explorer.agent.tools.arguments import Arguments, ToolError, content_of, path_of
+from explorer.agent.tools.desk import Desk
+from explorer.agent.tools.diffs import Diff, diff_of
+from explorer.agent.tools.matching import MOST_PLACES, Span, line_at, places_of
+from explorer.agent.tools.nearest import nearest
+from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.tools.textfile import NEW, TextFile, is_text, taken_apart
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a call would do to a file."""
+
+    kind: Literal["write", "edit"]
+    path: Path
+    shown: str
+    before: str | None
+    """The mark of what is there now; None where nothing is."""
+    data: bytes
+    diff: Diff
+    told: str
+    """What the model is told when it is done."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the file is not there yet."""
+        return self.before is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Replacement:
+    old: str
+    new: str
+
+
+def planned_write(desk: Desk, arguments: Arguments) -> Change:
+    """What ``write`` would do. Raises ToolError, WorkspaceError and OSError."""
+    content = content_of(arguments, "content")
+    path, shown = _target(desk, arguments)
+    there = read_whole(desk.workspace, path)
+    if there is None:
+        data = NEW.encoded(content)
+        lines = content.count("\n") + (not content.endswith("\n") and bool(content))
+        told = f"Created file {shown}: {lines:,} lines, {len(data):,} bytes."
+        return Change("write", path, shown, None, data, diff_of(shown, None, content), told)
+    if desk.seen.changed(path, there.mark):
+        raise ToolError(
+            f"{shown} was changed on disk since you read it, by someone else or by a command."
+            " Nothing was written; read it again first."
+        )
+    if not is_text(there.data):
+        raise ToolError(f"{shown} is there already and not a text file; nothing was written")
+    file = taken_apart(there.data)
+    text = file.with_line_ends(content.removeprefix("\ufeff"))
+    data, diff = file.encoded(text), diff_of(shown, file.text, text)
+    if data == there.data:
+        raise ToolError(f"{shown} holds exactly that already; nothing was written")
+    told = f"Updated {shown}: {diff.added:,} lines added, {diff.removed:,} removed."
+    return Change("write", path, shown, there.mark, data, diff, told)
+
+
+def planned_edit(desk: Desk, arguments: Arguments) -> Change:
+    """What ``edit`` would do. Raises ToolError, WorkspaceError and OSError."""
+    replacements = _replacements(arguments)
+    path, shown = _target(desk, arguments)
+    there = read_whole(desk.workspace, path)
+    if there is None:
+        raise ToolError(f"{shown}: no such file; use write to make it")
+    if not is_text(there.data):
+        raise ToolError(f"{shown} is not a text file")
+    file = taken_apart(there.data)
+    changed = desk.seen.changed(path, there.mark)
+    spans = [
+        _place(file.text, one, shown, _ordinal(number, replacements), changed)
+        for number, one in enumerate(replacements)
+    ]
+    text = _replaced(file, replacements, spans, shown)
+    data, diff = file.encoded(text), diff_of(shown, file.text, text)
+    if data == there.data:
+        raise ToolError(f"nothing changes in {shown}: the new text is what stands there already")
+    told = f"Edited {shown}: {len(spans)} passage{'s' * (len(spans) > 1)} replaced."
+    past = sorted({span.tolerance for span in spans if span.tolerance})
+    if past:
+        told += f" To find the old text, differences in {' and '.join(past)} were looked past."
+    if changed:
+        told += (
+            " The file was changed on disk since you read it, by someone else or by a command;"
+            " your edit was made to it as it is now. Read it again before you rely on the rest."
+        )
+    return Change("edit", path, shown, there.mark, data, diff, told)
+
+
+def made(desk: Desk, change: Change) -> ToolOutcome:
+    """Do it. Raises WorkspaceError when the file is not what it was any more, and OSError."""
+    replace_whole(desk.workspace, change.path, change.data, change.before)
+    desk.seen.keep(change.path, mark_of(change.data))
+    details: dict[str, Any] = {}
+    if change.kind == "edit" or not change.is_new:
+        details = {"diff": change.diff.numbered, "patch": change.diff.unified}
+        if change.diff.first_line is not None:
+            details["firstChangedLine"] = change.diff.first_line
+    return ToolOutcome(change.told, details=details)
+
+
+def _target(desk: Desk, arguments: Arguments) -> tuple[Path, str]:
+    path = desk.workspace.target(path_of(arguments))
+    shown = desk.workspace.shown(path)
+    if path.is_dir():
+        raise ToolError(f"{shown} is a folder")
+    return path, shown
+
+
+def _replacements(arguments: Arguments) -> list[_Replacement]:
+    """Both forms that pi knows: ``edits``, and one pair of texts beside the path."""
+    given: Any = arguments.get("edits")
+    if isinstance(given, str):
+        # Some models send the list as a text.
+        try:
+            given = json.loads(given)
+        except ValueError as error:
+            raise ToolError(f"the argument 'edits' is not a list: {error}") from error
+    if isinstance(given, Mapping):
+        given = [given]
+    pairs = list(given) if isinstance(given, list) else []
+    if "oldText" in arguments or "newText" in arguments:
+        pairs.append(arguments)
+    if not pairs:
+        raise ToolError("the argument 'edits' must be a list of {oldText, newText}")
+    found = []
+    for number, pair in enumerate(pairs):
+        where = f"edits[{number}]" if given else "the call"
+        if not isinstance(pair, Mapping):
+            raise ToolError(f"{where} must be an object with oldText and newText")
+        old, new = pair.get("oldText"), pair.get("newText")
+        if not isinstance(old, str) or not isinstance(new, str):
+            raise ToolError(f"{where} must have the texts oldText and newText")
+        if not old:
+            raise ToolError(f"oldText of {where} is empty; use write to make a file")
+        found.append(_Replacement(old, new))
+    return found
+
+
+def _ordinal(number: int, replacements: list[_Replacement]) -> str:
+    return f"edits[{number}]: " if len(replacements) > 1 else ""
+
+
+def _place(text: str, wanted: _Replacement, shown: str, which: str, changed: bool) -> Span:
+    """The one place of an old text. Raises ToolError that says why there is none."""
+    found = places_of(text, wanted.old)
+    span = found.only
+    if span is not None and not (changed and span.tolerance):
+        return span
+    again = ""
+    if changed:
+        again = " The file was changed on disk since you read it; read it again."
+    if found.spans and span is None:
+        lines = [str(line_at(text, one.start)) for one in found.spans]
+        more = "more than " if len(lines) > MOST_PLACES else ""
+        listed = ", ".join(lines[:MOST_PLACES])
+        raise ToolError(
+            f"{which}oldText stands in {more}{min(len(lines), MOST_PLACES)} places of {shown},"
+            f" at lines {listed}. Nothing was changed; add lines around it so that it stands in"
+            f" one place only.{again}"
+        )
+    if span is not None:
+        raise ToolError(f"{which}oldText does not stand exactly in {shown}.{again}")
+    passage = nearest(text, wanted.old)
+    if not passage:
+        raise ToolError(
+            f"{which}oldText was not found in {shown}, nor anything like it. Nothing was"
+            f" changed.{again or ' Read the file again.'}"
+        )
+    raise ToolError(
+        f"{which}oldText was not found in {shown}. Nothing was changed.{again} The nearest"
+        f" passage:\n{passage}"
+    )
+
+
+def _replaced(
+    file: TextFile, replacements: list[_Replacement], spans: list[Span], shown: str
+) -> str:
+    order = sorted(range(len(spans)), key=lambda number: spans[number].start)
+    parts: list[str] = []
+    at = 0
+    for place, number in enumerate(order):
+        span = spans[number]
+        if span.start < at:
+            raise ToolError(
+                f"edits[{order[place - 1]}] and edits[{number}] meet in {shown} at line"
+                f" {line_at(file.text, span.start)}. Nothing was changed; make one edit of them."
+            )
+        parts += [file.text[at : span.start], file.with_line_ends(replacements[number].new)]
+        at = span.end
+    parts.append(file.text[at:])
+    return "".join(parts)
