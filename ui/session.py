@@ -30,6 +30,7 @@ from ui.control.searching import SearchControl
 from ui.control.sessions import SessionsControl
 from ui.control.settings import SettingsControl
 from ui.control.talking import AgentControl
+from ui.control.talking.commands import Commands
 from ui.main_window import MainWindow
 
 READERS_MS = 5_000
@@ -70,6 +71,8 @@ class WindowSession(QObject):
         self.comparing = CompareControl(self.desk, self.profiles)
         self.extensions = ExtensionsControl(self.desk)
         self.actions = WindowActions(self)
+        for command in Commands(self).all():
+            self.agent.commands.add(command)
         window.on_close = self._close_asked
         window.welcome.pressed.connect(self.open_sample)
 
@@ -96,6 +99,7 @@ class WindowSession(QObject):
             # With a key in the environment this reads a large table.
             await asyncio.to_thread(door.models)
             self.refresh.ready()
+            self.navigation.ready()
             self.agent.ready()
             self.compaction.ready()
             self.prompts.ready()

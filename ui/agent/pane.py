@@ -1,36 +1,29 @@
-"""The lower part of the window: conversation, composer, model, send and stop."""
+"""The lower part of the window: conversation, questions, message box, and who answers how."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from functools import partial
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from explorer.agent.loop import ToolEnded, ToolStarted, TurnEvent
+from explorer.agent.events import ToolEnded, ToolStarted, TurnEvent
+from explorer.agent.prompt import Prompt
 from explorer.models.door import TextDelta
 from explorer.models.retry import Retry
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
 from explorer.work.document import Document
 from ui import theme
+from ui.agent.approval_card import ApprovalCard
 from ui.agent.automatic_strip import AutomaticStrip
+from ui.agent.completion import Completion
 from ui.agent.composer import Composer
+from ui.agent.composer_chips import ChipRow
 from ui.agent.conversation import SHOWN_AT_ONCE, Conversation, Said, lines_of
+from ui.agent.pane_bar import AgentBar
+from ui.agent.queue_strip import QueueStrip
 from ui.theme import role_name
-from ui.widgets.flow import FlowLayout
-from ui.widgets.model_box import ModelBox
-
-NO_FOLDER = "Choose folder…"
 
 _SHOWN = selector(CONTEXT_KINDS | {Kind.COMPACTION})
 
@@ -38,8 +31,8 @@ _SHOWN = selector(CONTEXT_KINDS | {Kind.COMPACTION})
 class AgentPane(QWidget):
     """Talks to the window by signals only; the window runs the turn and reports back."""
 
-    send_requested = Signal(str, str)
-    """(text, model)"""
+    send_requested = Signal(object, bool)
+    """(``Prompt``, whether it is for after the turn that runs)"""
     stop_requested = Signal()
     model_chosen = Signal(str)
     workspace_requested = Signal()
@@ -49,58 +42,50 @@ class AgentPane(QWidget):
         super().__init__(parent)
         self._document: Document | None = None
         self._shown = SHOWN_AT_ONCE
+        self._running = False
         self.conversation = Conversation(self)
-        self.composer = Composer(self)
-        self.models = ModelBox(self)
-        self.models.setAccessibleName("Model of the agent")
-        self.models.setToolTip("The model that answers")
-        self.models.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.models.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.workspace = QPushButton(self)
-        self.set_workspace("")
-        self.send = QPushButton("Send", self)
-        self.send.setToolTip("Send the message at the leaf (Enter)")
-        self.stop = QPushButton("Stop", self)
-        self.stop.setToolTip("Stop the answer (Esc)")
-        self.stop.hide()
-        self.state = QLabel(self)
-        theme.set_tone(self.state, "dim")
         self.automatic = AutomaticStrip(self)
-        self.automatic_switch = QCheckBox("Automatic compaction", self)
-        self.automatic_switch.setToolTip(
-            "Compact this session by itself when its context is too full (by hand works always)"
-        )
+        self.queue = QueueStrip(self)
+        self.card = ApprovalCard(self)
+        self.chips = ChipRow(self)
+        self.composer = Composer(self)
+        self.completion = Completion(self.composer)
+        self.bar = AgentBar(self)
+        self.models, self.workspace = self.bar.models, self.bar.workspace
+        self.send, self.stop, self.state = self.bar.send, self.bar.stop, self.bar.state
+        self.automatic_switch = self.bar.automatic_switch
         self._lay_out()
         self._connect()
         self.show_document(None)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(theme.S8)
-        # What a narrow window has no room for beside each other goes into a second line.
-        self._choices = choices = FlowLayout(across=theme.S8, down=theme.S4)
-        for part in (self.models, self.workspace, self.automatic_switch, self.state):
-            choices.addWidget(part)
-        row.addLayout(choices, 1)
-        row.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.send, 0, Qt.AlignmentFlag.AlignTop)
-        below = QVBoxLayout()
+        self._below = below = QVBoxLayout()
         below.setContentsMargins(theme.S16, 0, theme.S16, theme.S8)
         below.setSpacing(theme.S8)
-        below.addWidget(self.composer)
-        below.addLayout(row)
+        for part in (self.card, self.chips, self.composer, self.bar):
+            below.addWidget(part)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.S4)
         layout.addWidget(self.conversation, 1)
         layout.addWidget(self.automatic)
+        layout.addWidget(self.queue)
         layout.addLayout(below)
 
     def _connect(self) -> None:
-        self.composer.sent.connect(self._send)
-        self.composer.stopped.connect(self.stop_requested)
-        self.send.clicked.connect(lambda: self._send(self.composer.toPlainText().strip()))
+        composer = self.composer
+        composer.carries_more = lambda: bool(self.chips.attachments)
+        composer.sent.connect(partial(self._send, False))
+        composer.sent_after.connect(partial(self._send, True))
+        composer.stopped.connect(self.stop_requested)
+        composer.textChanged.connect(self._show_buttons)
+        self.chips.changed.connect(self._show_buttons)
+        self.chips.emptied.connect(composer.setFocus)
+        self.send.clicked.connect(lambda: self._send(False, composer.toPlainText().strip()))
+        self.bar.after.clicked.connect(lambda: self._send(True, composer.toPlainText().strip()))
         self.stop.clicked.connect(self.stop_requested)
+        self.card.stopped.connect(self.stop_requested)
+        self.card.typed_elsewhere.connect(self._type_on)
         self.workspace.clicked.connect(self.workspace_requested)
         self.models.activated.connect(lambda _row: self.model_chosen.emit(self.model))
         self.conversation.entry_requested.connect(self.entry_requested)
@@ -111,24 +96,15 @@ class AgentPane(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Room for every line that the choices take at this width."""
-        least = super().minimumSizeHint()
-        send = self.send.sizeHint().width() + theme.S8
-        room = self.width() - 2 * theme.S16 - send
-        lines = self._choices.heightForWidth(max(room, 1)) - self._choices.minimumSize().height()
-        return least + QSize(0, max(0, lines))
+        return super().minimumSizeHint() + QSize(0, self.bar.lines_needed())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.updateGeometry()
 
     def _restyle(self) -> None:
-        self.models.setMinimumWidth(theme.scaled(90))
-        self.models.setMaximumWidth(theme.scaled(280))
         # In a low window what was said last gives way to what is being done.
         self.conversation.setMinimumHeight(theme.scaled(6))
-        line = self.workspace.sizeHint().height()
-        for part in (self.automatic_switch, self.state):
-            part.setMinimumHeight(line)
 
     @property
     def model(self) -> str:
@@ -138,23 +114,17 @@ class AgentPane(QWidget):
         """(id, label) of every model that can answer."""
         self.models.set_models(models, chosen)
 
-    def set_workspace(self, folder: str) -> None:
-        """The folder that the agent may look into; empty for none."""
-        self.workspace.setText(f"Folder: {Path(folder).name or folder}" if folder else NO_FOLDER)
-        where = f"The agent may read what is in {folder}; it cannot write." if folder else ""
-        self.workspace.setToolTip(where or "The folder that the agent may look into (read only)")
-
     def show_document(self, document: Document | None) -> None:
         self._document = document
         self._shown = SHOWN_AT_ONCE
-        for part in (self.composer, self.models, self.workspace, self.send):
+        for part in (self.composer, self.bar):
             part.setEnabled(document is not None)
         self.conversation.setPlaceholderText(
             "Nothing was said on this path yet. Write below to begin."
             if document
             else "Open a session to talk to the agent about it."
         )
-        self.composer.set_hint(document is not None)
+        self._show_buttons()
         self.refresh()
 
     def refresh(self) -> None:
@@ -188,16 +158,39 @@ class AgentPane(QWidget):
         self.refresh()
         self.conversation.verticalScrollBar().setValue(0)
 
-    def _send(self, text: str) -> None:
-        if text and self.send.isEnabled():
-            self.send_requested.emit(text, self.model)
+    # what is sent --------------------------------------------------------------------------------
+
+    @property
+    def prompt(self) -> Prompt:
+        """What would be sent now."""
+        images = tuple(one.part for one in self.chips.attachments)
+        return Prompt(self.composer.toPlainText().strip(), images)
+
+    def _send(self, after: bool, _text: str) -> None:
+        prompt = self.prompt
+        if (prompt.text or prompt.images) and self._document is not None:
+            self.send_requested.emit(prompt, after)
+
+    def taken(self, text: str) -> None:
+        """The message was accepted: the box is empty again, and remembers it."""
+        self.chips.clear()
+        self.composer.taken(text)
+
+    def _type_on(self, event: QKeyEvent) -> None:
+        """A keystroke that was meant for the message box goes there."""
+        self.composer.setFocus()
+        QApplication.sendEvent(self.composer, event)
+
+    def _show_buttons(self) -> None:
+        has_message = bool(self.composer.toPlainText().strip() or self.chips.attachments)
+        self.bar.set_running(self._running, has_message, self._document is not None)
+        self.composer.set_hint(self._document is not None, self._running)
 
     def set_running(self, running: bool, state: str = "") -> None:
-        """While a turn runs there is a Stop button instead of Send."""
-        self.send.setVisible(not running)
-        self.send.setEnabled(not running and self._document is not None)
-        self.stop.setVisible(running)
+        """While a turn runs it can be stopped, and what is sent goes into it."""
+        self._running = running
         self.state.setText(state)
+        self._show_buttons()
 
     def turn_event(self, event: TurnEvent) -> None:
         """What arrives while the agent works."""

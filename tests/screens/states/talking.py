@@ -29,7 +29,7 @@ async def answered(scene: Scene) -> AsyncIterator[None]:
     (folder / "src").mkdir(parents=True)
     (folder / "README.md").write_text("# todo-api\n\nPushes to-dos to a sync hub.\n")
     (folder / "src/retry.py").write_text("def backoff(attempt):\n    return 2**attempt\n")
-    live.session.agent._workspace_chosen(str(folder))
+    live.session.agent.folder.choose(str(folder))
     live.keys("F7")
     live.type("What is in this folder?\n")
     await live.until(lambda: not live.session.agent.running, "the end of the answer")

@@ -8,24 +8,27 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
-from explorer.paths import ensure, preferences_path
 from explorer.session.kinds import Flag, Kind
 from tests.models.server import Answer, ChatServer, HttpFailure, Stall
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import ask_to_leave
+from ui.branching.under_way import UnderWayDialog
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    """A folder that the agent may look into, chosen in an earlier run."""
+    """A folder for the agent; see ``work_in``."""
     folder = tmp_path / "todo-api"
     (folder / "src").mkdir(parents=True)
     (folder / "src/retry.py").write_text("def backoff(attempt):\n    return 2**attempt\n")
     (folder / "README.md").write_text("# todo-api\n")
-    ensure(preferences_path().parent)
-    preferences_path().write_text(json.dumps({"workspace": str(folder)}), encoding="utf-8")
     return folder
+
+
+def work_in(live: RunningWindow, folder: Path) -> None:
+    """Choose the agent's folder, as the dialog and the menu do."""
+    live.session.agent.folder.choose(str(folder))
 
 
 async def say(live: RunningWindow, text: str) -> None:
@@ -44,6 +47,7 @@ async def test_a_turn_with_a_tool_grows_the_map_by_real_entries(
 ) -> None:
     """Question, call, result and answer are entries; selection and gauge follow the leaf."""
     live = await house.start(sample_path())
+    work_in(live, workspace)
     tree, entries = live.document.tree, len(live.document.tree)
     rows = live.window.map.model.rows.count
     filled = live.window.header.gauge.accessibleDescription()
@@ -51,7 +55,7 @@ async def test_a_turn_with_a_tool_grows_the_map_by_real_entries(
     await answered(live)
     new = list(range(entries, len(tree)))
     kinds = [tree.kind(at) for at in new]
-    assert kinds[0] is Kind.USER
+    assert kinds[:2] == [Kind.MODEL_CHANGE, Kind.USER]
     assert kinds[-1] is Kind.ASSISTANT
     assert Kind.TOOL_RESULT in kinds
     assert "2**attempt" in json.dumps([dict(live.document.entry(at)) for at in new])
@@ -68,6 +72,7 @@ async def test_a_turn_with_a_tool_grows_the_map_by_real_entries(
 
 async def test_the_selection_stays_where_the_person_looks(house: House, workspace: Path) -> None:
     live = await house.start(sample_path())
+    work_in(live, workspace)
     live.click_entry(270)
     await say(live, "What is in this folder?")
     await answered(live)
@@ -88,7 +93,7 @@ async def test_stopping_keeps_what_had_arrived(house: House, server: ChatServer)
     live.keys("Esc")
     await answered(live)
     await live.until(server.gone.is_set, "the end of the call")
-    assert len(live.document.tree) == entries + 2
+    assert len(live.document.tree) == entries + 3, "change of model, question, half reply"
     reply = live.document.leaf
     assert live.document.tree.columns.flags[reply] & Flag.ABORTED
     assert "I would begin" in json.dumps(dict(live.document.entry(reply)))
@@ -113,8 +118,11 @@ async def test_the_leaf_stays_while_the_agent_answers(house: House, server: Chat
     live.click_entry(252)
     live.window.map.setFocus()
     live.keys("Return")
-    await live.settle()
-    assert "still answering" in live.notice
+    await live.dialog(UnderWayDialog)
+    live.keys("Esc")
+    await live.until(lambda: live.session.navigation.still.dialog is None, "the question's end")
+    live.window.activateWindow()
+    await live.until(live.window.isActiveWindow, "the window's activation")
     assert live.session.navigation.dialog is None
     live.keys("Ctrl+Z")
     await live.settle()
@@ -132,7 +140,7 @@ async def test_a_failed_answer_is_told_and_the_question_is_kept(
     await say(live, "Are you there?")
     await answered(live)
     assert live.notice
-    assert live.document.tree.kind(entries) is Kind.USER
+    assert live.document.tree.kind(entries + 1) is Kind.USER
     assert live.document.tree.columns.flags[live.document.leaf] & Flag.ERROR
     server.plan(Answer(text="Yes."))
     live.window.notices.dismiss()
@@ -154,6 +162,7 @@ async def test_what_was_not_sent_waits_with_its_session(house: House) -> None:
 
 async def test_earlier_messages_come_back_with_up(house: House, workspace: Path) -> None:
     live = await house.start(sample_path())
+    work_in(live, workspace)
     await say(live, "What is in this folder?")
     await answered(live)
     live.keys("F7", "Up")
@@ -167,6 +176,7 @@ async def test_earlier_messages_come_back_with_up(house: House, workspace: Path)
 async def test_going_back_and_asking_anew_makes_a_branch(house: House, workspace: Path) -> None:
     """The old branch stays; the new turn hangs where one went to."""
     live = await house.start(sample_path())
+    work_in(live, workspace)
     tree, old = live.document.tree, live.document.leaf
     branches = len(tree.leaves())
     await ask_to_leave(live, 252)

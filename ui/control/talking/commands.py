@@ -1,0 +1,142 @@
+"""The commands of the message box, and what each of them calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+
+from explorer.formats.export import AsFormat
+from explorer.models.thinking import THINKING_LEVELS, as_level
+from ui.control.slash_commands import Offer, SlashCommand
+from ui.control.talking.help_page import CommandsPage
+
+if TYPE_CHECKING:
+    from explorer.work.document import Document
+    from ui.session import WindowSession
+
+LEVEL_NOTES = {
+    "off": "answer at once",
+    "minimal": "hardly at all",
+    "low": "a little",
+    "medium": "for a while",
+    "high": "as long as it takes",
+}
+
+
+class Commands:
+    """One method per command; raises ValueError with a sentence where it cannot be done now."""
+
+    def __init__(self, session: WindowSession) -> None:
+        self._session = session
+        self._desk = session.desk
+
+    def all(self) -> list[SlashCommand]:
+        session, agent = self._session, self._session.agent
+        return [
+            SlashCommand("compact", "[instructions]",
+                         "Compact here without a review, by these instructions.",
+                         agent.compact_now),
+            SlashCommand("tree", "", "Put the keyboard on the map.", self._tree),
+            SlashCommand("model", "[name]", "Choose the model that answers.", self._model,
+                         self._models),
+            SlashCommand("thinking", "[level]", "Choose how long the model may think.",
+                         self._thinking, self._levels),
+            SlashCommand("name", "TEXT", "Give the session a name.", self._name),
+            SlashCommand("label", "TEXT", "Label the leaf, to find it again.", self._label),
+            SlashCommand("fork", "", "Make this branch a session of its own.", self._fork),
+            SlashCommand("export", "[path]", "Write the session to a file.", self._export),
+            SlashCommand("continue", "", "Let the agent go on where it was interrupted.",
+                         lambda _text: agent.go_on()),
+            SlashCommand("undo", "", "Take back the latest compaction or prune.",
+                         lambda _text: session.compaction.undo()),
+            SlashCommand("help", "", "List the commands.", self._help),
+        ]  # fmt: skip
+
+    @property
+    def _document(self) -> Document:
+        document = self._desk.document
+        if document is None:
+            raise ValueError("No session is open.")
+        return document
+
+    def _tree(self, _text: str) -> None:
+        # The box is emptied behind this, which does not take the keyboard back.
+        QTimer.singleShot(0, self._session, self._session.window.map.setFocus)
+
+    # model ---------------------------------------------------------------------------------------
+
+    def _models(self) -> list[Offer]:
+        return [Offer(model, label) for model, label in self._desk.models("agent")]
+
+    def _model(self, name: str) -> None:
+        box = self._session.window.agent.models
+        if not name:
+            QTimer.singleShot(0, box, box.showPopup)
+            return
+        known = [model for model, _ in self._desk.models("agent")]
+        wanted = name.casefold()
+        found = [m for m in known if m.casefold() == wanted]
+        found = found or [m for m in known if m.rpartition("/")[2].casefold() == wanted]
+        found = found or [m for m in known if wanted in m.casefold()]
+        if not found:
+            raise ValueError(f"No model that can be chosen has {name} in its name.")
+        if len(found) > 1:
+            first = ", ".join(found[:3])
+            raise ValueError(f"{len(found):,} models have {name} in their name: {first}…")
+        self._session.agent.choose_model(found[0])
+        self._desk.say(f"{found[0]} answers from the next message on.")
+
+    def _levels(self) -> list[Offer]:
+        return [Offer(level, LEVEL_NOTES[level]) for level in THINKING_LEVELS]
+
+    def _thinking(self, level: str) -> None:
+        agent, bar = self._session.agent, self._session.window.agent.bar
+        model = self._desk.agent_model()
+        if not agent.thinks:
+            raise ValueError(f"It is not known that {model} can think before it answers.")
+        if not level:
+            QTimer.singleShot(0, bar.thinking, bar.thinking.showPopup)
+            return
+        wanted = as_level(level.casefold())
+        if wanted is None:
+            raise ValueError(f"There is no level {level}; there are: {', '.join(THINKING_LEVELS)}.")
+        agent.choose_thinking(wanted)
+        self._desk.say(f"Thinking: {wanted}, from the next message on.")
+
+    # session -------------------------------------------------------------------------------------
+
+    def _name(self, text: str) -> None:
+        self._desk.tasks.start("Renaming", self._document.rename(text))
+
+    def _label(self, text: str) -> None:
+        document = self._document
+        if document.leaf < 0:
+            raise ValueError("There is no entry to label: the leaf is before the first one.")
+        self._desk.tasks.start("Labelling", document.set_label(document.leaf, text))
+
+    def _export(self, name: str) -> None:
+        sessions, key = self._session.sessions, self._document.key
+        if not name:
+            QTimer.singleShot(0, self._session, sessions.choose_export)
+            return
+        path = Path(name).expanduser()
+        if not path.is_absolute():
+            root = self._session.agent.folder.folder
+            if root is None:
+                raise ValueError(f"{name} is relative to the agent's folder, and none is chosen.")
+            path = root / path
+        if path.exists():
+            raise ValueError(f"{path} is there already; nothing was written.")
+        version = self._document.header.version
+        form: AsFormat = "pi-v3" if version == 1 else "original"
+        self._desk.tasks.start("Exporting", sessions.export_now(key, path, form))
+
+    def _fork(self, _text: str) -> None:
+        raise ValueError("A branch cannot be made a session of its own here yet.")
+
+    def _help(self, _text: str) -> None:
+        page = CommandsPage(self._session.agent.commands, self._session.window)
+        page.finished.connect(page.deleteLater)
+        page.open()
