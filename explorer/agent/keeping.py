@@ -16,6 +16,8 @@ class Outgoing:
     model: str
     system: str
     tools: tuple[ToolSpec, ...] = ()
+    pictures: bool = True
+    """Whether the model can see any, as far as is known."""
 
 
 @dataclass(frozen=True, slots=True)

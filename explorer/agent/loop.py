@@ -11,29 +11,48 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
-from explorer.agent.keeping import ContextKeeper, NoKeeper, Outgoing, TooLarge
-from explorer.agent.reply import STOP_NAMES, Reply
-from explorer.agent.tools import ToolOutcome, read_only_tools, run_tool
-from explorer.agent.workspace import Workspace
-from explorer.models.door import (
-    Cancelled,
-    CancelToken,
-    ChatMessage,
-    Event,
-    ModelDoor,
-    ModelError,
-    ModelRequest,
-    ToolCall,
+from explorer.agent.events import (
+    RoundStarted,
+    Steered,
+    Stored,
+    ToolEnded,
+    ToolOutput,
+    ToolStarted,
+    TurnEnd,
+    TurnEvent,
+    TurnResult,
 )
-from explorer.models.retry import Retry, RetryPolicy, with_retry
+from explorer.agent.guard import LoopGuard, Step
+from explorer.agent.keeping import ContextKeeper, NoKeeper, Outgoing, TooLarge
+from explorer.agent.limits import TurnLimits
+from explorer.agent.prompt import Prompt
+from explorer.agent.queue import MessageQueue
+from explorer.agent.reply import STOP_NAMES, Reply
+from explorer.agent.streaming import Asked, Asking
+from explorer.agent.tool_rounds import NOT_RUN, ToolRound, result_message
+from explorer.agent.tools.port import ToolBox, ToolOutcome
+from explorer.models.door import Cancelled, CancelToken, ChatMessage, ModelDoor, ToolCall
+from explorer.models.retry import Retry, RetryPolicy, pause, wait_before_next
 
-MOST_ROUNDS = 24
-"""Replies in one turn, after which the turn ends by itself."""
+__all__ = [
+    "AgentTurn",
+    "RoundStarted",
+    "SessionPort",
+    "Steered",
+    "Stored",
+    "ToolEnded",
+    "ToolOutput",
+    "ToolStarted",
+    "TurnEnd",
+    "TurnEvent",
+    "TurnLimits",
+    "TurnResult",
+]
 
-TurnEnd = Literal["done", "stopped", "failed", "cut_short", "too_many_rounds"]
+CUT_SHORT = "The answer was cut short at its length limit."
+STOPPED = "Stopped by the person"
 
 
 class SessionPort(Protocol):
@@ -45,47 +64,15 @@ class SessionPort(Protocol):
     def chat_messages(self) -> Sequence[ChatMessage]:
         """What the model sees at the leaf now."""
 
+    def open_calls(self) -> Sequence[ToolCall]:
+        """Calls of the last reply on the way to the leaf that have no result, in their order; none
+        where the reply was stopped or failed, or the person spoke after it."""
+
     def now_ms(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ToolStarted:
-    call: ToolCall
-
-
-@dataclass(frozen=True, slots=True)
-class ToolEnded:
-    call: ToolCall
-    outcome: ToolOutcome
-
-
-TurnEvent = Event | ToolStarted | ToolEnded | Retry
-
-
-@dataclass(frozen=True, slots=True)
-class TurnResult:
-    """How a turn ended; ``error`` is the sentence for the person when it failed."""
-
-    end: TurnEnd
-    error: str = ""
-    entries: tuple[int, ...] = ()
-
-    @property
-    def finished(self) -> bool:
-        """The model came to an end of its own: nothing was left open (E17)."""
-        return self.end == "done"
-
-
-class _BrokenOff(Exception):
-    """A call failed after something of it had arrived: trying again would say it twice."""
-
-    def __init__(self, error: ModelError) -> None:
-        super().__init__(error.message)
-        self.error = error
-
-
 class AgentTurn:
-    """Runs turns for one session with one model and the tools that only look."""
+    """Runs turns for one session with one model and one box of tools."""
 
     def __init__(
         self,
@@ -93,126 +80,174 @@ class AgentTurn:
         door: ModelDoor,
         model: str,
         system: str,
-        workspace: Workspace | None,
+        tools: ToolBox | None,
         keeper: ContextKeeper | None = None,
         retry: RetryPolicy | None = None,
+        *,
+        thinking: str | None = None,
+        queue: MessageQueue | None = None,
+        limits: TurnLimits | None = None,
     ) -> None:
+        """``thinking``: a level's name. ``queue``: what the person sends meanwhile; its follow-ups
+        are left to whoever starts turns."""
         self._port = port
         self._door = door
         self._model = model
         self._system = system
-        self._workspace = workspace
+        self._tools = tools
         self._keeper: ContextKeeper = keeper or NoKeeper()
         self._retry = retry or RetryPolicy()
+        self._thinking = thinking
+        self._queue = queue or MessageQueue()
+        self._limits = limits or TurnLimits()
+        self._asking = Asking(door, self._keeper, self._retry)
+        self._guard = LoopGuard(self._limits.same_calls)
         self._entries: list[int] = []
+        self._on_event: Callable[[TurnEvent], None] = lambda _event: None
+        self._used = 0
+        self._broken = 0
+        """Replies in a row that broke off after something of them had arrived."""
 
     async def run(
         self,
-        text: str,
+        prompt: Prompt | str,
         cancel: CancelToken,
         on_event: Callable[[TurnEvent], None],
         *,
         synthetic: bool = False,
+        waited: bool = False,
     ) -> TurnResult:
         """Append the person's message and work until the model has nothing more to call.
 
-        ``synthetic``: nobody typed the message, and it is marked so.
+        ``synthetic``: nobody typed the message, and it is marked so. ``waited``: it comes from the
+        queue, which is told as ``Steered``. Raises what the port raises.
         """
-        message: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": text}]}
-        await self._append(message | {"synthetic": True} if synthetic else message)
-        for _ in range(MOST_ROUNDS):
-            result = await self._round(cancel, on_event)
+        self._on_event = on_event
+        await self._close_open_calls()
+        said = Prompt.of(prompt)
+        message = said.message()
+        entry = await self._append(message | {"synthetic": True} if synthetic else message)
+        if waited:
+            on_event(Steered(entry, said))
+        return await self._work(cancel)
+
+    async def resume(
+        self, cancel: CancelToken, on_event: Callable[[TurnEvent], None]
+    ) -> TurnResult:
+        """Go on at the leaf without a new message: after a stop, an error, a limit or a crash.
+
+        Calls that were left without a result get one that says so.
+        """
+        self._on_event = on_event
+        await self._close_open_calls()
+        return await self._work(cancel)
+
+    async def _close_open_calls(self) -> None:
+        for call in self._port.open_calls():
+            await self._append(result_message(call, NOT_RUN))
+
+    async def _work(self, cancel: CancelToken) -> TurnResult:
+        number = 0
+        while True:
+            number += 1
+            self._on_event(RoundStarted(number))
+            result = await self._round(cancel) or self._limited(number)
             if result is not None:
                 return result
-        return self._result(
-            "too_many_rounds", f"The turn ended after {MOST_ROUNDS} replies with tool calls."
-        )
 
-    async def _round(
-        self, cancel: CancelToken, on_event: Callable[[TurnEvent], None]
-    ) -> TurnResult | None:
+    def _limited(self, rounds: int) -> TurnResult | None:
+        """The result where a limit is reached."""
+        limits = self._limits
+        if limits.rounds is not None and rounds >= limits.rounds:
+            told = f"The turn ended after {rounds:,} replies, the most that a turn may have."
+            return self._result("limit", told)
+        if limits.tokens is not None and self._used >= limits.tokens:
+            return self._result(
+                "limit",
+                f"The turn ended after {self._used:,} tokens; it may use {limits.tokens:,}.",
+            )
+        return None
+
+    async def _round(self, cancel: CancelToken) -> TurnResult | None:
         """One reply and its tools; the result when the turn ends with it."""
-        reply = Reply()
-        error = await self._stream(reply, cancel, on_event)
-        if error is not None or cancel.cancelled:
-            return await self._broken_off(reply, error, cancel)
+        asked = await self._asking.ask(
+            self._outgoing(), self._thinking, self._port.chat_messages, cancel, self._on_event
+        )
+        self._used += asked.used_tokens
+        reply = asked.reply
+        if not asked.whole:
+            return await self._broken_off(asked, cancel)
+        self._broken = 0
         if reply.says_nothing:
             return await self._said_nothing(reply)
-        entry = await self._append(reply.message(self._model, STOP_NAMES[reply.stop_reason]))
-        if reply.read_tokens:
-            blind = TooLarge(entry, "answered", reply.read_tokens)
-            if (await self._keeper.make_room(self._model, blind, cancel)).made:
-                return None
-        if not reply.calls:
-            if reply.stop_reason == "length":
-                return self._result("cut_short", "The answer was cut short at its length limit.")
-            return self._result("done")
-        if not await self._run_tools(reply.calls, cancel, on_event):
+        entry = await self._append(self._message(reply, STOP_NAMES[reply.stop_reason]))
+        if reply.calls:
+            return await self._call_tools(reply, entry, cancel)
+        if await self._is_blind(reply, entry, cancel) or await self._steered(cancel):
+            return None
+        if reply.stop_reason == "length":
+            return self._result("cut_short", CUT_SHORT)
+        return self._result("done")
+
+    def _outgoing(self) -> Outgoing:
+        specs = self._tools.specs() if self._tools is not None else ()
+        pictures = self._door.info(self._model).images is not False
+        return Outgoing(self._model, self._system, specs, pictures)
+
+    async def _is_blind(self, reply: Reply, entry: int, cancel: CancelToken) -> bool:
+        """Whether the reply was made without having seen everything, and is made again."""
+        if not reply.read_tokens:
+            return False
+        blind = TooLarge(entry, "answered", reply.read_tokens)
+        return (await self._keeper.make_room(self._model, blind, cancel)).made
+
+    async def _call_tools(self, reply: Reply, entry: int, cancel: CancelToken) -> TurnResult | None:
+        if await self._is_blind(reply, entry, cancel):
+            return None
+        if await self._run_tools(reply.calls, cancel) == "end":
+            return self._result("looping", self._guard.told)
+        if cancel.cancelled:
             return self._result("stopped")
+        await self._steered(cancel)
         return None
 
     def _result(self, end: TurnEnd, error: str = "") -> TurnResult:
         return TurnResult(end, error, tuple(self._entries))
 
+    def _message(self, reply: Reply, stop_reason: str) -> dict[str, Any]:
+        return reply.message(self._model, stop_reason, self._door.info(self._model))
+
     async def _append(self, message: dict[str, Any]) -> int:
         message["timestamp"] = self._port.now_ms()
         entry = await self._port.append_message(message)
         self._entries.append(entry)
+        self._on_event(Stored(entry))
         return entry
 
-    async def _stream(
-        self, reply: Reply, cancel: CancelToken, on_event: Callable[[TurnEvent], None]
-    ) -> ModelError | None:
-        """Fill the reply; returns why it failed, or None."""
-        tools = read_only_tools() if self._workspace else ()
-        try:
-            kept = await self._keeper.messages(Outgoing(self._model, self._system, tools), cancel)
-        except Cancelled:
-            return None
-        except ModelError as error:
-            return error
-        messages = (
-            (ChatMessage("system", self._system), *self._port.chat_messages())
-            if kept is None
-            else tuple(kept)
-        )
-        request = ModelRequest(self._model, messages, tools=tools)
-
-        async def attempt(_number: int) -> None:
-            arrived = False
+    async def _steered(self, cancel: CancelToken) -> bool:
+        """Append what the person sent meanwhile; whether there was anything. Stopped, it waits."""
+        if cancel.cancelled:
+            return False
+        waiting = self._queue.take_steering()
+        for at, prompt in enumerate(waiting):
             try:
-                async for event in self._door.stream(request, cancel):
-                    arrived = True
-                    reply.take(event)
-                    on_event(event)
-            except ModelError as error:
-                if arrived:
-                    raise _BrokenOff(error) from error
+                entry = await self._append(prompt.message())
+            except BaseException:
+                self._queue.put_back(waiting[at:], "steering")
                 raise
+            self._on_event(Steered(entry, prompt))
+        return bool(waiting)
 
-        try:
-            await with_retry(attempt, self._retry, asyncio.sleep, random.random, on_event, cancel)
-        except Cancelled:
-            return None
-        except _BrokenOff as broken:
-            return broken.error
-        except ModelError as error:
-            return error
-        if not reply.stop_reason and not cancel.cancelled:
-            return ModelError(
-                "network", "The answer ended before the model said that it was complete."
-            )
-        return None
-
-    async def _broken_off(
-        self, reply: Reply, error: ModelError | None, cancel: CancelToken
-    ) -> TurnResult | None:
-        """Keep what had arrived; None when the turn goes on all the same, with more room."""
+    async def _broken_off(self, asked: Asked, cancel: CancelToken) -> TurnResult | None:
+        """Keep what had arrived; None when the turn goes on all the same, with more room or with
+        another try."""
+        reply, error = asked.reply, asked.error
         if error is None and reply.empty:
             return self._result("stopped")
+        arrived = not reply.empty
         reply.calls.clear()
-        message = reply.message(self._model, "error" if error else "aborted")
-        message["errorMessage"] = error.told if error else "Stopped by the person"
+        message = self._message(reply, "error" if error else "aborted")
+        message["errorMessage"] = error.told if error else STOPPED
         if error is not None:
             message["errorKind"] = error.kind
         entry = await self._append(message)
@@ -224,40 +259,41 @@ class AgentTurn:
             if room.made:
                 return None
             told = room.told or told
+        elif arrived:
+            self._broken += 1
+            wait = wait_before_next(self._retry, self._broken, error, random.random)
+            if wait is not None:
+                return await self._wait(Retry(self._broken, self._retry.tries, wait, error), cancel)
         return self._result("failed", told)
+
+    async def _wait(self, retry: Retry, cancel: CancelToken) -> TurnResult | None:
+        """Wait until an answer that broke off is asked for once more."""
+        self._on_event(retry)
+        try:
+            await pause(retry.wait_s, asyncio.sleep, cancel)
+        except Cancelled:
+            return self._result("stopped")
+        return None
 
     async def _said_nothing(self, reply: Reply) -> TurnResult:
         """An answer of nothing is no answer: it is kept and marked, and not sent again."""
-        told = "The model's answer is empty."
-        message = reply.message(self._model, "error")
-        await self._append(message | {"errorMessage": told})
-        return self._result("failed", told)
+        short = reply.stop_reason == "length"
+        told = CUT_SHORT if short else "The model's answer is empty."
+        await self._append(self._message(reply, "error") | {"errorMessage": told})
+        return self._result("cut_short" if short else "failed", told)
 
-    async def _run_tools(
-        self,
-        calls: Sequence[ToolCall],
-        cancel: CancelToken,
-        on_event: Callable[[TurnEvent], None],
-    ) -> bool:
-        """Run the calls one after the other; False when the turn was stopped meanwhile."""
-        for call in calls:
-            on_event(ToolStarted(call))
-            if self._workspace is None:
-                outcome = ToolOutcome("no workspace was chosen, so no tool can run", True)
-            elif cancel.cancelled:
-                outcome = ToolOutcome("stopped by the person before it ran", True)
-            else:
-                outcome = await asyncio.to_thread(
-                    run_tool, self._workspace, call.name, call.arguments, cancel
-                )
-            on_event(ToolEnded(call, outcome))
-            await self._append(
-                {
-                    "role": "toolResult",
-                    "toolCallId": call.id,
-                    "toolName": call.name,
-                    "content": [{"type": "text", "text": outcome.text}],
-                    "isError": outcome.is_error,
-                }
-            )
-        return not cancel.cancelled
+    async def _run_tools(self, calls: Sequence[ToolCall], cancel: CancelToken) -> Step:
+        """Run the calls and append their results; the model is told where it goes in circles."""
+        outcomes: list[ToolOutcome] = []
+        step: Step = "go"
+
+        async def store(call: ToolCall, outcome: ToolOutcome) -> None:
+            nonlocal step
+            outcomes.append(outcome)
+            if len(outcomes) == len(calls) and not cancel.cancelled:
+                step = self._guard.observe(calls, outcomes)
+            note = self._guard.note if step != "go" else ""
+            await self._append(result_message(call, outcome, note))
+
+        await ToolRound(self._tools, cancel, self._on_event, store).run(calls)
+        return step

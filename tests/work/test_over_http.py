@@ -28,10 +28,12 @@ from explorer.models.door import (
     ModelDoorConfig,
     ModelError,
     ModelInfo,
+    TextDelta,
 )
 from explorer.models.retry import Patience, RetryPolicy
 from explorer.session.kinds import Flag, Kind
 from explorer.store import DraftRow, Store
+from explorer.work.agent_words import system_prompt
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.navigation import NavigationPlan
@@ -78,7 +80,6 @@ FAILURES = {
     "overflow": (OVERFLOW, "maximum context length is 8192 tokens"),
     "a page instead of an answer": (HttpFailure(502, raw_body="<html>bad gateway</html>"), ""),
     "filtered": (Answer(finish="content_filter"), "content filter"),
-    "broken arguments": (Answer(tool_calls=(("1", "ls", '{"path": '),), finish="tool_calls"), ""),
 }
 BAD_ANSWERS: dict[str, tuple[Plan, str]] = {
     "empty": (Answer(text=""), "empty"),
@@ -86,6 +87,10 @@ BAD_ANSWERS: dict[str, tuple[Plan, str]] = {
     "cut short at its limit": (Answer(text=GOOD, finish="length"), "cut short"),
     "a call instead of an answer": (
         Answer(text="", tool_calls=(("1", "ls", "{}"),), finish="tool_calls"),
+        "called a tool",
+    ),
+    "a call with broken arguments": (
+        Answer(text="", tool_calls=(("1", "ls", '{"path": '),), finish="tool_calls"),
         "called a tool",
     ),
 }
@@ -239,7 +244,7 @@ def test_a30_the_committed_answer_is_what_the_next_request_starts_with(
     wait(talk(document, "Is it done?"))
     (messages,) = sent(server)
     wrapped = document.templates.compaction_message(made.summary)
-    assert messages[0] == ("system", document.agent_prompt)
+    assert messages[0] == ("system", system_prompt(document.agent_prompt, None))
     assert (messages[1][0], text_of(messages[1][1])) == ("user", wrapped)
     assert text_of(messages[-1][1]) == "Is it done?"
     kept = document.tree.index_of(made.first_kept_id)
@@ -502,9 +507,11 @@ def test_a_turn_with_parallel_calls(
     assert stored[1]["stopReason"] == "toolUse"
     assert [b["type"] for b in stored[1]["content"]] == ["thinking", "text", *["toolCall"] * 3]
     assert stored[1]["usage"]["totalTokens"] == 18
-    # One chain from where the leaf was, and the leaf at its end.
+    # One chain from where the leaf was, by way of the change of model, and the leaf at its end.
     parents = [document.tree.columns.parent[entry] for entry in result.entries]
-    assert parents == [before, *result.entries[:-1]]
+    assert parents == [before + 1, *result.entries[:-1]]
+    assert document.tree.kind(before + 1) is Kind.MODEL_CHANGE
+    assert document.tree.columns.parent[before + 1] == before
     assert document.leaf == result.entries[-1]
     # The second request holds each call with its result.
     again = server.requests[1]["messages"]
@@ -517,7 +524,7 @@ def test_a_turn_with_parallel_calls(
     assert offered.isdisjoint({"write", "edit", "bash"})
     started = [e.call.id for e in events if isinstance(e, ToolStarted)]
     ended = [e.call.id for e in events if isinstance(e, ToolEnded)]
-    assert started == ended == ["call-a", "call-b", "call-c"]
+    assert started == sorted(ended) == ["call-a", "call-b", "call-c"], "side by side"
 
 
 @pytest.mark.parametrize("name", FAILURES)
@@ -558,6 +565,25 @@ def test_a_turn_that_fails_after_its_tools_goes_on_from_their_results(
     assert roles[-4:] == ["user", "assistant", "tool", "user"]
 
 
+def test_malformed_arguments_are_told_to_the_model_and_the_turn_goes_on(
+    document: Document, server: ChatServer, workspace: Workspace
+) -> None:
+    calls = (("call-a", "read", '{"path": '), ("call-b", "read", '{"path": "ports.txt"}'))
+    server.plan(
+        Answer(text="I look.", tool_calls=calls, finish="tool_calls"), Answer(text="Port 8431.")
+    )
+    result = wait(talk(document, "Which port?", workspace))
+    assert (result.end, result.error) == ("done", "")
+    _, reply, broken, fine, _ = messages(document, result.entries)
+    assert reply["content"][1]["arguments"] == {}
+    assert reply["content"][1]["malformedArguments"] == '{"path": '
+    assert (broken["isError"], fine["isError"]) == (True, False)
+    told = broken["content"][0]["text"]
+    assert "not JSON: Expecting value at character 10 of 9" in told and '{"path": ' in told
+    sent_calls = server.requests[1]["messages"][-3]["tool_calls"]
+    assert [each["function"]["arguments"] for each in sent_calls] == ["{}", '{"path": "ports.txt"}']
+
+
 def test_a_stopped_turn_hangs_up_and_keeps_what_had_arrived(
     document: Document, server: ChatServer, workspace: Workspace
 ) -> None:
@@ -568,7 +594,7 @@ def test_a_stopped_turn_hangs_up_and_keeps_what_had_arrived(
         events: list[TurnEvent] = []
         task = asyncio.ensure_future(talk(document, "Tell me all.", workspace, cancel, events))
         for _ in range(400):
-            if len(events) == 2:
+            if sum(isinstance(event, TextDelta) for event in events) == 2:
                 break
             await asyncio.sleep(0.05)
         cancel.cancel()

@@ -84,7 +84,7 @@ def test_arguments_that_are_no_object_and_texts_that_are_none_do_no_harm(
     assert (sent[0].text, sent[0].tool_calls[0].arguments) == ("I look.", {})
 
 
-def test_pictures_are_sent_and_in_results_told_of(document: Document) -> None:
+def test_pictures_are_sent_those_of_results_too(document: Document) -> None:
     picture = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
     sent = said(
         document,
@@ -93,7 +93,8 @@ def test_pictures_are_sent_and_in_results_told_of(document: Document) -> None:
         result("c1", picture),
     )
     assert sent[0].content == (TextPart("look"), ImagePart("image/png", "aGk="))
-    assert sent[-1].text == "[image]"
+    assert sent[-1].role == "tool"
+    assert sent[-1].content == (ImagePart("image/png", "aGk="),)
 
 
 def test_messages_of_nothing_are_not_sent(document: Document) -> None:

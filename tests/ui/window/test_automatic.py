@@ -187,7 +187,8 @@ async def test_e12_a_rate_limit_is_waited_for_in_sight_and_can_be_given_up(
     live.press_button("Stop waiting", live.window.agent)
     await answered(live)
     assert strip(live) == ""
-    assert live.document.tree.columns.parent[live.document.leaf] == leaf
+    parent = live.document.tree.columns.parent
+    assert parent[parent[live.document.leaf]] == leaf, "the change of model, and the question"
     assert len(provider.requests) == 1
 
 
@@ -302,12 +303,13 @@ async def test_a_session_that_is_opened_again_is_watched_anew(
 async def test_what_failed_is_no_longer_told_once_it_is_tried_again(
     house: House, provider: ChatServer
 ) -> None:
-    provider.plan(Cut(after=2, clean=False), Answer(text="Yes.", usage=ROOM), model="gpt-4o-mini")
+    refused = HttpFailure(401, "Incorrect API key provided")
+    provider.plan(refused, Answer(text="Yes.", usage=ROOM), model="gpt-4o-mini")
     live = await small(house)
     await say(live, "Is it done?")
     await answered(live)
     notices = live.window.notices
-    assert notices.notice is not None and "ended before" in notices.notice.what
+    assert notices.notice is not None and "API key" in notices.notice.what
     await say(live, "Again?")
     await answered(live)
     assert notices.notice is None

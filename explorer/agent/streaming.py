@@ -1,0 +1,124 @@
+"""Asks the model for a reply and takes it in while it comes; retries before its first word."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from explorer.agent.events import TurnEvent
+from explorer.agent.keeping import ContextKeeper, Outgoing
+from explorer.agent.pictures import sendable
+from explorer.agent.reply import Reply
+from explorer.models.door import (
+    Cancelled,
+    CancelToken,
+    ChatMessage,
+    ModelError,
+    ModelRequest,
+    Streams,
+)
+from explorer.models.retry import RetryPolicy, with_retry
+from explorer.tokens.estimate import estimate_text
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking: the reply as far as it came, and why it is not whole."""
+
+    reply: Reply
+    error: ModelError | None = None
+    stopped: bool = False
+    sent_tokens: int = 0
+    """Tokens of the request's texts, by the estimate."""
+
+    @property
+    def whole(self) -> bool:
+        return self.error is None and not self.stopped
+
+    @property
+    def used_tokens(self) -> int:
+        """Tokens read and written, as the provider counts them or by the estimate."""
+        usage = self.reply.usage
+        if usage is not None and usage.source == "provider":
+            parts = usage.input + usage.output + usage.cache_read + usage.cache_write
+            return max(usage.total, parts)
+        if self.reply.empty and not self.whole:
+            return 0
+        return self.sent_tokens + self.reply.written_tokens
+
+
+class _BrokenOff(Exception):
+    """A call failed after something of it had arrived: trying again would say it twice."""
+
+    def __init__(self, error: ModelError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+class Asking:
+    """Asks one model."""
+
+    def __init__(self, door: Streams, keeper: ContextKeeper, retry: RetryPolicy) -> None:
+        self._door = door
+        self._keeper = keeper
+        self._retry = retry
+
+    async def ask(
+        self,
+        outgoing: Outgoing,
+        thinking: str | None,
+        context: Callable[[], Iterable[ChatMessage]],
+        cancel: CancelToken,
+        on_event: Callable[[TurnEvent], None],
+    ) -> Asked:
+        """One reply. ``context`` gives what is sent where no keeper renders it."""
+        try:
+            kept = await self._keeper.messages(outgoing, cancel)
+        except Cancelled:
+            return Asked(Reply(), stopped=True)
+        except ModelError as error:
+            return Asked(Reply(), error)
+        whole = (ChatMessage("system", outgoing.system), *context()) if kept is None else kept
+        messages = tuple(sendable(whole, pictures=outgoing.pictures))
+        request = ModelRequest(outgoing.model, messages, thinking=thinking, tools=outgoing.tools)
+        reply = Reply(call.id for message in messages for call in message.tool_calls)
+        asked = Asked(reply, sent_tokens=sum(estimate_text(each.text) for each in messages))
+        try:
+            await self._stream(request, reply, cancel, on_event)
+        except Cancelled:
+            return replace(asked, stopped=True)
+        except _BrokenOff as broken:
+            return replace(asked, error=broken.error)
+        except ModelError as error:
+            return replace(asked, error=error)
+        if cancel.cancelled:
+            return replace(asked, stopped=True)
+        if not reply.stop_reason:
+            told = "The answer ended before the model said that it was complete."
+            return replace(asked, error=ModelError("network", told))
+        return asked
+
+    async def _stream(
+        self,
+        request: ModelRequest,
+        reply: Reply,
+        cancel: CancelToken,
+        on_event: Callable[[TurnEvent], None],
+    ) -> None:
+        async def attempt(_number: int) -> None:
+            arrived = False
+            events = self._door.stream(request, cancel)
+            try:
+                async with aclosing(events) as open_events:  # type: ignore[type-var]
+                    async for event in open_events:
+                        arrived = True
+                        on_event(reply.take(event))
+            except ModelError as error:
+                if arrived:
+                    raise _BrokenOff(error) from error
+                raise
+
+        await with_retry(attempt, self._retry, asyncio.sleep, random.random, on_event, cancel)

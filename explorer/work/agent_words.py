@@ -1,0 +1,37 @@
+"""The agent's system prompt for the workspace and the tools of a turn."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from explorer.agent.tools.port import ToolBox
+from explorer.compaction.wording import fill
+from explorer.models.door import ToolCall
+from explorer.templates import load_prompt
+
+
+@runtime_checkable
+class InFolder(Protocol):
+    """A box of tools that says where they work."""
+
+    @property
+    def folder(self) -> str:
+        """The workspace, as the model is told it."""
+
+
+def system_prompt(template: str, tools: ToolBox | None, date: str = "") -> str:
+    """``template`` with the variables ``workspace`` and ``date`` filled in.
+
+    ``date`` is today's as a person writes it, and empty where the model need not know it.
+    """
+    today = fill(load_prompt("agent-date"), {"date": date}) if date else ""
+    return fill(template, {"workspace": _workspace(tools), "date": today}).strip()
+
+
+def _workspace(tools: ToolBox | None) -> str:
+    if tools is None:
+        return load_prompt("agent-no-workspace")
+    folder = tools.folder if isinstance(tools, InFolder) else ""
+    changes = any(tools.is_exclusive(ToolCall("", spec.name)) for spec in tools.specs())
+    words = load_prompt("agent-changes" if changes else "agent-looks")
+    return fill(words, {"folder": folder or "the folder that the developer chose"})
