@@ -389,7 +389,7 @@ def test_a10_calls_keep_their_results_when_a_turn_overflows_in_its_middle(
     calls = [
         Answer(
             text="word " * 900,
-            tool_calls=((f"call-{n}", "read", '{"path": "ports.txt"}'),),
+            tool_calls=((f"call-{n}", "read", f'{{"path": "ports.txt", "limit": {n + 1}}}'),),
             finish="tool_calls",
             usage=None,
         )
@@ -442,13 +442,17 @@ def test_an_overflow_is_not_tried_again_as_it_is(desk: Desk, server: ChatServer)
     assert len(asked(server, "test-model")) == 1
 
 
-def test_a_reply_that_broke_off_after_its_first_word_is_not_said_twice(
+def test_a_reply_that_broke_off_after_its_first_word_is_kept_and_not_sent(
     desk: Desk, server: ChatServer
 ) -> None:
+    """It is asked for once more, as often as the policy allows."""
     server.plan(Cut(2), Answer(text="Yes.", usage=ROOM), model="test-model")
     result = wait(desk.say("Is it done?"))
-    assert result.end == "failed"
-    assert len(asked(server, "test-model")) == 1
+    assert result.end == "done"
+    assert len(asked(server, "test-model")) == 2
+    assert "half an answer" not in str(asked(server, "test-model")[1])
+    stops = [desk.document.entry(at)["message"].get("stopReason") for at in result.entries]
+    assert stops == [None, "error", "stop"]
 
 
 def test_a_connection_cut_before_the_first_word_is_tried_again(
