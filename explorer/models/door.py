@@ -11,6 +11,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from explorer.models.cancel import CancelToken
@@ -35,6 +36,8 @@ from explorer.models.info import ModelInfo
 from explorer.models.listing import listed
 from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
+from explorer.models.offline.scenario import scenario_of, scenarios
+from explorer.models.offline.scenario_player import play
 from explorer.models.pipe import EventPipe
 from explorer.models.provider import ProviderSettings, ProviderThread
 from explorer.models.remote import RemoteSettings, call_endpoint, check_address
@@ -115,7 +118,9 @@ class ModelDoor:
         self._config = config or ModelDoorConfig()
         self._remote = self._config.remote
         self._api_base = self._config.api_base
-        self._catalogue = Catalogue(self._config.models)
+        scripted = tuple(scenario.info for scenario in scenarios())
+        self._catalogue = Catalogue((*scripted, *self._config.models))
+        self._pace = 1.0
         self._provider = ProviderThread()
         self._workers = ThreadPoolExecutor(max_workers=2, thread_name_prefix="offline-model")
         self._offline_running = 0
@@ -135,6 +140,10 @@ class ModelDoor:
         if address.strip():
             check_address(address, self._remote.allow_plain)
         self._remote = replace(self._remote, address=address.strip())
+
+    def use_pace(self, pace: float) -> None:
+        """Play scripted runs so fast from now on: 1 as they are written, 0 all at once."""
+        self._pace = pace
 
     def use_api_base(self, address: str) -> None:
         """Ask the models of providers at another address from now on; empty for their own."""
@@ -226,8 +235,12 @@ class ModelDoor:
 
         return stop
 
+    def _offline_model(self, name: str) -> OfflineModel | None:
+        scenario = scenario_of(name)
+        return _OFFLINE.get(name) if scenario is None else partial(play, scenario, self._pace)
+
     def _begin_offline(self, request: ModelRequest, pipe: EventPipe) -> Callable[[], None]:
-        model = _OFFLINE.get(request.model)
+        model = self._offline_model(request.model)
         if model is None:
             raise ModelError("unavailable", f"There is no offline model named {request.model}.")
         stopped = threading.Event()

@@ -67,11 +67,16 @@ def situation_of(request: ModelRequest, cancelled: IsCancelled) -> Situation:
     )
 
 
+def asks_to_go_on(text: str) -> bool:
+    """Whether a message asks for nothing but to go on."""
+    return _GO_ON.search(text) is not None
+
+
 def _question_at(messages: Sequence[ChatMessage]) -> int:
     """The last message of the person that says what to do, rather than to go on with it."""
     users = [at for at, message in enumerate(messages) if message.role == "user"]
     for at in reversed(users):
-        if not _GO_ON.search(messages[at].text):
+        if not asks_to_go_on(messages[at].text):
             return at
     return users[-1] if users else -1
 
