@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 MOST_ROUNDS = 100
 SAME_CALLS = 3
@@ -20,3 +22,12 @@ class TurnLimits:
     same_calls: int | None = SAME_CALLS
     """How often the same calls give the same results, one after the other or in a cycle of two or
     three, until the model is told; two more and the turn ends. None: never."""
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> TurnLimits:
+        """The limits that settings ask for; what is not set is as it is here."""
+        return cls(
+            values.get("agent.mostRounds", MOST_ROUNDS),
+            values.get("agent.mostTurnTokens"),
+            values.get("agent.sameCalls", SAME_CALLS) or None,
+        )

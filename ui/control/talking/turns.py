@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
+from datetime import date
 from typing import Any
 
 from PySide6.QtCore import QObject
 
 from explorer.agent.events import Steered, TurnEvent, TurnResult
+from explorer.agent.limits import TurnLimits
 from explorer.agent.prompt import Prompt
 from explorer.agent.queue import MessageQueue, Queued
 from explorer.agent.tools.port import ToolBox
@@ -125,6 +127,7 @@ class TurnControl(QObject):
                 document, self._desk.agent_model(), self._tools(document), prompt,
                 cancel, on_event, self.automatic.of(document),
                 thinking=self.thinking(), queue=queue,
+                limits=TurnLimits.of(self._desk.values), date=date.today().isoformat(),
             )  # fmt: skip
 
         if not await self._turn(document, turn):
@@ -139,6 +142,7 @@ class TurnControl(QObject):
                 document, self._desk.agent_model(), self._tools(document),
                 cancel, on_event, self.automatic.of(document),
                 thinking=self.thinking(), queue=queue,
+                limits=TurnLimits.of(self._desk.values), date=date.today().isoformat(),
             )  # fmt: skip
 
         await self._turn(document, turn)
