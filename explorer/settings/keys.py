@@ -179,6 +179,16 @@ def _models() -> tuple[Key, ...]:
             "The model that answers in the window, where a session chose none of its own.",
             Text(MODEL, "the name of a model, such as provider/model"),
             unset="the one chosen last in the window", set_by="trusted"),
+        Key("agent.mostRounds", "Agent and models", "Most rounds of a turn",
+            "The turn ends after so many replies, and can be gone on with.",
+            Whole(1, 100_000, "replies"), unset="100"),
+        Key("agent.mostTurnTokens", "Agent and models", "Most tokens of a turn",
+            "The turn ends once its replies have read and written so many tokens together.",
+            Whole(1_000, MOST, "tokens"), unset="no limit"),
+        Key("agent.sameCalls", "Agent and models", "Going in circles",
+            "The agent is told when the same calls gave the same results so many times in a row,"
+            " and the turn ends after two more; 0 never ends it.",
+            Whole(0, 1_000, "times"), unset="3"),
         Key("models.apiBase", "Agent and models", "Address of the models",
             "Address of a server of your own that speaks for the models; keys stay in the"
             " environment.",
