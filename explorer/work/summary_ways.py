@@ -12,7 +12,8 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.quirks import with_quirks
 from explorer.compaction.requests import output_cap
 from explorer.compaction.serialize import escape_tags
-from explorer.models.door import DEMO, EXTRACTIVE, ModelRequest
+from explorer.models.door import EXTRACTIVE, ModelRequest
+from explorer.models.offline.names import cannot_summarize
 from explorer.prompting.budget import message_budget
 from explorer.prompting.elements import Element
 from explorer.prompting.messages import PromptMessage
@@ -48,8 +49,7 @@ def summary_model(rules: SummaryRules, model: str) -> str:
     """Who summarizes a conversation with a model: whom the rules name for it first, by default
     the model itself (A50, A54)."""
     chosen = next(iter(rules.summary_models(model)), model)
-    # The demonstration has nothing but demonstrations to say.
-    return EXTRACTIVE if chosen == DEMO else chosen
+    return EXTRACTIVE if cannot_summarize(chosen) else chosen
 
 
 def ahead(

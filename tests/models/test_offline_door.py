@@ -46,6 +46,7 @@ def test_offline_models_never_import_litellm(repository: Path) -> None:
     script = """
 import asyncio, sys
 from explorer.models.door import *
+from explorer.models.offline.scenario import scenarios
 door = ModelDoor()
 async def run():
     for model in (EXTRACTIVE, DEMO):
@@ -158,7 +159,8 @@ def test_defaults_send_nothing_away_unasked() -> None:
 def test_models_are_those_that_can_be_called(
     door: ModelDoor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert {info.id for info in door.models()} == {EXTRACTIVE, DEMO}
+    played = {scenario.model for scenario in scenarios()}
+    assert {info.id for info in door.models()} == {EXTRACTIVE, DEMO} | played
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-key")
     ids = {info.id for info in door.models()}
     assert any(name.startswith("anthropic/claude") for name in ids)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject
 
 from explorer.compaction.partition import Partition
 from explorer.models.door import Cancelled, CancelToken
+from explorer.models.offline.names import cannot_summarize
 from explorer.store.rows import StoreError
 from explorer.work.document import Document, NothingToUndo
 from explorer.work.drafting import Draft, DraftFailed, Order
@@ -68,7 +69,7 @@ class CompactionControl(QObject):
             choices = [
                 ModelChoice(model.id, model.label, model.input_price, model.output_price)
                 for model in desk.model_infos()
-                if model.id != "offline/demo"
+                if not cannot_summarize(model.id)
             ]
             chosen = desk.summary_models()[0]
             if (choices, chosen) != self._offered:

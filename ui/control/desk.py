@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
 from explorer.models.catalogue import REMOTE
+from explorer.models.offline.names import cannot_summarize, only_summarizes
 from explorer.preferences import Preferences
 from explorer.profiles import ProfileFiles
 from explorer.settings.choices import (
@@ -236,8 +237,8 @@ class Desk(QObject):
         """(id, label) of the models that can do a job: ``summary`` or ``agent``."""
         if self.bench is None:
             return []
-        other = "offline/demo" if purpose == "summary" else "offline/extractive"
-        return [(m.id, m.label) for m in self.model_infos() if m.id != other]
+        cannot = cannot_summarize if purpose == "summary" else only_summarizes
+        return [(m.id, m.label) for m in self.model_infos() if not cannot(m.id)]
 
     def model_infos(self) -> list[ModelInfo]:
         """What is known of the models that can be asked: the listed ones, and those that the
