@@ -27,6 +27,7 @@ from explorer.models.door import (
     UsageReport,
     complete,
 )
+from explorer.models.offline.scenario import scenarios
 from tests.models.survival import summary_request
 
 TALK = "\n\n".join(
@@ -46,7 +47,6 @@ def test_offline_models_never_import_litellm(repository: Path) -> None:
     script = """
 import asyncio, sys
 from explorer.models.door import *
-from explorer.models.offline.scenario import scenarios
 door = ModelDoor()
 async def run():
     for model in (EXTRACTIVE, DEMO):
