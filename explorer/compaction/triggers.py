@@ -14,7 +14,9 @@ from explorer.compaction.profile import Profile
 Trigger = Literal["manual", "requested", "threshold", "overflow"]
 """``manual`` is a person's order, ``requested`` one that waited for the end of a turn."""
 Outcome = Literal["answered", "overflow", "failed", "stopped"]
-Hold = Literal["", "off", "breaker", "cooldown", "nothing-new", "recovered", "no-recovery"]
+Hold = Literal[
+    "", "off", "breaker", "cooldown", "nothing-new", "recovered", "no-recovery", "put-off"
+]
 """What held a compaction back that was due; empty when nothing did."""
 
 MOST_FAILURES = 3
@@ -74,6 +76,10 @@ class Guards:
     """A continue prompt was sent since the person last said something (E17)."""
     unproven: bool = False
     """A compaction went well, and no later check has found the context below its threshold."""
+    put_off: bool = False
+    """Left until the person says something: asked and answered, or cancelled."""
+    put_off_to: int = 0
+    """Left until the context takes more tokens than these; 0: not left."""
 
     @property
     def resting(self) -> bool:
@@ -82,7 +88,7 @@ class Guards:
 
     def person_spoke(self) -> Guards:
         """A message of the person: one more recovery and one more continuation are allowed."""
-        return replace(self, recovered=False, continued=False)
+        return replace(self, recovered=False, continued=False, put_off=False)
 
     def failed(self, reason: str, now_ms: int) -> Guards:
         """An attempt failed, or changed nothing for the better."""
@@ -92,7 +98,18 @@ class Guards:
 
     def compacted(self) -> Guards:
         """An attempt went well; whether it helped is seen at the next check."""
-        return replace(self, unproven=True, failed_at_ms=-1)
+        return replace(self, unproven=True, failed_at_ms=-1, put_off_to=0)
+
+    def left(self, until_tokens: int = 0) -> Guards:
+        """The person does not want it now: not before the context takes more than so many
+        tokens, or, with 0, not before the next message."""
+        if until_tokens > 0:
+            return replace(self, put_off_to=until_tokens)
+        return replace(self, put_off=True)
+
+    def is_left(self, tokens: int) -> bool:
+        """Whether a context of so many tokens is left as it is for now."""
+        return self.put_off or tokens <= self.put_off_to
 
     def rest(self, reason: str) -> Guards:
         """Do nothing by itself until it is reset."""
@@ -110,7 +127,9 @@ class Guards:
         """
         if now.tokens <= now.threshold:
             reason = self.reason if self.held else ""
-            return replace(self, failures=0, reason=reason, failed_at_ms=-1, unproven=False)
+            return replace(
+                self, failures=0, reason=reason, failed_at_ms=-1, unproven=False, put_off_to=0
+            )
         if self.unproven and now.counted <= now.threshold and now.new_messages:
             return self.failed(
                 f"The provider counts {now.tokens:,} tokens right after a compaction, where the"
@@ -199,6 +218,8 @@ def _threshold(now: Situation, guards: Guards, enabled: bool) -> Decision:
         return _held("breaker", f"{why} {resting_words(guards)}")
     if cooling_ms(guards, now.now_ms) > 0:
         return _held("cooldown", f"{why} The last attempt failed a moment ago.")
+    if guards.is_left(now.tokens):
+        return _held("put-off", f"{why} It was left for now.")
     return Decision("threshold", False, why)
 
 
@@ -239,6 +260,11 @@ def may_continue(profile: Profile, auto_continue: bool, guards: Guards, finished
     if not auto_continue or guards.continued:
         return False
     return not finished or profile.finished_turn == "prompted"
+
+
+def looks_between_rounds(profile: Profile) -> bool:
+    """Whether the threshold counts within a turn too, before each request after the first (A8)."""
+    return profile.threshold_check == "between-rounds"
 
 
 def manual_now(profile: Profile, running: bool) -> Literal["run", "abort", "refuse"]:

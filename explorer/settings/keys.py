@@ -104,6 +104,10 @@ def _compaction() -> tuple[Key, ...]:
         Key("compaction.autoContinue", "Compaction", "Go on after a compaction",
             "Prompts the agent to go on after a compaction that happened by itself.",
             OnOff(), field="auto_continue"),
+        Key("compaction.askFirst", "Compaction", "Ask first",
+            "Waits for a person's word before each compaction that would happen by itself; where"
+            " nobody can be asked, it happens without.",
+            OnOff(), unset="off"),
     )  # fmt: skip
 
 
@@ -194,6 +198,10 @@ def _models() -> tuple[Key, ...]:
             " environment.",
             Text(ADDRESS, "an address that begins with http:// or https://, without a password"),
             unset="the provider's own", set_by="person"),
+        Key("models.scriptedPace", "Agent and models", "Pace of scripted runs",
+            "How fast the runs play that come along as scripts, in per cent of how they are"
+            " written; 0 is all at once.",
+            Whole(0, 1_000, "per cent"), unset="as they are written", set_by="person"),
     )  # fmt: skip
 
 
@@ -222,11 +230,13 @@ def own_value(key: Key, profile: Any) -> Any:
         return profile.branch_summaries != "off"
     if key.name == "compaction.profile":
         return profile.name
-    if key.name == "extensions.enabled":
-        return True
+    if key.name in _PROGRAM:
+        return _PROGRAM[key.name]
     return _own_policy_value(key.name, profile)
 
 
+_PROGRAM = {"extensions.enabled": True, "compaction.askFirst": False}
+"""What holds of the program itself, whatever the profile."""
 _PRUNING = {
     "pruning.protectTokens": "protect_tokens",
     "pruning.minimumSavings": "minimum_savings",

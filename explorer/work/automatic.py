@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from explorer.agent.keeping import Outgoing, Room, TooLarge
@@ -16,49 +16,31 @@ from explorer.compaction.triggers import (
     Decision,
     Guards,
     LastReply,
-    Trigger,
     decide,
+    looks_between_rounds,
     manual_now,
     may_continue,
     resting_words,
 )
 from explorer.models.door import Cancelled, CancelToken, ChatMessage
 from explorer.session.pruned import prunes_on
-from explorer.store.rows import StoreError
+from explorer.work.asking import Asking
+from explorer.work.by_itself import FAILED_WORDS, Running, Unreviewed
 from explorer.work.changes import (
     AutomaticChanged,
     Change,
     CompactionEnded,
-    CompactionStarted,
     LeafMoved,
     PruneMade,
 )
-from explorer.work.drafting import DraftFailed
-from explorer.work.extending import CancelledByExtension
+from explorer.work.guarding import KeptGuards
 from explorer.work.kept_prompts import KeptPrompts
 from explorer.work.rules import AutomaticRules, Limits, limits
 from explorer.work.situation import refused_reply, situation
-from explorer.work.unreviewed import Impossible, draft_and_commit, is_possible, order_of
+from explorer.work.unreviewed import is_possible
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
-
-FAILED_WORDS = {
-    "threshold": "Auto-compaction failed",
-    "overflow": "Context overflow recovery failed",
-}
-"""How the sentence about a failure begins (A43); a person's own order: ``Compaction failed``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """The compaction that is under way."""
-
-    trigger: Trigger
-    tokens: int
-    window: int
-    note: str = ""
-    """What the summarizer is waited for, as a sentence."""
 
 
 class NotNow(Exception):
@@ -75,14 +57,16 @@ class AutomaticCompaction:
         self._document = document
         self._rules = rules
         self._asked: str | None = None
-        self._cancel: CancelToken | None = None
-        self._last = -1
-        """The entry of the last compaction or prune that happened by itself."""
         self._pruned = -1
-        """The entry of the last prune that did."""
-        self.guards = Guards()
-        self.running: Running | None = None
-        self.prompts = KeptPrompts(document, rules)
+        """The entry of the last prune that happened by itself."""
+        self._looked = False
+        """The first request of a turn follows: the context was looked at before its message."""
+        self._guards = KeptGuards(document, self._told)
+        self.asking = Asking(document)
+        """Waits for a person's word, where that is wished and one attends."""
+        self._unreviewed = Unreviewed(document, rules, self._guards, self.asking)
+        self._at_once: Running | None = None
+        self.prompts = KeptPrompts(document, rules, self._guards, self.asking)
         """Renders what is sent, where the profile keeps it within a budget."""
         self._unsubscribe: Callable[[], None] | None = document.hub.subscribe(self._changed)
 
@@ -103,6 +87,20 @@ class AutomaticCompaction:
     def rules(self) -> AutomaticRules:
         """The rules as they stand now."""
         return self._rules()
+
+    @property
+    def guards(self) -> Guards:
+        """What happened so far, as far as it holds further compactions back."""
+        return self._guards.now
+
+    @guards.setter
+    def guards(self, guards: Guards) -> None:
+        self._guards.now = guards
+
+    @property
+    def running(self) -> Running | None:
+        """The compaction that is under way."""
+        return self._at_once or self._unreviewed.running
 
     @property
     def is_requested(self) -> bool:
@@ -137,22 +135,22 @@ class AutomaticCompaction:
     def reset(self) -> None:
         """Close the breaker: compactions happen by themselves again."""
         self.guards = self.guards.reset()
-        self._told()
 
     def _changed(self, change: Change) -> None:
         """A person who takes back what happened by itself does not want it to happen again at
         once: it rests until ``reset``."""
-        if not isinstance(change, LeafMoved) or change.key != self._document.key:
+        if not isinstance(change, CompactionEnded | LeafMoved) or change.key != self._document.key:
             return
-        tree = self._document.tree
-        if self._last >= 0 and change.new == tree.columns.parent[self._last]:
-            self._last = -1
+        if isinstance(change, CompactionEnded):
+            if change.entry >= 0 and change.trigger in ("background", "prompt"):
+                self._guards.did(change.entry)
+        elif change.new < change.old and self._guards.is_taken_back(change.new):
+            self._guards.did(-1)
             self._rest()
 
     def cancel(self) -> None:
         """Give up the compaction that is under way; the session stays as it is."""
-        if self._cancel is not None:
-            self._cancel.cancel()
+        self._unreviewed.cancel()
 
     async def compact_now(
         self,
@@ -171,14 +169,14 @@ class AutomaticCompaction:
         if self.running is not None or manual_now(rules.profile, turn_running) != "run":
             raise NotNow("The session is being worked on; compact it after the turn.")
         if self.prompts.wanted:
-            self.running = Running("manual", 0, self.limits(model).window)
+            self._at_once = Running("manual", 0, self.limits(model).window)
             try:
                 return await self.prompts.compact(model, instructions, cancel)
             finally:
-                self.running = None
+                self._at_once = None
                 self._told()
-        ended = await self._compact("manual", model, replace(rules, instructions=instructions),
-                                    cancel)  # fmt: skip
+        rules = replace(rules, instructions=instructions)
+        ended = await self._unreviewed.compact("manual", model, rules, cancel)
         if ended.cancelled:
             raise Cancelled
         if ended.entry < 0:
@@ -190,12 +188,23 @@ class AutomaticCompaction:
     async def messages(
         self, outgoing: Outgoing, cancel: CancelToken
     ) -> Sequence[ChatMessage] | None:
-        """What is sent, where the profile keeps it within a budget."""
-        return await self.prompts.messages(outgoing, cancel)
+        """What is sent, where the profile keeps it within a budget. Elsewhere a turn that goes on
+        for long is compacted between two of its rounds, where the profile looks there (A8)."""
+        kept = await self.prompts.messages(outgoing, cancel)
+        looked, self._looked = self._looked, False
+        if kept is None and not looked and looks_between_rounds(self._rules().profile):
+            await self._between_rounds(outgoing.model, cancel)
+        return kept
+
+    async def _between_rounds(self, model: str, cancel: CancelToken) -> None:
+        await self._prune(model)
+        if self._decide(model, None).trigger == "threshold" and not cancel.cancelled:
+            await self._unreviewed.compact("threshold", model, self._rules(), cancel)
 
     async def before_message(self, model: str, cancel: CancelToken) -> None:
         """Make room before a message is sent, if the last turn left none: it may have failed, or
         been stopped, or the rules may have changed since."""
+        self._looked = True
         refused = refused_reply(self._document)
         if refused is None:
             await self._prune(model)
@@ -203,7 +212,7 @@ class AutomaticCompaction:
         if decision.trigger == "overflow":
             await self._leave(self._document.leaf, model, cancel, again=False)
         elif decision.trigger is not None:
-            await self._compact(decision.trigger, model, self._rules(), cancel)
+            await self._unreviewed.compact(decision.trigger, model, self._rules(), cancel)
 
     async def make_room(self, model: str, reply: TooLarge, cancel: CancelToken) -> Room:
         """Recover from an overflow: the reply leaves the active path, and what is before it is
@@ -237,7 +246,7 @@ class AutomaticCompaction:
         rules = self._rules()
         if asked:
             rules = replace(rules, instructions=asked)
-        ended = await self._compact(decision.trigger, model, rules, cancel)
+        ended = await self._unreviewed.compact(decision.trigger, model, rules, cancel)
         if ended.entry < 0 or decision.trigger != "threshold":
             return False
         rules = self._rules()
@@ -251,10 +260,7 @@ class AutomaticCompaction:
     def _decide(self, model: str, reply: LastReply | None, requested: bool = False) -> Decision:
         rules = self._rules()
         now = situation(self._document, rules, model, reply, requested)
-        before = self.guards
-        self.guards = before.observed(now)
-        if self.guards.resting != before.resting:
-            self._told()
+        self.guards = self.guards.observed(now)
         found = decide(now, self.guards, rules.profile, rules.enabled)
         if found.trigger == "threshold" and self.prompts.wanted:
             return Decision(None, False, "The prompt is brought within its budget when it is sent.")
@@ -274,7 +280,7 @@ class AutomaticCompaction:
             pruned = await self._prune(model, everything=True)
             if pruned and not is_possible(document.preview(None, rules.profile, rules.settings)):
                 return Room(True)
-            ended = await self._compact("overflow", model, rules, cancel, retry=again)
+            ended = await self._unreviewed.compact("overflow", model, rules, cancel, retry=again)
         finally:
             if (ended is None or ended.entry < 0) and document.leaf == parent:
                 await document.writer.move_leaf(reply)
@@ -298,7 +304,8 @@ class AutomaticCompaction:
         if not plan.results or plan.leaf != document.leaf or self._was_taken_back():
             return False
         entry = await document.prune(plan, "Before a compaction was decided on.")
-        self._last = self._pruned = entry
+        self._pruned = entry
+        self._guards.did(entry)
         document.hub.publish(PruneMade(document.key, entry, len(plan.results), plan.saved))
         return True
 
@@ -318,78 +325,6 @@ class AutomaticCompaction:
         self.guards = self.guards.rest(
             "Automatic compaction rests, since its last step was taken back."
         )
-        self._told()
-
-    async def _compact(
-        self,
-        trigger: Trigger,
-        model: str,
-        rules: AutomaticRules,
-        cancel: CancelToken,
-        retry: bool = False,
-    ) -> CompactionEnded:
-        """Draft and commit, told as a start and an end. Never raises what a summary can fail with:
-        that is in the end's ``problem``."""
-        document = self._document
-        before = document.counted_size(rules.profile)
-        ended = CompactionEnded(document.key, trigger, tokens_before=before, retry=retry)
-        self._begin(trigger, model, rules, retry)
-        inner = CancelToken()
-        forget = cancel.add_callback(inner.cancel)
-        self._cancel = inner
-        try:
-            order = order_of(rules, trigger, inner, self._progress)
-            entry = await draft_and_commit(document, rules, order)
-            ended = replace(ended, entry=entry, tokens_after=document.counted_size(rules.profile))
-            self._went_well(trigger, entry, ended.tokens_after, self.limits(model))
-        except Cancelled:
-            ended = replace(ended, cancelled=True)
-        except CancelledByExtension as error:
-            # Somebody's decision rather than a failure: it opens no breaker.
-            ended = replace(ended, problem=str(error))
-        except (DraftFailed, StoreError, ValueError, Impossible) as error:
-            ended = replace(ended, problem=self._failed(trigger, str(error)))
-        except asyncio.CancelledError:
-            ended = replace(ended, cancelled=True)
-            raise
-        finally:
-            forget()
-            self._cancel = self.running = None
-            self._told()
-            document.hub.publish(ended)
-        return ended
-
-    def _begin(self, trigger: Trigger, model: str, rules: AutomaticRules, retry: bool) -> None:
-        document = self._document
-        tokens = document.context_size(rules.profile).tokens
-        window = limits(rules, document.door.info(model).window).window
-        self.running = Running(trigger, tokens, window)
-        document.hub.publish(CompactionStarted(document.key, trigger, tokens, window, retry))
-
-    def _progress(self, words: str) -> None:
-        """The summarizer is waited for: say what for."""
-        if self.running is not None:
-            self.running = replace(self.running, note=words)
-            self._told()
-
-    def _went_well(self, trigger: Trigger, entry: int, after: int, now: Limits) -> None:
-        self._last = entry if trigger in FAILED_WORDS else -1
-        if trigger == "manual":
-            self.guards = self.guards.reset()
-        elif after > now.threshold:
-            self.guards = self.guards.failed(
-                f"After the compaction the context still takes {after:,} tokens, more than the"
-                f" threshold of {now.threshold:,}.",
-                self._document.writer.now_ms(),
-            )
-        else:
-            self.guards = self.guards.compacted()
-
-    def _failed(self, trigger: Trigger, reason: str) -> str:
-        """Count a failure of what happens by itself; the sentence for the person."""
-        if trigger in FAILED_WORDS:
-            self.guards = self.guards.failed(reason, self._document.writer.now_ms())
-        return f"{FAILED_WORDS.get(trigger, 'Compaction failed')}: {reason}"
 
     def _told(self) -> None:
         self._document.hub.publish(AutomaticChanged(self._document.key))

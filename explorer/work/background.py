@@ -10,7 +10,7 @@ is under way, or for a summary made at once.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,13 @@ from explorer.agent.keeping import Outgoing
 from explorer.compaction import background as machine
 from explorer.compaction.background import Draws, Machine, State
 from explorer.compaction.policies import Background
-from explorer.compaction.profile import Profile
 from explorer.models.door import Cancelled, CancelToken, ChatMessage, ModelError
 from explorer.prompting.rendering import BudgetExceededError, Rendering
 from explorer.prompting.summarizing import told_ahead, told_now
 from explorer.store.rows import StoreError
+from explorer.work.asking import Answer, Asking, Compact, Made, NotNow
 from explorer.work.changes import BackgroundChanged, CompactionEnded, CompactionStarted
+from explorer.work.consent import Consent
 from explorer.work.drafting import Draft, DraftFailed
 from explorer.work.forks import ask
 from explorer.work.prompt import (
@@ -33,23 +34,11 @@ from explorer.work.prompt import (
     prepare_prompt,
     window_for,
 )
-from explorer.work.summary_ways import ahead, at_once, own_model
+from explorer.work.prompt_rules import PromptRules
+from explorer.work.summary_ways import ahead, at_once, summary_model
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
-
-
-@dataclass(frozen=True, slots=True)
-class PromptRules:
-    """What holds at the moment of a decision; read anew each time (A12, A54)."""
-
-    profile: Profile
-    window: int
-    """The context size that is set; a model's own window, where smaller, counts instead."""
-    enabled: bool = True
-    """Off, nothing is summarized: what does not fit is dropped by priority."""
-    summary_models: Callable[[str], Sequence[str]] = own_model
-    """Whom to ask for summaries of conversations with a model, the first choice first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +59,12 @@ class PromptKeeper:
         rules: Callable[[], PromptRules],
         random: Draws,
         words: CopilotWords | None = None,
+        asking: Asking | None = None,
+        left: Callable[[NotNow], None] = lambda _answer: None,
     ) -> None:
+        """``asking`` is whom to ask where the rules say so; ``left`` is told of a no."""
         self._document = document
+        self._consent = Consent(document, rules, asking, left)
         self._rules = rules
         self._random = random
         self._words = words or CopilotWords.load()
@@ -109,7 +102,7 @@ class PromptKeeper:
         prepared = await self._prepare(outgoing)
         if self.rendering is not None:
             ratio = prepared.budget.ratio(self.rendering.tokens)
-            if await self._take(machine.Rendering(ratio)):
+            if await self._take(machine.Rendering(ratio), cancel):
                 summarized = True
                 prepared = await self._prepare(outgoing)
         rendering = await self._fit(prepared)
@@ -164,23 +157,36 @@ class PromptKeeper:
                 if (rendering := await self._fit(prepared)) is not None:
                     return rendering, prepared
         try:
-            await self._summarize(prepared, outgoing, "prompt", "", cancel)
+            if await self._summarized_now(prepared, outgoing, cancel):
+                prepared = await self._prepare(outgoing)
         except (DraftFailed, ValueError) as error:
             self._note(f"Summarizing at once failed: {error}")
-        else:
-            prepared = await self._prepare(outgoing)
         try:
             rendering = await asyncio.to_thread(prepared.rendered, keep_cached=False)
         except BudgetExceededError as error:
             raise _too_large(error) from error
         return rendering, prepared
 
+    async def _summarized_now(
+        self, prepared: PreparedPrompt, outgoing: Outgoing, cancel: CancelToken
+    ) -> bool:
+        """Summarize because the prompt does not fit, unless a person does not want it."""
+        if not self._rules().ahead:
+            self._note("The summary was left for now; the oldest history goes instead.")
+            return False
+        answer = await self._consent.at_once(prepared.budget.window, cancel)
+        if isinstance(answer, Compact):
+            told = answer.instructions
+            await self._summarize(prepared, outgoing, "prompt", told, cancel)
+        return not isinstance(answer, NotNow)
+
     async def _went_out(self, outgoing: Outgoing, summarized: bool) -> None:
         """Look at how full the prompt was, and begin a summary ahead where it is due."""
         rendering, prepared = self.rendering, self.prepared
         assert rendering is not None and prepared is not None
         ratio = prepared.budget.ratio(rendering.tokens)
-        if summarized or not self._rules().enabled:
+        rules = self._rules()
+        if summarized or not rules.enabled or not rules.ahead:
             self.machine = replace(self.machine, ratio=ratio)
             self._told()
             return
@@ -205,7 +211,7 @@ class PromptKeeper:
                     await self._wait(cancel)
                     applied = await self._take(machine.Exceeded(), cancel) or applied
                 case machine.Apply(run):
-                    applied = await self._apply(run)
+                    applied = await self._apply(run, cancel or CancelToken())
                 case machine.Discard():
                     await self._discard()
                 case machine.Start() | machine.Foreground():
@@ -291,21 +297,36 @@ class PromptKeeper:
 
     # into the session ----------------------------------------------------------------------------
 
-    async def _apply(self, run: int) -> bool:
+    async def _apply(self, run: int, cancel: CancelToken) -> bool:
         """Put a finished summary where its round ended, if the session still is there."""
         result, self._result = self._result, None
         event: machine.Event = machine.Applied(run)
+        answer: Answer = Compact()
         try:
             if result is None:
                 raise ValueError("The summary is gone.")
-            await self._commit(result.draft, result.last_entry, "background")
+            prepared = self.prepared
+            window = prepared.budget.window if prepared is not None else self._rules().window
+            line = round(window * self.machine.trigger)
+            answer = await self._consent.made_ahead(result.draft, window, line, cancel)
+            if isinstance(answer, NotNow):
+                raise ValueError("The summary was left for now.")
+            text = answer.text if isinstance(answer, Compact) else None
+            await self._commit(result.draft, result.last_entry, "background", text)
         except (ValueError, StoreError) as error:
             event = machine.Failed(run, str(error))
+        except Cancelled:
+            self.machine, _ = machine.step(
+                self.machine, machine.Failed(run, "It was stopped."), self.policy, self._random
+            )
+            raise
         self.machine, _ = machine.step(self.machine, event, self.policy, self._random)
         self._told()
-        return isinstance(event, machine.Applied)
+        return isinstance(event, machine.Applied) or isinstance(answer, Made)
 
-    async def _commit(self, draft: Draft, last_entry: int, trigger: str) -> int:
+    async def _commit(
+        self, draft: Draft, last_entry: int, trigger: str, text: str | None = None
+    ) -> int:
         """Append the compaction: what comes after ``last_entry`` is kept. Raises ValueError when
         the session has gone elsewhere since."""
         document, profile = self._document, self._rules().profile
@@ -322,7 +343,7 @@ class PromptKeeper:
         first_kept = ids[path[position + 1]] if position + 1 < len(path) else ""
         before = document.counted_size(profile)
         now = replace(draft, leaf=document.leaf, at_leaf=True, first_kept_id=first_kept)
-        entry = await document.commit(now)
+        entry = await document.commit(now, text)
         after = document.counted_size(profile)
         document.hub.publish(CompactionEnded(document.key, trigger, entry, before, after))
         return entry
@@ -341,7 +362,8 @@ class PromptKeeper:
         if told is None:
             raise ValueError("There is nothing before the current round that could be summarized.")
         tokens, window = document.counted_size(rules.profile), prepared.budget.window
-        document.hub.publish(CompactionStarted(document.key, trigger, tokens, window))
+        writer = summary_model(rules, outgoing.model)
+        document.hub.publish(CompactionStarted(document.key, trigger, tokens, window, model=writer))
         ended = CompactionEnded(document.key, trigger, tokens_before=tokens)
         try:
             facts = {"trigger": trigger}

@@ -63,8 +63,9 @@ class DraftChanged:
 class CompactionStarted:
     """A compaction of session ``key`` that nobody reviews is under way.
 
-    ``trigger``: ``manual``, ``requested``, ``threshold`` or ``overflow``. ``tokens`` of ``window``
-    are taken. ``retry``: the reply that failed is made again afterwards.
+    ``trigger``: ``manual``, ``requested``, ``threshold``, ``overflow`` or ``prompt``. ``tokens`` of
+    ``window`` are taken. ``retry``: the reply that failed is made again afterwards. ``model``
+    writes the summary; ``purposes`` are those of the requests that it answers.
     """
 
     key: int
@@ -72,6 +73,21 @@ class CompactionStarted:
     tokens: int
     window: int
     retry: bool = False
+    model: str = ""
+    purposes: tuple[str, ...] = ("history",)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryText:
+    """A piece of a summary of session ``key`` that nobody ordered by hand, as it arrives.
+
+    ``restart``: what came for this purpose so far is void.
+    """
+
+    key: int
+    purpose: str
+    text: str
+    restart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +154,7 @@ Change = (
     | CountsChanged
     | DraftChanged
     | CompactionStarted
+    | SummaryText
     | CompactionEnded
     | PruneMade
     | AutomaticChanged

@@ -21,7 +21,7 @@ from explorer.models.door import (
 )
 from explorer.prompting.rendering import BudgetExceededError
 from explorer.session.text import well_formed
-from explorer.work.changes import DraftChanged
+from explorer.work.changes import DraftChanged, SummaryText
 from explorer.work.drafting import Attempt, Draft, DraftFailed, DraftPart
 from explorer.work.extending import (
     CancelledByExtension,
@@ -146,6 +146,9 @@ def _cleaned(asked: Asked, text: str) -> str:
 async def _first_good(
     document: Document, asked: Asked, cancel: CancelToken, log: list[Attempt], review: Review
 ) -> Attempt:
+    def told(piece: str) -> None:
+        document.hub.publish(SummaryText(document.key, "history", piece))
+
     problem = "There is no way to ask for a summary."
     for number, way in enumerate(asked.ways):
         try:
@@ -157,7 +160,8 @@ async def _first_good(
         try:
             request = await review.conversation(request)
             note = replace(note, request=request)
-            answer = await complete(document.door, request, cancel)
+            document.hub.publish(SummaryText(document.key, "history", "", restart=True))
+            answer = await complete(document.door, request, cancel, told)
         except ModelError as error:
             problem = error.told
             log.append(replace(note, problem=problem, kind=error.kind))

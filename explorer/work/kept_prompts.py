@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 from explorer.agent.keeping import Outgoing
 from explorer.agent.tools import read_only_tools
 from explorer.models.door import CancelToken, ChatMessage, ModelError
-from explorer.work.background import PromptKeeper, PromptRules
+from explorer.work.asking import Asking, NotNow
+from explorer.work.background import PromptKeeper
 from explorer.work.drafting import DraftFailed
+from explorer.work.guarding import KeptGuards
+from explorer.work.prompt_rules import PromptRules
 from explorer.work.rules import AutomaticRules
 from explorer.work.summary_ways import own_model
 
@@ -22,9 +25,17 @@ if TYPE_CHECKING:
 class KeptPrompts:
     """One session's ``PromptKeeper``, made when a profile first wants one."""
 
-    def __init__(self, document: Document, rules: Callable[[], AutomaticRules]) -> None:
+    def __init__(
+        self,
+        document: Document,
+        rules: Callable[[], AutomaticRules],
+        guards: KeptGuards,
+        asking: Asking,
+    ) -> None:
         self._document = document
         self._rules = rules
+        self._guards = guards
+        self._asking = asking
         self.keeper: PromptKeeper | None = None
 
     @property
@@ -62,14 +73,25 @@ class KeptPrompts:
 
     def _kept(self) -> PromptKeeper:
         if self.keeper is None:
-            self.keeper = PromptKeeper(self._document, self._prompt_rules, Random())
+            self.keeper = PromptKeeper(
+                self._document, self._prompt_rules, Random(), asking=self._asking, left=self._left
+            )
         return self.keeper
 
+    def _left(self, answer: NotNow) -> None:
+        """A person does not want a summary now."""
+        tokens = self._document.context_size(self._rules().profile).tokens
+        self._guards.now = self._guards.now.left(tokens + answer.tokens if answer.tokens else 0)
+
     def _prompt_rules(self) -> PromptRules:
-        rules = self._rules()
+        rules, guards = self._rules(), self._guards.now
+        tokens = self._document.context_size(rules.profile).tokens
         return PromptRules(
             rules.profile,
             rules.settings.context_window,
-            rules.enabled,
+            # What was taken back is not made again: the oldest history goes instead.
+            rules.enabled and not guards.resting,
             rules.summary_models or own_model,
+            ahead=not guards.is_left(tokens),
+            ask_first=rules.ask_first and self._asking.attended,
         )

@@ -20,6 +20,8 @@ class AutomaticRules:
     enabled: bool = True
     """Off stops everything that happens by itself; compacting by hand still works."""
     auto_continue: bool = False
+    ask_first: bool = False
+    """Each compaction that happens by itself waits for the person's word, where one attends."""
     instructions: str = ""
     fallbacks: tuple[str, ...] = ()
     """Models that are asked for the summary in turn when the one before failed for good (A43)."""

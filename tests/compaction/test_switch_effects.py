@@ -21,7 +21,13 @@ from explorer.compaction.requests import build_requests
 from explorer.compaction.serialize import serialize_message
 from explorer.compaction.summary import files_footer, finish
 from explorer.compaction.threshold import limit_of, should_compact
-from explorer.compaction.triggers import Guards, decide, manual_now, may_continue
+from explorer.compaction.triggers import (
+    Guards,
+    decide,
+    looks_between_rounds,
+    manual_now,
+    may_continue,
+)
 from explorer.compaction.validation import check_answer
 from explorer.session.context import context_at
 from explorer.templates import load_templates
@@ -229,6 +235,7 @@ EFFECTS: dict[str, Effect] = {
     ),
     "finished_turn": lambda profile: may_continue(profile, True, Guards(), finished=True),
     "overflow_recovery": lambda profile: decide(OVERFLOW, Guards(), profile, True).compacts,
+    "threshold_check": looks_between_rounds,
     "manual_while_running": lambda profile: manual_now(profile, running=True),
     "usage": lambda profile: _size(_stale(), profile),
     "boundary": lambda profile: _outcome(_after_compaction(), profile),

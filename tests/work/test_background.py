@@ -28,7 +28,8 @@ from explorer.models.door import (
 )
 from explorer.session.kinds import Kind
 from explorer.store import DraftRow, Store
-from explorer.work.background import PromptKeeper, PromptRules
+from explorer.work.background import PromptKeeper
+from explorer.work.prompt_rules import PromptRules
 from explorer.work.changes import BackgroundChanged, Change, CompactionEnded
 from explorer.work.document import Document
 from explorer.work.drafting import DraftFailed

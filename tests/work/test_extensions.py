@@ -34,7 +34,8 @@ from explorer.models.door import (
 from explorer.models.request import ThinkingPart
 from explorer.store import Store
 from explorer.work.automatic import AutomaticCompaction
-from explorer.work.background import PromptKeeper, PromptRules
+from explorer.work.background import PromptKeeper
+from explorer.work.prompt_rules import PromptRules
 from explorer.work.changes import Change, CompactionEnded, ExtensionsActed
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order

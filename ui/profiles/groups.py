@@ -27,7 +27,8 @@ GROUPS = (
         "When it starts",
         (
             "enabled", "context_window", "reserve_tokens", "reserve_floor_percent",
-            "threshold_percent", "threshold_tokens", "usage", "overflow_recovery",
+            "threshold_percent", "threshold_tokens", "threshold_check", "usage",
+            "overflow_recovery",
             "manual_while_running", "auto_continue", "finished_turn",
         ),
     ),

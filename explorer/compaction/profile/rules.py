@@ -37,6 +37,7 @@ class Profile:
     # when
     enabled: bool = True
     auto_continue: bool = False
+    threshold_check: Literal["between-rounds", "after-turn"] = "between-rounds"
     finished_turn: Literal["left", "prompted"] = "left"
     overflow_recovery: bool = True
     manual_while_running: Literal["refuse", "abort"] = "refuse"

@@ -276,6 +276,15 @@ SWITCHES: dict[str, Switch] = {
         "What a person types can add to the prompt or take its place.",
         {"append": "appended to the prompt", "replace": "in place of the prompt"},
     ),
+    "threshold_check": Switch(
+        "A8",
+        "When the threshold is looked at",
+        "A long turn of many tool calls can outgrow the window before anybody looks.",
+        {
+            "between-rounds": "before every request of a turn, and after the turn",
+            "after-turn": "after a turn only; within one, the provider's refusal tells",
+        },
+    ),
     "finished_turn": Switch(
         "A11, E17",
         "A finished turn that is compacted",

@@ -28,6 +28,7 @@ PROFILES: dict[str, Profile] = {
     "pi": Profile(
         "pi",
         "pi 0.73",
+        threshold_check="after-turn",
         manual_while_running="abort",
         empty_input="prepare",
         oversized_tail="first-cut",
@@ -53,6 +54,7 @@ PROFILES: dict[str, Profile] = {
         "oh-my-pi 13.19",
         reserve_floor_percent=15,
         auto_continue=True,
+        threshold_check="after-turn",
         finished_turn="prompted",
         manual_while_running="abort",
         boundary="faithful-0.58",
@@ -83,6 +85,7 @@ PROFILES: dict[str, Profile] = {
     "pyagent": Profile(
         "pyagent",
         "The Python agent",
+        threshold_check="after-turn",
         reserve_tokens=8_192,
         keep_recent_tokens=16_384,
         overflow_recovery=False,
