@@ -7,11 +7,14 @@ more than its patterns say is always asked about.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from explorer.agent.patterns import Pattern, allows_command, allows_file, pattern_of
 from explorer.models.cancel import CancelToken
+from explorer.models.events import Cancelled
 from explorer.models.request import ToolCall
 
 ApprovalMode = Literal["ask", "read-only", "yes"]
@@ -46,7 +49,8 @@ class ApprovalRequest:
 @dataclass(frozen=True, slots=True)
 class ApprovalAnswer:
     """What the person said. ``session`` and ``always`` allow ``pattern``, or the request's where
-    that is empty; ``note`` tells the model why it was denied."""
+    that is empty; one that ``pattern_of`` does not understand allows this one call. ``note`` tells
+    the model why it was denied."""
 
     choice: ApprovalChoice
     pattern: str = ""
@@ -67,7 +71,8 @@ class AllowList(Protocol):
         """Those that hold now."""
 
     def add(self, pattern: str) -> None:
-        """Keep one more. Raises OSError when it cannot be kept."""
+        """Keep one more. Who keeps it tells the person when that fails; nothing is raised, and
+        it holds for this session all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +81,103 @@ class Verdict:
 
     allowed: bool
     reason: str = ""
+
+
+class NoAllowList:
+    """Nothing is always allowed, and nothing is kept."""
+
+    def patterns(self) -> Sequence[str]:
+        return ()
+
+    def add(self, pattern: str) -> None:
+        return None
+
+
+class Approvals:
+    """Decides what may run: by the mode, by what was allowed, by asking. Lives as long as the
+    session is open, so that ``this session`` means it. Used on one loop."""
+
+    def __init__(
+        self,
+        mode: ApprovalMode = "ask",
+        granted: Iterable[str] = (),
+        always: AllowList | None = None,
+        approver: Approver | None = None,
+    ) -> None:
+        """``granted``: patterns for this session alone. Raises ValueError for one that is none."""
+        self.mode: ApprovalMode = mode
+        self.approver = approver
+        self._granted = [pattern_of(text) for text in granted]
+        self._always: AllowList = always or NoAllowList()
+        self._same: set[tuple[str, str]] = set()
+        self._asking = asyncio.Lock()
+
+    @property
+    def granted(self) -> tuple[str, ...]:
+        """The patterns that are allowed in this session."""
+        return tuple(str(pattern) for pattern in self._granted)
+
+    async def decide(self, request: ApprovalRequest, cancel: CancelToken) -> Verdict:
+        """Whether it may run. Asks where nothing else decides, one question at a time."""
+        if verdict := self._known(request):
+            return verdict
+        async with self._asking:
+            # The answer to the question before may have settled this one.
+            if verdict := self._known(request):
+                return verdict
+            if cancel.cancelled:
+                return Verdict(False, "stopped by the person before it ran")
+            if self.approver is None:
+                return Verdict(False, "nobody is there to allow it; nothing was done")
+            try:
+                answer = await self.approver.ask(request, cancel)
+            except Cancelled:
+                return Verdict(False, "stopped by the person before it ran")
+            return self._taken(request, answer)
+
+    def _known(self, request: ApprovalRequest) -> Verdict | None:
+        if self.mode == "read-only":
+            return Verdict(False, "only tools that look may be used now; nothing was done")
+        if self.mode == "yes" or self._is_allowed(request):
+            return Verdict(True)
+        return None
+
+    def _is_allowed(self, request: ApprovalRequest) -> bool:
+        if _sameness(request) in self._same:
+            return True
+        patterns = [*self._granted, *_understood(self._always.patterns())]
+        if request.kind == "command":
+            return allows_command(patterns, request.command)
+        return allows_file(patterns, request.path)
+
+    def _taken(self, request: ApprovalRequest, answer: ApprovalAnswer) -> Verdict:
+        if answer.choice == "deny":
+            told = "the person did not allow it; nothing was done"
+            return Verdict(False, f"{told}. They say: {answer.note}" if answer.note else told)
+        text = (answer.pattern or request.pattern).strip()
+        known = _understood([text])
+        if answer.choice in ("session", "always") and known:
+            self._granted += known
+            if answer.choice == "always":
+                self._always.add(text)
+        elif answer.choice == "session" and not text:
+            self._same.add(_sameness(request))
+        return Verdict(True)
+
+
+def _sameness(request: ApprovalRequest) -> tuple[str, str]:
+    """What makes a request the same as another where no pattern speaks of it."""
+    if request.kind == "command":
+        return ("command", request.command)
+    return ("file", request.path)
+
+
+def _understood(patterns: Iterable[str]) -> list[Pattern]:
+    """Kept patterns that are some; one that was spoiled by hand allows nothing."""
+    found = []
+    for text in patterns:
+        try:
+            found.append(pattern_of(text))
+        except ValueError:
+            continue
+    return found

@@ -1,8 +1,17 @@
 """The tools of the agent, with pi's names and arguments."""
 
+from explorer.agent.tools.box import WorkspaceTools
 from explorer.agent.tools.cutting import MOST_BYTES, MOST_LINES
 from explorer.agent.tools.looking import run_tool
 from explorer.agent.tools.offered import read_only_tools
 from explorer.agent.tools.port import ToolBox, ToolOutcome
 
-__all__ = ["MOST_BYTES", "MOST_LINES", "ToolBox", "ToolOutcome", "read_only_tools", "run_tool"]
+__all__ = [
+    "MOST_BYTES",
+    "MOST_LINES",
+    "ToolBox",
+    "ToolOutcome",
+    "WorkspaceTools",
+    "read_only_tools",
+    "run_tool",
+]

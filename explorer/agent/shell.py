@@ -1,0 +1,260 @@
+"""A command line run in a folder: its output as it comes, within limits, and its end for certain.
+
+Blocks; meant for a worker thread. A small program of our own stands between, which ends all that
+the command started when it is cancelled, takes too long, writes too much, is over, or when this
+process dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from explorer.models.cancel import CancelToken
+
+DEFAULT_SECONDS = 180
+MOST_SECONDS = 3_600
+MOST_OUTPUT = 256 * 1024 * 1024
+"""Bytes, after which a command is ended."""
+GRACE_S = 1.0
+"""Seconds between the request to end and the end."""
+
+_WARDEN = str(Path(__file__).with_name("warden.py"))
+_BLOCK = 256 * 1024
+_LAST_WORDS_S = 12.0
+"""Seconds for the program between to end everything and say so."""
+_DRAIN_S = 1.0
+
+CommandEnd = Literal["ended", "stopped", "timed_out", "too_much"]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLimits:
+    """Seconds and bytes that a command may take."""
+
+    seconds: float = DEFAULT_SECONDS
+    output: int = MOST_OUTPUT
+    grace_s: float = GRACE_S
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """How a command ended. ``code`` is None where a signal ended it, then ``signal`` has it."""
+
+    end: CommandEnd
+    code: int | None
+    signal: int | None
+    left: int
+    """Processes that it had left running and that were ended with it."""
+    seconds: float
+
+
+class _Running:
+    """The processes and descriptors of one command."""
+
+    def __init__(
+        self, command: str, folder: Path, environment: Mapping[str, str], grace_s: float
+    ) -> None:
+        report, report_in = os.pipe()
+        life_out, life = os.pipe()
+        self.report, self.life = report, life
+        self.told = b""
+        try:
+            self.process = subprocess.Popen(
+                [
+                    sys.executable, "-I", "-S", _WARDEN, str(report_in), str(life_out),
+                    str(grace_s), *_shell(), command,
+                ],
+                cwd=folder,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(report_in, life_out),
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError:
+            os.close(report)
+            os.close(life)
+            raise
+        finally:
+            os.close(report_in)
+            os.close(life_out)
+        assert self.process.stdout is not None
+        self.output = self.process.stdout.fileno()
+        os.set_blocking(self.output, False)
+
+    def end(self) -> None:
+        """Have everything ended; may be called again."""
+        if self.life >= 0:
+            os.close(self.life)
+            self.life = -1
+
+    def close(self) -> None:
+        """Let go, and see that nothing is left even where the program between was killed."""
+        self.end()
+        try:
+            self.process.wait(_LAST_WORDS_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        group = self.said("group")
+        if self.said("code", missing=-1) == -1 and isinstance(group, int):
+            with contextlib.suppress(OSError):
+                os.killpg(group, signal.SIGKILL)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        os.close(self.report)
+
+    def said(self, key: str, missing: Any = None) -> Any:
+        """What the program between reported."""
+        for line in self.told.splitlines():
+            told = json.loads(line)
+            if key in told:
+                return told[key]
+        return missing
+
+
+def run_command(
+    command: str,
+    folder: Path,
+    environment: Mapping[str, str],
+    on_output: Callable[[bytes], None],
+    cancel: CancelToken,
+    limits: CommandLimits | None = None,
+) -> CommandResult:
+    """Run a command line with bash, or sh where there is none, and wait for its end.
+
+    Its input is closed and it has no terminal. ``on_output`` is given its output and errors as
+    they come, mixed, on this thread. When this returns, everything that it started is dead.
+    Raises OSError when it cannot be started.
+    """
+    limits = limits or CommandLimits()
+    started = time.monotonic()
+    running = _Running(command, folder, environment, limits.grace_s)
+    waker = _Waker(cancel)
+    try:
+        end = _Follower(running, waker, on_output, limits).follow()
+    finally:
+        waker.close()
+        running.close()
+    return CommandResult(
+        end,
+        running.said("code"),
+        running.said("signal"),
+        int(running.said("left", missing=0)),
+        time.monotonic() - started,
+    )
+
+
+def _shell() -> list[str]:
+    bash = shutil.which("bash", path="/usr/bin:/bin:/usr/local/bin")
+    return [bash, "--noprofile", "--norc", "-c"] if bash else ["/bin/sh", "-c"]
+
+
+class _Waker:
+    """A descriptor that can be read once it is cancelled."""
+
+    def __init__(self, cancel: CancelToken) -> None:
+        self.woken, self._wake = os.pipe()
+        self._lock = threading.Lock()
+        self._open = True
+        self._forget = cancel.add_callback(self._cancelled)
+
+    def _cancelled(self) -> None:
+        with self._lock:
+            # A cancel in the moment that the command ends must not write to what others opened.
+            if self._open:
+                os.write(self._wake, b"!")
+
+    def close(self) -> None:
+        """Wake nobody any more."""
+        self._forget()
+        with self._lock:
+            self._open = False
+            os.close(self.woken)
+            os.close(self._wake)
+
+
+class _Follower:
+    """Passes on a command's output until all is over, and ends it when a limit is met."""
+
+    def __init__(
+        self,
+        running: _Running,
+        waker: _Waker,
+        on_output: Callable[[bytes], None],
+        limits: CommandLimits,
+    ) -> None:
+        self._running = running
+        self._woken = waker.woken
+        self._on_output = on_output
+        self._limits = limits
+        self._end: CommandEnd = "ended"
+        self._size = 0
+        self._until = time.monotonic() + limits.seconds
+        self._open = {running.output, running.report}
+
+    def follow(self) -> CommandEnd:
+        """Why it ended, when its output is closed and its end was reported."""
+        with selectors.DefaultSelector() as waits:
+            for descriptor in (*self._open, self._woken):
+                waits.register(descriptor, selectors.EVENT_READ)
+            while self._open:
+                left = max(0.0, self._until - time.monotonic())
+                for descriptor in {key.fd for key, _ in waits.select(left)}:
+                    if not self._take(descriptor):
+                        waits.unregister(descriptor)
+                        self._open.discard(descriptor)
+                if time.monotonic() >= self._until:
+                    if self._running.life < 0 or self._running.report not in self._open:
+                        # Who holds the output open still is none of the command's.
+                        break
+                    self._give_up("timed_out")
+        return self._end
+
+    def _take(self, descriptor: int) -> bool:
+        """Deal with what can be read; False when there will be no more of it."""
+        if descriptor == self._woken:
+            self._give_up("stopped")
+            return False
+        block = _read(descriptor)
+        if descriptor == self._running.report:
+            self._running.told += block or b""
+            if block is None:
+                self._until = min(self._until, time.monotonic() + _DRAIN_S)
+        elif block:
+            room = self._limits.output - self._size
+            self._size += len(block)
+            if room > 0:
+                self._on_output(block[:room])
+            if len(block) > room:
+                self._give_up("too_much")
+        return block is not None
+
+    def _give_up(self, why: CommandEnd) -> None:
+        if self._running.life < 0:
+            return
+        self._end = why
+        self._running.end()
+        self._until = time.monotonic() + _LAST_WORDS_S
+
+
+def _read(descriptor: int) -> bytes | None:
+    """What there is; None at the end."""
+    try:
+        return os.read(descriptor, _BLOCK) or None
+    except BlockingIOError:
+        return b""
