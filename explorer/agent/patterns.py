@@ -2,8 +2,8 @@
 
 A command's pattern is its first words; a ``*`` at its end stands for whatever follows. A line with
 several commands is allowed when each of them is; one that writes by redirection, or is not
-understood for certain, never is. A file's pattern is a glob from the workspace on; what git keeps
-for itself is never allowed by one.
+understood for certain, never is. A file's pattern is a glob from the workspace on; what git and
+this program keep for themselves is never allowed by one.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from explorer.agent.tools.arguments import ToolError
 from explorer.agent.tools.globs import glob_of
 
 _FORM = re.compile(r"(bash|edit|write)\((.*)\)", re.DOTALL)
+_KEPT_APART = frozenset({".git", ".session-explorer"})
 _TWO_WORDS = frozenset({
     "git", "npm", "pnpm", "yarn", "cargo", "go", "pip", "pip3", "uv", "poetry", "make", "docker",
     "kubectl", "gh", "dotnet", "gradle", "mvn", "bundle", "rails", "mix", "deno", "bun", "just",
@@ -80,10 +81,15 @@ def allows_command(patterns: Iterable[Pattern], command: str) -> bool:
 
 def allows_file(patterns: Iterable[Pattern], path: str) -> bool:
     """Whether a file, named from the workspace on, is allowed by some pattern."""
-    if ".git" in path.lower().split("/"):
-        # Hooks and settings in there are run by git.
+    if is_kept_apart(path):
         return False
     return any(_covers(pattern.body, path) for pattern in patterns if pattern.kind == "file")
+
+
+def is_kept_apart(path: str) -> bool:
+    """Whether a file is one that no pattern speaks of: git runs hooks that it keeps, and the
+    project's settings say what is allowed without asking."""
+    return not _KEPT_APART.isdisjoint(path.lower().split("/"))
 
 
 def suggested_for_command(command: str) -> str:
@@ -115,7 +121,7 @@ def _first_words(words: list[str]) -> int:
 
 def suggested_for_file(path: str) -> str:
     """A pattern that allows a file and those of its folder; empty where none can."""
-    if ".git" in path.lower().split("/"):
+    if is_kept_apart(path):
         return ""
     folder, slash, name = path.rpartition("/")
     body = f"{folder}/**" if slash else name

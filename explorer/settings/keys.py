@@ -26,6 +26,7 @@ ADDRESS = r"^(https?://[^\s@]+)?$(?!\n)"
 """An address without a user name or password, or nothing."""
 PROFILE = r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)"
 MODEL = r"^[^\s/]+/\S+$(?!\n)"
+ALLOWED = r"^(bash|edit|write)\(\s*\S[^\n]*\)$(?!\n)"
 GROUPS = {
     "Compaction": "When a context is compacted, and how much of it stays word for word",
     "Summaries": "Who writes the summaries",
@@ -183,6 +184,10 @@ def _models() -> tuple[Key, ...]:
             "The model that answers in the window, where a session chose none of its own.",
             Text(MODEL, "the name of a model, such as provider/model"),
             unset="the one chosen last in the window", set_by="trusted"),
+        Key("agent.allow", "Agent and models", "Allowed without asking",
+            "What the agent may do without asking, such as bash(pytest *) for commands that begin"
+            " so and edit(src/**) for files.",
+            Names("pattern", pattern=ALLOWED), unset="nothing", set_by="trusted"),
         Key("agent.mostRounds", "Agent and models", "Most rounds of a turn",
             "The turn ends after so many replies, and can be gone on with.",
             Whole(1, 100_000, "replies"), unset="100"),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from explorer.agent.approval import ApprovalRequest, Approvals
-from explorer.agent.patterns import suggested_for_command, suggested_for_file
+from explorer.agent.patterns import is_kept_apart, suggested_for_command, suggested_for_file
 from explorer.agent.shell_environment import clean_environment
 from explorer.agent.tools.arguments import ToolError, text_of
 from explorer.agent.tools.changing import Change, made, planned_edit, planned_write
@@ -145,8 +145,11 @@ async def _to_its_end(work: Callable[[], ToolOutcome], job: Job) -> ToolOutcome:
 
 
 def _file_notice(change: Change) -> str:
-    if ".git" in change.shown.lower().split("/"):
-        return "Git keeps this file for itself, and may run what is in it."
+    if is_kept_apart(change.shown):
+        return (
+            "This is no file of the project itself: git may run what is in it, or it says what is"
+            " allowed without asking."
+        )
     if change.kind == "write" and not change.is_new:
         return "The whole file is replaced."
     return ""
