@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer
@@ -16,6 +17,9 @@ from explorer.settings.opening import following_extensions
 from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench
 from ui import theme
+from ui.branching.actions import fill_menu
+from ui.branching.comparing import DifferenceControl
+from ui.branching.forking import ForkControl
 from ui.control.actions import WindowActions
 from ui.control.compacting import CompactionControl
 from ui.control.comparing import CompareControl
@@ -63,6 +67,9 @@ class WindowSession(QObject):
         self.agent = AgentControl(self.desk)
         # The map shows a session before the panel tells it how that one would be divided.
         self.refresh = RefreshControl(self.desk, self.sessions, self.navigation)
+        self.forks = ForkControl(self.desk, self.sessions, self.navigation.still)
+        self.differences = DifferenceControl(self.desk, self.navigation)
+        self.refresh.menu_parts.append(partial(fill_menu, self))
         self.compaction = CompactionControl(self.desk)
         self.pruning = PruningControl(self.desk)
         self.prompts = PromptControl(self.desk, self.agent)

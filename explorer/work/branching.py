@@ -18,12 +18,12 @@ from explorer.work.opened import OpenedSession
 class Branching(OpenedSession):
     """Navigation with and without a branch summary."""
 
-    def plan(self, target: int, at: int | None = None) -> NavigationPlan:
+    def plan(self, target: int, at: int | None = None, anew: bool = False) -> NavigationPlan:
         """What going to an entry would do. ``at``: the end of the branch to leave, by default
-        the leaf."""
+        the leaf; ``anew``: a message is written anew even where it is the leaf itself."""
         payload = self.entry(target) if target >= 0 else None
         old = self.leaf if at is None else at
-        return plan_navigation(self.tree, old, target, payload, self.leaf)
+        return plan_navigation(self.tree, old, target, payload, self.leaf, anew)
 
     def branch_preparation(
         self, plan: NavigationPlan, profile: Profile, settings: Settings

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.session.describe import text_of
+from explorer.models.request import ImagePart
+from explorer.session.describe import blocks_of, text_of
 from explorer.session.kinds import METADATA_KINDS, Kind
 from explorer.session.tree import SessionTree
 
@@ -27,10 +28,17 @@ class NavigationPlan:
     """Entries of the path that the new one does not have, oldest first."""
     seen_leaf: int
     """The leaf of the session when this was planned."""
+    pictures: tuple[ImagePart, ...] = ()
+    """The pictures of that message."""
 
     @property
     def is_noop(self) -> bool:
-        return self.old_leaf == self.new_leaf == self.seen_leaf and not self.composer_text
+        return self.old_leaf == self.new_leaf == self.seen_leaf and not self.writes_anew
+
+    @property
+    def writes_anew(self) -> bool:
+        """Whether a message goes back into the box, to be sent again."""
+        return bool(self.composer_text or self.pictures)
 
     @property
     def leaves_branch(self) -> bool:
@@ -44,26 +52,34 @@ def plan_navigation(
     target: int,
     payload: Mapping[str, Any] | None,
     seen_leaf: int | None = None,
+    anew: bool = False,
 ) -> NavigationPlan:
     """The plan for going from ``old_leaf`` to ``target``.
 
     ``payload`` is the target's entry; it is only read for a user or custom message, whose parent
     becomes the leaf and whose text goes to the composer. ``seen_leaf``: the session's leaf where
-    the branch that is left ends elsewhere.
+    the branch that is left ends elsewhere. ``anew``: a message is written anew even where it is
+    the leaf itself.
     """
     new_leaf, text = target, ""
-    if target >= 0 and tree.kind(target) in _EDITED_AGAIN and target != old_leaf:
+    pictures: tuple[ImagePart, ...] = ()
+    if target >= 0 and tree.kind(target) in _EDITED_AGAIN and (anew or target != old_leaf):
         new_leaf = tree.columns.parent[target]
-        text = _text(payload or {})
+        content = _content(payload or {})
+        text = text_of(content)
+        pictures = tuple(
+            ImagePart(str(block.get("mimeType", "")), str(block.get("data", "")))
+            for block in blocks_of(content)
+            if block.get("type") == "image"
+        )
     ancestor = tree.common_ancestor(old_leaf, new_leaf)
     path = tree.path(old_leaf)
     left = path[path.position(ancestor) + 1 :].indices() if old_leaf >= 0 else []
     worth = any(tree.kind(entry) not in METADATA_KINDS for entry in left)
     seen = old_leaf if seen_leaf is None else seen_leaf
-    return NavigationPlan(old_leaf, target, new_leaf, text, left if worth else [], seen)
+    return NavigationPlan(old_leaf, target, new_leaf, text, left if worth else [], seen, pictures)
 
 
-def _text(entry: Mapping[str, Any]) -> str:
+def _content(entry: Mapping[str, Any]) -> object:
     message = entry.get("message")
-    content = message.get("content") if isinstance(message, Mapping) else entry.get("content")
-    return text_of(content)
+    return message.get("content") if isinstance(message, Mapping) else entry.get("content")

@@ -14,6 +14,7 @@ from explorer.session.kinds import Kind
 from explorer.session.pruned import prunes_on
 from ui import theme
 from ui.actions import ActionRegistry, ActionSpec, Entry
+from ui.branching import actions as branching
 from ui.control import map_actions
 from ui.main_window import TABS
 from ui.panes import show_sessions
@@ -89,6 +90,7 @@ class WindowActions(QObject):
         shown = window.compaction.partition
         registry.enable(map_actions.NEEDS_CUT, shown is not None and shown.cut >= 0)
         registry.enable(("stop",), self._desk.agent_running)
+        branching.follow(self._session, registry)
         registry["less_motion"].setChecked(self._desk.preferences.less_motion)
         scale = self._desk.preferences.scale
         registry.enable(("larger",), scale < SCALES[-1])
@@ -109,7 +111,9 @@ class WindowActions(QObject):
         session = self._session
         return [
             *self._file(),
+            *branching.session_actions(session),
             *self._go(),
+            *branching.go_actions(session),
             *map_actions.map_actions(session),
             *self._compaction(),
             *map_actions.cut_actions(session),

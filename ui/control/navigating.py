@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from PySide6.QtCore import QObject
 
 from explorer.compaction.branches import BranchPreparation
 from explorer.models.door import Cancelled, CancelToken
+from explorer.session.kinds import Kind, selector
 from explorer.store.rows import StoreError
+from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.extending import Leaving
 from explorer.work.navigation import NavigationPlan
+from ui.branching.box import decoded
+from ui.branching.new_version import NewVersionControl
+from ui.branching.standing_still import StandingStill
 from ui.control.desk import Desk
 from ui.shell.leaving import SUMMARIZE, LeavingDialog
 from ui.widgets.figures import count
+
+_WRITTEN = selector(frozenset({Kind.USER}))
 
 
 class NavigationControl(QObject):
@@ -22,20 +31,23 @@ class NavigationControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self.dialog: LeavingDialog | None = None
+        self.still = StandingStill(desk)
+        self.new_version = NewVersionControl(desk)
+
+    def ready(self) -> None:
+        """The workbench is there."""
+        self.new_version.ready()
 
     def go_to(self, target: int) -> None:
-        """Point at an entry (-1: before the first) and go there."""
-        self._desk.tasks.start("Going there", self._go_to(target))
+        """Point at an entry (-1: before the first) and go there; an agent that works is stopped
+        first, if the person says so."""
+        self.still.then(
+            "go there", lambda: self._desk.tasks.start("Going there", self._go_to(target))
+        )
 
     async def _go_to(self, target: int) -> None:
         document = self._desk.document
         if document is None:
-            return
-        if self._desk.agent_running:
-            self._desk.notice(
-                "info", "The agent is still answering.", "The leaf has not moved.",
-                "Stop it first (Esc in the message box), then go there.",
-            )  # fmt: skip
             return
         plan = document.plan(target)
         if plan.is_noop:
@@ -44,6 +56,39 @@ class NavigationControl(QObject):
             await self._finish(plan, None, None)
         else:
             self._ask(plan)
+
+    def message_of(self, entry: int) -> int:
+        """The message of the person that an entry belongs to: itself, or the one that began its
+        turn; -1 for none."""
+        document = self._desk.document
+        if document is None or not 0 <= entry < len(document.tree):
+            return -1
+        path = document.tree.path(entry)
+        found = path.select(document.tree.columns.kind, _WRITTEN)
+        return found[-1] if found else -1
+
+    def edit_again(self, entry: int) -> None:
+        """Write the message of a turn anew: its parent becomes the leaf, and what is sent then
+        goes beside it as a branch of its own. Nobody is asked: cancelling goes all the way back."""
+        message = self.message_of(entry)
+        if message < 0:
+            self._desk.say("There is no message of yours here to edit.")
+            return
+        self.still.then(
+            "edit the message",
+            lambda: self._desk.tasks.start("Editing the message", self._edit_again(message)),
+        )
+
+    async def _edit_again(self, message: int) -> None:
+        document = self._desk.document
+        if document is None:
+            return
+        if self.new_version.entry == message:
+            self._desk.window.agent.composer.setFocus()
+            return
+        plan = document.plan(message, anew=True)
+        prepared = document.branch_preparation(plan, self._desk.profile, self._desk.settings)
+        await self._leave_plainly(plan, prepared)
 
     def _ask(self, plan: NavigationPlan, proposed: Leaving | None = None) -> None:
         """Ask what is to become of the branch. ``proposed``: an extension asks for a summary, of
@@ -110,12 +155,21 @@ class NavigationControl(QObject):
         except (ValueError, StoreError) as error:
             self._desk.notice("error", str(error), "The leaf has not moved.")
             return
-        window = self._desk.window
-        if plan.composer_text:
-            window.agent.composer.setPlainText(plan.composer_text)
-            window.agent.composer.setFocus()
-            self._desk.say("The message is in the box below, to be written anew.")
-        window.map.select(leaf if leaf >= 0 else plan.target)
+        if plan.writes_anew:
+            await self._write_anew(document, plan)
+        self._desk.window.map.select(leaf if leaf >= 0 else plan.target)
+
+    async def _write_anew(self, document: Document, plan: NavigationPlan) -> None:
+        pictures, refused = await asyncio.to_thread(decoded, plan.pictures)
+        if self._desk.document is not document:
+            return
+        self.new_version.begin(document, plan, pictures, plan.seen_leaf)
+        if refused:
+            self._desk.notice(
+                "warning", f"Not all pictures of the message are in the box: {'; '.join(refused)}.",
+                "The message itself still has them.",
+            )  # fmt: skip
+        self._desk.say("The message is in the box below, to be written anew.")
 
 
 class _Leaving(QObject):

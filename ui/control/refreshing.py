@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QGuiApplication
@@ -40,6 +41,10 @@ class RefreshControl(QObject):
         self._counts = desk.profile.weights
         self._mapped: Document | None = None
         """The session on the map."""
+        self._origin = ""
+        """What the session was forked from, in words; empty for one that is no fork."""
+        self.menu_parts: list[Callable[[QMenu, int], None]] = []
+        """What else is offered for an entry."""
         window = desk.window
         window.map.selection_changed.connect(self.selected)
         window.map.activated.connect(navigation.go_to)
@@ -122,6 +127,7 @@ class RefreshControl(QObject):
         document, window = self._desk.document, self._desk.window
         self.keep_map()
         self._mapped = None
+        self._origin = self._origin_of(document) if document is not None else ""
         window.library.set_open(document.key if document else 0)
         window.middle.setCurrentWidget(window.map if document else window.welcome)
         window.inspector.setEnabled(document is not None)
@@ -137,6 +143,13 @@ class RefreshControl(QObject):
             window.map.setFocus()
         self._inspect()
         self._status()
+
+    def _origin_of(self, document: Document) -> str:
+        bench = self._desk.bench
+        if bench is None or not document.header.parent_session:
+            return ""
+        origin = bench.origin(document.key)
+        return f" · fork of “{origin.title or 'Untitled session'}”" if origin else " · a fork"
 
     def keep_map(self) -> None:
         """What is folded and left out on the map is kept with its session."""
@@ -200,7 +213,7 @@ class RefreshControl(QObject):
         window.header.show_session(
             document.title,
             f"{document.project} · {document.format_title} · {len(tree):,} entries"
-            f" · {branches:,} branch{'es' if branches != 1 else ''}",
+            f" · {branches:,} branch{'es' if branches != 1 else ''}{self._origin}",
         )
         window.setWindowTitle(f"{document.title} — Session Explorer")
         # What is shown is what triggers: the agent's model may have a smaller window.
@@ -230,6 +243,8 @@ class RefreshControl(QObject):
         menu.addAction("Preview a compaction here").triggered.connect(
             lambda: self._tab(index, "compaction")
         )
+        for fill in self.menu_parts:
+            fill(menu, index)
         menu.addSeparator()
         menu.addAction("Label…").triggered.connect(lambda: self.ask_label(index))
         menu.addAction("Copy id").triggered.connect(

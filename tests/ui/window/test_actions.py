@@ -42,7 +42,7 @@ async def test_actions_are_enabled_where_they_can_do_something(house: House) -> 
     await open_sample(live)
     everything = {bound.spec.id for bound in live.session.actions.registry.all()}
     assert everything - enabled(live) == {
-        "next_hit", "previous_hit", "smaller", "stop", "tab_prompt",
+        "next_hit", "origin", "previous_hit", "smaller", "stop", "tab_prompt",
     }  # fmt: skip
     live.keys("/")
     live.type("error")

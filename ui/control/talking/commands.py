@@ -134,7 +134,10 @@ class Commands:
         self._desk.tasks.start("Exporting", sessions.export_now(key, path, form))
 
     def _fork(self, _text: str) -> None:
-        raise ValueError("A branch cannot be made a session of its own here yet.")
+        leaf = self._document.leaf
+        if leaf < 0:
+            raise ValueError("There is no entry to fork at yet.")
+        QTimer.singleShot(0, self._session, lambda: self._session.forks.ask(leaf))
 
     def _help(self, _text: str) -> None:
         page = CommandsPage(self._session.agent.commands, self._session.window)

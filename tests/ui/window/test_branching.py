@@ -1,0 +1,316 @@
+"""Branching with the agent: stop and go, a message anew, a fork, two branches side by side."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QIODevice, Qt
+from PySide6.QtGui import QGuiApplication, QImage
+
+from explorer.session.kinds import Flag, Kind
+from tests.models.server import Answer, ChatServer, Stall
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, sample_path
+from ui.branching.difference_window import DifferenceWindow
+from ui.branching.fork_dialog import ForkDialog
+from ui.branching.turns_table import CELL
+from ui.branching.under_way import UnderWayDialog
+from ui.shell.leaving import LeavingDialog
+
+TARGET = 252
+
+
+async def say(live: RunningWindow, text: str) -> None:
+    live.keys("F7")
+    live.type(f"{text}\n")
+
+
+async def answered(live: RunningWindow) -> None:
+    await live.until(lambda: not live.session.agent.running, "the end of the turn")
+    await live.idle()
+
+
+async def working(live: RunningWindow, server: ChatServer) -> None:
+    """The agent is in the middle of an answer that does not end."""
+    server.plan(Stall(after=2, text="I would begin with "))
+    await say(live, "Where do we begin?")
+    shown = live.window.agent.conversation
+    await live.until(lambda: "I would begin" in shown.toPlainText(), "the first words")
+
+
+async def asked(live: RunningWindow, target: int) -> UnderWayDialog:
+    live.click_entry(target)
+    live.window.map.setFocus()
+    live.keys("Return")
+    return await live.dialog(UnderWayDialog)
+
+
+# going while the agent works ---------------------------------------------------------------------
+
+
+async def test_going_while_the_agent_works_asks_stops_and_goes(
+    house: House, server: ChatServer
+) -> None:
+    """What had arrived is kept and marked; then comes the ordinary question about the branch."""
+    live = await house.start(sample_path())
+    before = len(live.document.tree)
+    await working(live, server)
+    dialog = await asked(live, TARGET)
+    assert "answering" in dialog.question.text()
+    assert dialog.stay.hasFocus(), "Enter does not stop anything"
+    live.mnemonic("Stop it and go there", dialog)
+    leaving = await live.dialog(LeavingDialog)
+    await live.until(server.gone.is_set, "the end of the call")
+    tree = live.document.tree
+    kinds = [tree.kind(at) for at in range(before, len(tree))]
+    assert kinds[-2:] == [Kind.USER, Kind.ASSISTANT]
+    assert tree.columns.flags[len(tree) - 1] & Flag.ABORTED
+    assert live.document.leaf == len(tree) - 1, "the leaf moves when the question is answered"
+    assert not live.session.agent.running
+    live.keys("Return", to=leaving.go)
+    await live.until(lambda: live.document.leaf == TARGET, "the leaf")
+    await live.back()
+    assert "I would begin" in json.dumps(dict(live.document.entry(len(tree) - 1)))
+
+
+async def test_staying_leaves_the_agent_at_its_work(house: House, server: ChatServer) -> None:
+    live = await house.start(sample_path())
+    await working(live, server)
+    dialog = await asked(live, TARGET)
+    live.keys("Return")
+    await live.until(lambda: not dialog.isVisible(), "the end of the question")
+    assert live.session.agent.running
+    live.session.agent.stop()
+    await answered(live)
+
+
+async def test_a_turn_that_ends_by_itself_leaves_nothing_to_stop(
+    house: House, server: ChatServer
+) -> None:
+    live = await house.start(sample_path())
+    await working(live, server)
+    dialog = await asked(live, TARGET)
+    live.session.agent.stop()
+    await answered(live)
+    assert dialog.question.text() == "The agent is done."
+    live.press_button("Go there", dialog)
+    await live.dialog(LeavingDialog)
+    live.keys("Esc")
+    await live.idle()
+
+
+# a message anew ----------------------------------------------------------------------------------
+
+
+def last_message(live: RunningWindow) -> int:
+    return live.session.navigation.message_of(live.document.leaf)
+
+
+async def test_a_message_written_anew_becomes_a_branch_beside_the_first(
+    house: House, server: ChatServer
+) -> None:
+    server.plan(Answer("First."), Answer("Second."))
+    live = await house.start(sample_path())
+    await say(live, "Say what you see.")
+    await answered(live)
+    tree, first, leaf = live.document.tree, last_message(live), live.document.leaf
+    live.click_entry(leaf)
+    live.window.map.setFocus()
+    live.keys("Ctrl+E")
+    strip = live.session.navigation.new_version.strip
+    await live.until(strip.isVisible, "the line above the box")
+    await live.idle()
+    composer = live.window.agent.composer
+    assert (composer.toPlainText(), composer.hasFocus()) == ("Say what you see.", True)
+    assert f"#{first}" in strip.words.text()
+    assert live.document.leaf == tree.columns.parent[first]
+    live.type(" In one line.\n")
+    await answered(live)
+    second = last_message(live)
+    assert tree.columns.parent[second] == tree.columns.parent[first]
+    assert "Say what you see. In one line." in json.dumps(dict(live.document.entry(second)))
+    assert not strip.isVisible()
+    sent = json.dumps(server.requests[-1]["messages"])
+    assert "First." not in sent
+    assert sent.count("Say what you see.") == 1
+
+
+async def test_cancelling_brings_back_the_leaf_and_what_was_in_the_box(house: House) -> None:
+    live = await house.start(sample_path())
+    leaf, entries = live.document.leaf, len(live.document.tree)
+    live.keys("F7")
+    live.type("Half a thought")
+    live.click_entry(leaf)
+    live.keys("Ctrl+E")
+    strip = live.session.navigation.new_version.strip
+    await live.until(strip.isVisible, "the line above the box")
+    await live.idle()
+    assert live.document.leaf != leaf
+    await live.tab_to(strip.cancel_button, key="Shift+Tab")
+    live.keys("Return")
+    await live.until(lambda: live.document.leaf == leaf, "the leaf")
+    await live.idle()
+    assert live.window.agent.composer.toPlainText() == "Half a thought"
+    assert (len(live.document.tree), strip.isVisible()) == (entries, False)
+
+
+async def test_pictures_of_a_message_come_into_the_box_and_are_sent_again(
+    house: House, server: ChatServer
+) -> None:
+    server.plan(Answer("A red square."))
+    live = await house.start(sample_path())
+    image = QImage(8, 8, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.red)
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")
+    data = base64.b64encode(bytes(buffer.data().data())).decode()
+    content = [{"type": "text", "text": "What is this?"},
+               {"type": "image", "data": data, "mimeType": "image/png"}]  # fmt: skip
+    message = {"role": "user", "content": content}
+    await live.document.writer.append("message", live.document.leaf, message=message)
+    await live.idle()
+    live.click_entry(live.document.leaf)
+    live.keys("Ctrl+E")
+    await live.until(lambda: live.window.agent.chips.attachments, "the picture")
+    await live.idle()
+    live.type("\n", to=live.window.agent.composer)
+    await answered(live)
+    again = live.document.entry(last_message(live))["message"]["content"]
+    assert [block for block in again if block["type"] == "image"] == content[1:]
+
+
+async def test_what_is_written_anew_survives_closing_the_window(house: House) -> None:
+    live = await house.start(sample_path())
+    leaf = live.document.leaf
+    live.click_entry(leaf)
+    live.keys("Ctrl+E")
+    await live.until(live.session.navigation.new_version.strip.isVisible, "the line")
+    await live.idle()
+    entry, words = live.session.navigation.new_version.entry, live.window.agent.composer
+    text = words.toPlainText()
+    await live.close()
+    again = await house.start(None)
+    strip = again.session.navigation.new_version.strip
+    await again.until(strip.isVisible, "the line, again")
+    await again.idle()
+    assert again.session.navigation.new_version.entry == entry
+    assert again.window.agent.composer.toPlainText() == text
+    again.click(strip.cancel_button)
+    await again.until(lambda: again.document.leaf == leaf, "the leaf")
+    await again.idle()
+
+
+# forks -------------------------------------------------------------------------------------------
+
+
+async def test_a_fork_is_opened_says_its_origin_and_leads_back(house: House) -> None:
+    live = await house.start(sample_path())
+    origin, title = live.document.key, live.document.title
+    live.click_entry(TARGET)
+    live.window.map.setFocus()
+    live.keys("Ctrl+Shift+B")
+    dialog = await live.dialog(ForkDialog)
+    path = len(live.document.tree.path(TARGET))
+    assert f"{path} entries" in dialog.choices.button(0).text()
+    live.mnemonic("Fork", dialog)
+    await live.until(lambda: live.document.key != origin, "the fork")
+    await live.idle()
+    assert live.document.title == f"{title} (fork)"
+    assert f"“{title}” at #{TARGET}" in live.notice
+    assert f"fork of “{title}”" in live.window.header.facts.text()
+    live.press_button("Back to its origin", live.window.notices)
+    await live.until(lambda: live.document.key == origin, "the origin")
+    await live.idle()
+    assert live.window.map.selected == TARGET
+
+
+async def test_all_branches_are_forked_by_keyboard(house: House) -> None:
+    live = await house.start(sample_path())
+    origin, entries = live.document.key, len(live.document.tree)
+    live.window.map.setFocus()
+    live.keys("Ctrl+Shift+B")
+    dialog = await live.dialog(ForkDialog)
+    live.mnemonic("All branches", dialog)
+    await live.until(lambda: dialog.choices.checkedId() == 1, "the choice")
+    dialog.name.setFocus()
+    dialog.name.selectAll()
+    live.type("Everything anew\n")
+    await live.until(lambda: live.document.key != origin, "the fork")
+    await live.idle()
+    assert live.document.title == "Everything anew"
+    assert len(live.document.tree) == entries + 1
+
+
+async def test_escape_forks_nothing(house: House) -> None:
+    live = await house.start(sample_path())
+    assert live.session.desk.bench is not None
+    live.keys("Ctrl+Shift+B")
+    await live.dialog(ForkDialog)
+    live.keys("Esc")
+    await live.until(lambda: live.session.forks.dialog is None, "the end of the dialog")
+    await live.idle()
+    assert len(live.session.desk.bench.sessions()) == 1
+
+
+# comparing ---------------------------------------------------------------------------------------
+
+
+def other_leaf(live: RunningWindow) -> int:
+    tree = live.document.tree
+    return next(end for end in tree.leaves() if end != live.document.leaf)
+
+
+async def compared(live: RunningWindow, entry: int) -> DifferenceWindow:
+    live.click_entry(entry)
+    live.window.map.setFocus()
+    live.keys("Ctrl+D")
+    shown = live.session.differences
+    await live.until(lambda: shown.window is not None and shown.window.found, "the comparison")
+    await live.settle()
+    assert shown.window is not None
+    return shown.window
+
+
+async def test_a_branch_is_compared_with_the_active_path(house: House) -> None:
+    live = await house.start(sample_path())
+    leaf, other = live.document.leaf, other_leaf(live)
+    window = await compared(live, other)
+    found, tree = window.found, live.document.tree
+    assert found is not None
+    assert (found.left.leaf, found.right.leaf) == (leaf, other)
+    assert f"#{tree.common_ancestor(leaf, other)}" in window.title.text()
+    assert window.figures.values["Turns"][0].text() == f"{len(found.left.turns)}"
+    live.keys("Alt+T", to=window)
+    await live.until(window.turns.isVisible, "the messages")
+    window.turns.setFocus()
+    live.keys("Return")
+    message = window.turns.currentIndex().data(CELL).message
+    assert live.window.map.selected == message.entry
+    live.press_button("Copy as Markdown", window)
+    assert QGuiApplication.clipboard().text().startswith("# Two branches from #")
+    live.keys("Esc", to=window)
+    await live.idle()
+
+
+async def test_going_on_with_the_other_branch_asks_as_ever(house: House) -> None:
+    live = await house.start(sample_path())
+    other = other_leaf(live)
+    window = await compared(live, other)
+    live.click(window.go_right)
+    leaving = await live.dialog(LeavingDialog)
+    live.keys("Return", to=leaving.go)
+    await live.until(lambda: live.document.leaf == other, "the leaf")
+    await live.idle()
+
+
+async def test_the_window_of_a_comparison_goes_with_its_session(
+    house: House, tmp_path: Path
+) -> None:
+    live = await house.start(sample_path())
+    await compared(live, other_leaf(live))
+    live.session.desk.show(None)
+    await live.idle()
+    assert live.session.differences.window is None

@@ -1,0 +1,1 @@
+"""Branching with the agent: stop and go, a message anew, forks, runs side by side, comparisons."""

@@ -1,0 +1,69 @@
+"""The actions of branching with the agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QMenu
+
+from ui.actions import ActionRegistry, ActionSpec, Entry
+
+if TYPE_CHECKING:
+    from ui.session import WindowSession
+
+AGENT, GO, SESSION = "Ag&ent", "&Go", "Sess&ion"
+
+
+def go_actions(session: WindowSession) -> list[Entry]:
+    """What is done with the selected entry."""
+    window = session.window
+    return [
+        (ActionSpec("edit_again", "&Edit and send again",
+                    "Write the message of the selected turn anew; it becomes a branch of its own",
+                    GO, ("Ctrl+E",)),
+         lambda: session.navigation.edit_again(window.map.selected)),
+        (ActionSpec("compare_branches", "&Compare branches…",
+                    "The branch of the selected entry beside the active path", GO,
+                    ("Ctrl+D",)),
+         lambda: session.differences.compare_with_active(window.map.selected)),
+    ]  # fmt: skip
+
+
+def session_actions(session: WindowSession) -> list[Entry]:
+    """Forks and their origins."""
+    window = session.window
+    return [
+        (ActionSpec("fork", "&Fork to a new session…",
+                    "The path to the selected entry, or all branches, as a session of its own",
+                    SESSION, ("Ctrl+Shift+B",)),
+         lambda: session.forks.ask(window.map.selected)),
+        (ActionSpec("origin", "Open the &origin of this fork",
+                    "The session that this one was forked from, where they part", SESSION),
+         session.forks.go_to_origin),
+    ]  # fmt: skip
+
+
+def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
+    """What the menu of an entry on the map offers."""
+    menu.addSeparator()
+    navigation = session.navigation
+    if navigation.message_of(entry) >= 0:
+        menu.addAction("Edit and send again").triggered.connect(
+            lambda: navigation.edit_again(entry)
+        )
+    menu.addAction("Fork to a new session…").triggered.connect(lambda: session.forks.ask(entry))
+    document = session.desk.document
+    if document is not None and not document.tree.is_ancestor(entry, document.leaf):
+        menu.addAction("Compare with the active path").triggered.connect(
+            lambda: session.differences.compare_with_active(entry)
+        )
+
+
+def follow(session: WindowSession, registry: ActionRegistry) -> None:
+    """What can do nothing now cannot be chosen."""
+    document, selected = session.desk.document, session.window.map.selected
+    registry.enable(("edit_again",), session.navigation.message_of(selected) >= 0)
+    has_leaf = document is not None and document.leaf >= 0
+    registry.enable(("fork",), has_leaf)
+    registry.enable(("compare_branches",), has_leaf)
+    registry.enable(("origin",), session.forks.has_origin)

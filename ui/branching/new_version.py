@@ -1,0 +1,179 @@
+"""A message that is written anew: the line above the box that says so, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from explorer.session.kinds import METADATA_KINDS
+from explorer.work.changes import Change, LeafMoved
+from explorer.work.document import Document
+from explorer.work.navigation import NavigationPlan
+from ui import theme
+from ui.agent.composer_pictures import Attachment
+from ui.branching.box import Written, put_written, written
+from ui.control.desk import Desk
+from ui.widgets.labels import ElidedLabel, LinkButton
+
+KEPT_AS = "new_version"
+"""The choice under which a session keeps that a message of it is being written anew."""
+
+
+class NewVersionStrip(QFrame):
+    """One line above the message box."""
+
+    cancelled = Signal()
+    shown_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("strip", True)
+        self.setAccessibleName("A message is written anew")
+        self._sign = QLabel(self)
+        self.words = ElidedLabel("", self)
+        self.show_button = LinkButton("Show it", self)
+        self.show_button.setToolTip("Select the message as it was on the map")
+        self.show_button.clicked.connect(self.shown_asked)
+        self.cancel_button = LinkButton("Cancel", self)
+        self.cancel_button.setToolTip("Go back to where the leaf was; the message stays as it is")
+        self.cancel_button.clicked.connect(self.cancelled)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(theme.S16, 1, theme.S16, 1)
+        line.setSpacing(theme.S8)
+        line.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignVCenter)
+        line.addWidget(self.words, 1)
+        line.addWidget(self.show_button)
+        line.addWidget(self.cancel_button)
+        theme.on_theme_changed(self._restyle)
+        self._restyle()
+        self.hide()
+
+    def _restyle(self) -> None:
+        ratio = self.devicePixelRatioF()
+        self._sign.setPixmap(theme.icon_pixmap("branch", "accent", theme.scaled(14), ratio))
+
+
+@dataclass(slots=True)
+class _Version:
+    """A message that is being written anew."""
+
+    entry: int
+    back: int
+    """The leaf to go back to."""
+    parent: int
+    """The leaf meanwhile."""
+    before: Written
+    """What stood in the box."""
+
+
+class NewVersionControl(QObject):
+    """Keeps what is written anew, until it is sent, cancelled, or left."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._now: _Version | None = None
+        self._shown: Document | None = None
+        self.strip = NewVersionStrip(desk.window.agent)
+        layout = desk.window.agent.layout()
+        assert isinstance(layout, QVBoxLayout)
+        # Directly above the message box and what belongs to it.
+        layout.insertWidget(layout.count() - 1, self.strip)
+        self.strip.cancelled.connect(self.cancel)
+        self.strip.shown_asked.connect(self._show)
+        desk.fillers.append(self._document_changed)
+
+    def ready(self) -> None:
+        """The workbench is there."""
+        assert self._desk.bench is not None
+        self._desk.bench.subscribe(self._changed)
+
+    @property
+    def entry(self) -> int:
+        """The message that is written anew, or -1."""
+        return self._now.entry if self._now is not None else -1
+
+    def begin(
+        self, document: Document, plan: NavigationPlan, pictures: Sequence[Attachment], back: int
+    ) -> None:
+        """The leaf has gone to the parent of a message: put what it says into the box."""
+        agent = self._desk.window.agent
+        before, again = written(agent), self._now
+        if again is not None:
+            # One new version after the other: what stood in the box before both comes back.
+            before, back = again.before, again.back
+        put_written(agent, Written(plan.composer_text, tuple(pictures)))
+        agent.composer.setFocus()
+        self._take(document, _Version(plan.target, back, document.leaf, before))
+        ids = document.tree.columns.ids
+        document.choose(
+            KEPT_AS,
+            {"entry": ids[plan.target], "back": ids[back] if back >= 0 else "",
+             "parent": ids[document.leaf] if document.leaf >= 0 else ""},
+        )  # fmt: skip
+
+    def _take(self, document: Document, version: _Version) -> None:
+        self._now = version
+        first = document.previews([version.entry])[0]
+        self.strip.words.setText(f"A new version of #{version.entry}: {first}")
+        self.strip.show()
+
+    def cancel(self) -> None:
+        """The leaf goes back, and the box holds what it held before."""
+        self._desk.tasks.start("Going back", self._cancel())
+
+    async def _cancel(self) -> None:
+        document, now = self._desk.document, self._now
+        if document is None or now is None or self._desk.agent_running:
+            return
+        self._end()
+        put_written(self._desk.window.agent, now.before)
+        await document.writer.move_leaf(now.back)
+        self._desk.window.map.select(now.entry)
+        self._desk.say("The message stays as it is; the leaf is back.")
+
+    def _show(self) -> None:
+        if self._now is not None:
+            self._desk.window.map.select(self._now.entry)
+            self._desk.window.map.setFocus()
+
+    # when it is over -----------------------------------------------------------------------------
+
+    def _end(self) -> None:
+        if self._now is not None:
+            self._now = None
+            if self._shown is not None:
+                self._shown.choose(KEPT_AS, None)
+        self.strip.hide()
+
+    def _changed(self, change: Change) -> None:
+        document, now = self._desk.document, self._now
+        if now is None or document is None or not isinstance(change, LeafMoved):
+            return
+        if change.key != document.key or change.new == now.parent:
+            return
+        tree = document.tree
+        beside = change.new >= 0 and tree.kind(change.new) in METADATA_KINDS
+        if beside and tree.columns.parent[change.new] == now.parent:
+            now.parent = change.new  # a name or a label: the message is still to be sent here
+        else:
+            self._end()
+
+    def _document_changed(self) -> None:
+        """Another session is shown; one that was left in the middle of this goes on with it."""
+        document = self._desk.document
+        if document is self._shown:
+            return
+        self._shown, self._now = document, None
+        self.strip.hide()
+        kept = document.choices().get(KEPT_AS) if document is not None else None
+        if document is None or not isinstance(kept, Mapping):
+            return
+        entry, back, parent = (
+            document.tree.index_of(str(kept.get(name, ""))) for name in ("entry", "back", "parent")
+        )
+        if entry >= 0 and parent == document.leaf:
+            self._take(document, _Version(entry, back, parent, Written()))
