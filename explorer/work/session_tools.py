@@ -22,9 +22,9 @@ def outputs_of(document: Document) -> Path:
     return document.store.path.resolve().parent / FOLDER / name
 
 
-def session_tools(
+def tools_of(
     document: Document,
-    root: Path,
+    workspace: Workspace,
     approvals: Approvals,
     environment: Mapping[str, str] | None = None,
 ) -> WorkspaceTools:
@@ -34,5 +34,5 @@ def session_tools(
     ``environment``: what commands are given a clean part of; by default this process's.
     """
     # What a summary points to can be read, wherever the database is (A51).
-    workspace = Workspace(root).with_reading(transcripts_of(document).is_own)
+    workspace = workspace.with_reading(transcripts_of(document).is_own)
     return WorkspaceTools(workspace, approvals, outputs_of(document), environment)
