@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from explorer.models.info import ModelInfo, PriceTier
+from explorer.models.info import FIGURES, ModelInfo, PriceTier
 
 TABLE_FILE = "model_prices_and_context_window_backup.json"
 EXTRACTIVE = "offline/extractive"
@@ -28,6 +27,11 @@ _PRICES = {
     "output_price": "output_cost_per_token",
     "cache_read_price": "cache_read_input_token_cost",
     "cache_write_price": "cache_creation_input_token_cost",
+}
+_EFFORTS = {
+    "none": "supports_none_reasoning_effort",
+    "minimal": "supports_minimal_reasoning_effort",
+    "adaptive": "supports_adaptive_thinking",
 }
 _PRICE_NAMES = {key: name for name, key in _PRICES.items()}
 _TIER = re.compile(r"(\w+?)_above_(\d+)k_tokens")
@@ -82,7 +86,7 @@ class Catalogue:
     """Looks models up; the table is read at the first question (about 25 ms) and kept."""
 
     def __init__(self, declared: tuple[ModelInfo, ...] = ()) -> None:
-        self._declared = {info.id: info for info in (*OFFLINE_MODELS, *declared)}
+        self._declared = {info.id: _said_by_person(info) for info in (*OFFLINE_MODELS, *declared)}
         self._table: Mapping[str, Any] | None = None
 
     def info(self, model_id: str) -> ModelInfo:
@@ -97,18 +101,17 @@ class Catalogue:
             return ModelInfo(model_id, model_id, None, None)
         return _from_row(model_id, row)
 
-    def known(self, environment: Mapping[str, str] | None = None) -> list[ModelInfo]:
-        """Declared models, then the chat models whose provider has a key in the environment."""
-        values = os.environ if environment is None else environment
-        usable = {
-            provider for provider, names in PROVIDER_KEYS if any(values.get(name) for name in names)
-        }
+    def known(self, has_key: Callable[[str], bool]) -> list[ModelInfo]:
+        """Declared models, then the chat models of the providers that have a key."""
+        usable: dict[str, bool] = {}
         result = list(self._declared.values())
-        if not usable:
-            return result
         for name, row in self._load().items():
             provider = row.get("litellm_provider")
-            if row.get("mode") != "chat" or provider not in usable:
+            if row.get("mode") != "chat" or not isinstance(provider, str):
+                continue
+            if provider not in usable:
+                usable[provider] = has_key(provider)
+            if not usable[provider]:
                 continue
             model_id = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
             if model_id not in self._declared:
@@ -135,6 +138,14 @@ class Catalogue:
         return self._table
 
 
+def _said_by_person(info: ModelInfo) -> ModelInfo:
+    """A model that was declared: its figures are whoever's declared it."""
+    if info.offline or info.sources:
+        return info
+    given = [name for name in FIGURES if getattr(info, name) is not None]
+    return replace(info, sources=dict.fromkeys(given, "you"))
+
+
 def _from_row(model_id: str, row: Mapping[str, Any]) -> ModelInfo:
     prices = {name: _price(row.get(key)) for name, key in _PRICES.items()}
     known = ModelInfo(
@@ -147,6 +158,7 @@ def _from_row(model_id: str, row: Mapping[str, Any]) -> ModelInfo:
         tools=_ability(row, "supports_function_calling"),
         deprecated=str(row.get("deprecation_date") or ""),
         tiers=_tiers(row),
+        efforts=frozenset(word for word, key in _EFFORTS.items() if row.get(key) is True),
     )
     return replace(known, **prices)  # type: ignore[arg-type]
 

@@ -9,19 +9,22 @@ reads words, and takes a 429 that talks of context for an overflow: a status of 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
+from explorer.models.catalogue import PROVIDER_KEYS
 from explorer.models.events import ErrorKind, ModelError
 from explorer.models.overflow_texts import said_overflow, said_throttled
 from explorer.models.said import Said, chain, plain_words, retry_after_s, unwrapped, what_was_said
 from explorer.models.secrets import redact
 
-__all__ = ["classify", "redact"]
+__all__ = ["classify", "redact", "without_key"]
 
 # Where the status alone says it all, litellm's reading of the words is not asked.
 _BY_STATUS: dict[int, ErrorKind] = {401: "auth", 402: "auth", 403: "auth", 429: "rate_limit"}
 _NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active"})
 """A 429 that no waiting ends: the account has nothing left."""
+_ASKS_FOR_KEY = re.compile(r"api[ _-]?key|credentials", re.IGNORECASE)
 _MESSAGE_LIMIT = 2000
 _BROKEN_OFF = frozenset(
     {"ClientPayloadError", "TransferEncodingError", "ContentLengthError", "RemoteProtocolError"}
@@ -39,6 +42,18 @@ def classify(error: BaseException, litellm: Any) -> ModelError:
     result = ModelError(kind, redact(_message(error, kind, said)), wait)
     result.__cause__ = error
     return result
+
+
+def without_key(error: ModelError, provider: str, key: str | None) -> ModelError:
+    """The error, or in its place that there is no key, where that is why the call was not made.
+
+    Each client says it in its own way, and with names of its own for the variables.
+    """
+    known = dict(PROVIDER_KEYS).get(provider)
+    if key is not None or known is None or not _ASKS_FOR_KEY.search(error.message):
+        return error
+    told = f"There is no key of {provider}. Keep one in the keyring, or set {known[0]}."
+    return ModelError("auth", told)
 
 
 def _corrected(kind: ErrorKind, said: Said, error: BaseException) -> ErrorKind:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from explorer.models.cancel import CancelToken
 from explorer.models.catalogue import DEMO, EXTRACTIVE, REMOTE, REMOTE_MODEL, Catalogue
 from explorer.models.completion import Completion, Streams, complete
+from explorer.models.elsewhere import on_provider_loop
 from explorer.models.events import (
     Cancelled,
     ErrorKind,
@@ -33,13 +36,16 @@ from explorer.models.events import (
     UsageSource,
 )
 from explorer.models.info import ModelInfo
-from explorer.models.listing import listed
+from explorer.models.keys import KeyringUnavailable, Keys, KeyState
+from explorer.models.listing import ProviderModels, grouped, listed
 from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.offline.scenario import scenario_of, scenarios
 from explorer.models.offline.scenario_player import play
+from explorer.models.own import Override, OwnModels, OwnModelsError, Server
 from explorer.models.pipe import EventPipe
-from explorer.models.provider import ProviderSettings, ProviderThread
+from explorer.models.probing import KeyTest, judged, model_to_ask, smallest_request
+from explorer.models.provider import ProviderThread
 from explorer.models.remote import RemoteSettings, call_endpoint, check_address
 from explorer.models.request import (
     ChatMessage,
@@ -52,11 +58,16 @@ from explorer.models.request import (
     ToolCall,
     ToolSpec,
 )
+from explorer.models.route import FindRoute, Route, Routes
+from explorer.models.secrets import remember_secret
+from explorer.models.servers import USUAL_ADDRESSES, Found, find_servers, free_name, look_at
+from explorer.models.thinking import THINKING_LEVELS, ThinkingLevel, levels_of
 
 __all__ = [
     "DEMO",
     "EXTRACTIVE",
     "REMOTE",
+    "THINKING_LEVELS",
     "CancelToken",
     "Cancelled",
     "ChatMessage",
@@ -65,18 +76,27 @@ __all__ = [
     "ErrorKind",
     "Event",
     "Finished",
+    "Found",
     "ImagePart",
+    "KeyState",
+    "KeyTest",
+    "KeyringUnavailable",
     "ModelDoor",
     "ModelDoorConfig",
     "ModelError",
     "ModelInfo",
     "ModelRequest",
+    "Override",
+    "OwnModelsError",
+    "ProviderModels",
     "Role",
+    "Server",
     "StopReason",
     "Streams",
     "TextDelta",
     "TextPart",
     "ThinkingDelta",
+    "ThinkingLevel",
     "ThinkingPart",
     "ThinkingSigned",
     "ToolCall",
@@ -86,6 +106,7 @@ __all__ = [
     "UsageReport",
     "UsageSource",
     "complete",
+    "levels_of",
 ]
 
 _END_WAIT_S = 5.0
@@ -95,7 +116,7 @@ _OFFLINE: Mapping[str, OfflineModel] = {EXTRACTIVE: answer_extractive, DEMO: ans
 
 @dataclass(frozen=True, slots=True)
 class ModelDoorConfig:
-    """What a door may be told. Keys are never here: they come from the environment.
+    """What a door may be told. Keys are never here: they come from the keyring or the environment.
 
     `default` is the model for summaries and the agent where one was chosen; `models` adds
     or replaces catalogue rows (a server of one's own); times in seconds.
@@ -109,6 +130,8 @@ class ModelDoorConfig:
     idle_timeout_s: float = 300.0
     remote: RemoteSettings = field(default_factory=RemoteSettings)
     """The endpoint that ``remote/endpoint`` stands for (A29)."""
+    own: Path | None = None
+    """The file with the person's own servers and figures; None keeps them in memory."""
 
 
 class ModelDoor:
@@ -119,7 +142,12 @@ class ModelDoor:
         self._remote = self._config.remote
         self._api_base = self._config.api_base
         scripted = tuple(scenario.info for scenario in scenarios())
-        self._catalogue = Catalogue((*scripted, *self._config.models))
+        self.own = OwnModels(self._config.own)
+        """The person's servers, and what they say of models."""
+        self.keys = Keys(self.own)
+        """Where the keys are."""
+        catalogue = Catalogue((*scripted, *self._config.models))
+        self._routes = Routes(catalogue, self.own, self.keys)
         self._pace = 1.0
         self._provider = ProviderThread()
         self._workers = ThreadPoolExecutor(max_workers=2, thread_name_prefix="offline-model")
@@ -127,10 +155,15 @@ class ModelDoor:
         self._lock = threading.Lock()
 
     def models(self) -> list[ModelInfo]:
-        """The offline models, the declared ones, and those a key in the environment opens;
-        provider by provider, the newest first. The remote endpoint, where one was named."""
+        """The offline models, the declared ones, those of the person's servers, and those that a
+        key opens; provider by provider, the newest first. The remote endpoint, where one was
+        named."""
         remote = [REMOTE_MODEL] if self._remote.address else []
-        return listed([*self._catalogue.known(), *remote])
+        return listed([*self._routes.known(), *remote])
+
+    def by_provider(self, search: str = "") -> list[ProviderModels]:
+        """``models`` grouped, those alone that hold every word of ``search``; see ``grouped``."""
+        return grouped(self.models(), search)
 
     def use_endpoint(self, address: str) -> None:
         """Let ``remote/endpoint`` stand for another address from now on; empty for none.
@@ -150,8 +183,57 @@ class ModelDoor:
         self._api_base = address.strip() or self._config.api_base
 
     def info(self, model_id: str) -> ModelInfo:
-        """Window, output limit (tokens) and prices; None for each figure not known."""
-        return self._catalogue.info(model_id)
+        """Window, output limit (tokens), prices and more, each with its source; None for each
+        figure not known."""
+        return self._routes.info(model_id)
+
+    async def find_servers(
+        self, cancel: CancelToken, addresses: Sequence[str] = USUAL_ADDRESSES
+    ) -> Found:
+        """Look for servers of the person's own on this machine; ``own.keep_server`` adds one.
+        Raises Cancelled."""
+        return await on_provider_loop(self._provider, find_servers(addresses), cancel)
+
+    async def look_at_server(self, address: str, cancel: CancelToken, key: str = "") -> Server:
+        """What the server at an address has, named so that it can be kept. Raises ModelError with
+        the reason, and Cancelled."""
+        found = await on_provider_loop(self._provider, look_at(address, key), cancel)
+        return replace(found, name=free_name(found.kind, self.own.servers()))
+
+    async def test_key(
+        self, provider: str, key: str | None, cancel: CancelToken, model: str = ""
+    ) -> KeyTest:
+        """Make the smallest real request of a provider, or of a server of the person's own.
+
+        ``key`` None takes the one that is kept; ``model`` names whom to ask, else the cheapest one.
+        Raises Cancelled.
+        """
+        asked = model or await asyncio.to_thread(self._model_to_ask, provider)
+        if not asked:
+            return KeyTest("no such model", f"No model of {provider} is known; name one.")
+
+        def find_route() -> Route:
+            route = self._route(asked)
+            if key is not None:
+                remember_secret(key)
+                route = replace(route, api_key=key)
+            return route
+
+        needs_key = key is None and self.own.server(provider) is None
+        if needs_key and not await asyncio.to_thread(self.keys.key, provider):
+            return KeyTest("no key", f"There is no key of {provider}.", asked)
+        try:
+            async for _ in self._stream(smallest_request(asked), cancel, find_route):
+                pass
+        except ModelError as error:
+            return judged(provider, asked, error)
+        return judged(provider, asked, None)
+
+    def _model_to_ask(self, provider: str) -> str:
+        server = self.own.server(provider)
+        if server is not None:
+            return f"{provider}/{server.models[0].id}" if server.models else ""
+        return model_to_ask(self._routes.all_of(provider), provider)
 
     def default_model(self, purpose: Literal["summary", "agent"] = "summary") -> str:
         """The configured model, else the offline one: no text leaves unasked."""
@@ -169,7 +251,7 @@ class ModelDoor:
 
         A failure shows at the first real call, which tries again.
         """
-        self._workers.submit(self._catalogue.info, "")
+        self._workers.submit(self._routes.info, "")
         self._provider.warm(lambda _error: None)
 
     def close(self) -> None:
@@ -183,10 +265,17 @@ class ModelDoor:
         Raises ModelError, or Cancelled as soon as `cancel` is cancelled. Closing the
         iterator early, or cancelling the task that reads it, ends the call as well.
         """
+        async with aclosing(self._stream(request, cancel, None)) as events:
+            async for event in events:
+                yield event
+
+    async def _stream(
+        self, request: ModelRequest, cancel: CancelToken, find_route: FindRoute | None
+    ) -> AsyncGenerator[Event, None]:
         if cancel.cancelled:
             raise Cancelled()
         pipe = EventPipe()
-        stop = self._begin(request, pipe)
+        stop = self._begin(request, pipe, find_route)
 
         def give_up() -> None:
             pipe.abandon(Cancelled())
@@ -201,7 +290,18 @@ class ModelDoor:
             stop()
             await pipe.closed(_END_WAIT_S)
 
-    def _begin(self, request: ModelRequest, pipe: EventPipe) -> Callable[[], None]:
+    def _route(self, model_id: str) -> Route:
+        """The way to a model, with the door's own patience."""
+        return replace(
+            self._routes.route(model_id, self._api_base),
+            headers=self._config.headers,
+            timeout_s=self._config.timeout_s,
+            idle_timeout_s=self._config.idle_timeout_s,
+        )
+
+    def _begin(
+        self, request: ModelRequest, pipe: EventPipe, find_route: FindRoute | None
+    ) -> Callable[[], None]:
         """Start the call that fills `pipe`; what is returned ends it early, from any thread."""
         if request.model.startswith("offline/"):
             return self._begin_offline(request, pipe)
@@ -213,19 +313,8 @@ class ModelDoor:
         if request.model == REMOTE:
             work = call_endpoint(request, self._remote, pipe.put)
             return self._provider.work(work, on_end).cancel
-        settings = ProviderSettings(
-            self._api_base,
-            self._config.headers,
-            self._config.timeout_s,
-            self._config.idle_timeout_s,
-        )
-        call = self._provider.start(
-            request,
-            settings,
-            lambda: self._catalogue.info(request.model).output_limit,
-            pipe.put,
-            on_end,
-        )
+        way = find_route or partial(self._route, request.model)
+        call = self._provider.start(request, way, pipe.put, on_end)
 
         def stop() -> None:
             call.cancel()

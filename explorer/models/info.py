@@ -63,6 +63,9 @@ class ModelInfo:
     """The day on which its provider ends it, as YYYY-MM-DD; empty: none is known."""
     tiers: tuple[PriceTier, ...] = ()
     """Dearer prices of long prompts, the lowest ``above`` first."""
+    efforts: frozenset[str] = frozenset()
+    """What its provider takes beside low, medium and high as a measure of thinking: "none",
+    "minimal", and "adaptive" where it measures by itself and takes no budget."""
     sources: Mapping[str, FigureSource] = field(default_factory=dict, compare=False)
     """By the name of a figure: who says it."""
 

@@ -73,7 +73,7 @@ class Keys:
             kept = self._from_keyring(provider)
         except KeyringUnavailable:
             kept = None
-        return kept or self._from_environment(provider)[0]
+        return kept or self._from_environment(provider)[0] or None
 
     def state(self, provider: str) -> KeyState:
         """Where the key is. Raises KeyringUnavailable when it should be in a keyring that does

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from explorer.models.info import ModelInfo
 
@@ -43,6 +44,33 @@ def listed(models: Iterable[ModelInfo]) -> list[ModelInfo]:
     return sorted(
         usable, key=lambda model: (not model.offline, provider_of(model.id), *_rest(model))
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderModels:
+    """One provider, or one server, and its models: the newest first."""
+
+    provider: str
+    models: tuple[ModelInfo, ...]
+
+
+def grouped(models: Iterable[ModelInfo], search: str = "") -> list[ProviderModels]:
+    """The models provider by provider, as ``listed`` sorts them.
+
+    Of a ``search`` every word must be in the model's id or label, or name what it can: reasoning,
+    images, tools.
+    """
+    words = search.casefold().split()
+    groups: dict[str, list[ModelInfo]] = {}
+    for model in listed(models):
+        if not words or all(word in _searched(model) for word in words):
+            groups.setdefault(model.provider, []).append(model)
+    return [ProviderModels(provider, tuple(group)) for provider, group in groups.items()]
+
+
+def _searched(model: ModelInfo) -> str:
+    can = (name for name in ("reasoning", "images", "tools") if getattr(model, name))
+    return " ".join((model.id, model.label, *can)).casefold()
 
 
 def _rest(model: ModelInfo) -> tuple[tuple[int, ...], int, str]:

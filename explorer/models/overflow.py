@@ -19,10 +19,15 @@ _SAID = (
         re.IGNORECASE,
     ),
 )
+# "exceed context limit: 178959 + 64000 > 200000": the window is what the sum is over.
+_SUM = re.compile(rf"\d\s*\+\s*[\d,_]+\s*>\s*{_NUMBER}")
 _LEAST = 256
 
 
 def said_window(message: str) -> int | None:
     """The window in tokens that an overflow's message names; None when it names none."""
+    summed = _SUM.search(message)
+    if summed:
+        return int(re.sub(r"\D", "", summed[1]))
     found = [int(re.sub(r"\D", "", number)) for each in _SAID for number in each.findall(message)]
     return min((size for size in found if size >= _LEAST), default=None)

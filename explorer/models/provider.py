@@ -14,31 +14,17 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine
 from typing import Any
 
-from explorer.models.classify import classify
+from explorer.models.classify import classify, without_key
 from explorer.models.events import Event, ModelError
 from explorer.models.request import ModelRequest
+from explorer.models.route import FindRoute, Route
 from explorer.models.wire import ChunkReader, call_arguments
 
 _SWITCH_INTERVAL_S = 0.0002
 _CLOSE_WAIT_S = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderSettings:
-    """How to reach the providers. Keys come from the environment alone.
-
-    `timeout_s` bounds the wait for a connection and for the first byte, `idle_timeout_s`
-    the silence between two pieces of an answer (both in seconds).
-    """
-
-    api_base: str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    timeout_s: float = 600.0
-    idle_timeout_s: float = 300.0
 
 
 def import_litellm() -> Any:
@@ -129,13 +115,12 @@ class ProviderThread:
     def start(
         self,
         request: ModelRequest,
-        settings: ProviderSettings,
-        output_limit: Callable[[], int | None],
+        find_route: FindRoute,
         emit: Callable[[Event], None],
         on_end: Callable[[BaseException | None], None],
     ) -> Call:
         """Make the call; `emit` and `on_end` run on this thread. Errors are ModelErrors."""
-        return self._start(self._call(request, settings, output_limit, emit), on_end)
+        return self._start(self._call(request, find_route, emit), on_end)
 
     def work(
         self, coroutine: Coroutine[Any, Any, None], on_end: Callable[[BaseException | None], None]
@@ -220,44 +205,42 @@ class ProviderThread:
     async def _call(
         self,
         request: ModelRequest,
-        settings: ProviderSettings,
-        output_limit: Callable[[], int | None],
+        find_route: FindRoute,
         emit: Callable[[Event], None],
     ) -> None:
         litellm = self._load()
         await asyncio.sleep(0)  # a cancel during the import ends here, before anything is sent
+        # The keyring may ask the person for a password before it answers.
+        route = await asyncio.to_thread(find_route)
         try:
-            await _stream_into(litellm, request, settings, output_limit, emit)
+            await _stream_into(litellm, request, route, emit)
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            raise classify(error, litellm) from error
+            told = classify(error, litellm)
+            raise without_key(told, route.info.provider, route.api_key) from error
 
 
 async def _stream_into(
-    litellm: Any,
-    request: ModelRequest,
-    settings: ProviderSettings,
-    output_limit: Callable[[], int | None],
-    emit: Callable[[Event], None],
+    litellm: Any, request: ModelRequest, route: Route, emit: Callable[[Event], None]
 ) -> None:
-    arguments = call_arguments(request, output_limit())
-    arguments["timeout"] = settings.timeout_s
-    if settings.api_base is not None:
-        arguments["api_base"] = settings.api_base
-        if request.model.startswith("openai/") and not os.environ.get("OPENAI_API_KEY"):
-            # A server of one's own needs no key, but the client refuses to start without one.
-            arguments["api_key"] = "none"
-    if settings.headers:
-        arguments["extra_headers"] = dict(settings.headers)
-    async with asyncio.timeout(settings.timeout_s):
+    arguments = call_arguments(request, route.info, route.model)
+    arguments["timeout"] = route.timeout_s
+    if route.api_base is not None:
+        arguments["api_base"] = route.api_base
+    if route.api_key is not None:
+        # Given to this one call: in the environment every command of the agent could read it.
+        arguments["api_key"] = route.api_key
+    if route.headers:
+        arguments["extra_headers"] = dict(route.headers)
+    async with asyncio.timeout(route.timeout_s):
         stream = await litellm.acompletion(**arguments)
     reader = ChunkReader()
     async with contextlib.aclosing(stream):
         chunks = aiter(stream)
         while True:
             try:
-                async with asyncio.timeout(settings.idle_timeout_s):
+                async with asyncio.timeout(route.idle_timeout_s):
                     chunk = await anext(chunks)
             except StopAsyncIteration:
                 break

@@ -66,6 +66,9 @@ def what_was_said(error: BaseException) -> Said:
     if not isinstance(inner, Mapping):
         inner = {}
     text = words_of(body) if body else _bare(str(getattr(unwrapped(error), "message", error)))
+    size = inner.get("n_ctx")
+    if text and isinstance(size, int):
+        text += f" (n_ctx = {size})"  # llama.cpp tells its window beside its words
     return Said(
         status,
         _text(inner.get("code")) or _text(body.get("code")),

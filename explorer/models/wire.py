@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from explorer.models.events import (
@@ -18,7 +19,9 @@ from explorer.models.events import (
     Usage,
     UsageReport,
 )
+from explorer.models.info import ModelInfo
 from explorer.models.request import ChatMessage, ImagePart, ModelRequest, ThinkingPart, ToolCall
+from explorer.models.thinking import thinking_arguments
 
 _STOPS: Mapping[str, StopReason] = {
     "stop": "stop",
@@ -28,14 +31,20 @@ _STOPS: Mapping[str, StopReason] = {
 }
 
 
+_NEVER_CAME = "No arguments arrived for this call, and those of another one are damaged."
 _SHOWN = 160
 """Characters of malformed arguments that are quoted."""
 
 
-def call_arguments(request: ModelRequest, output_limit: int | None) -> dict[str, Any]:
-    """Keyword arguments for `litellm.acompletion`; the output cap never above the model's (E19)."""
+def call_arguments(
+    request: ModelRequest, info: ModelInfo, model: str | None = None
+) -> dict[str, Any]:
+    """Keyword arguments for `litellm.acompletion`; the output cap never above the model's (E19).
+
+    ``model`` is what litellm calls it, where that is not the request's own name for it.
+    """
     arguments: dict[str, Any] = {
-        "model": request.model,
+        "model": model or request.model,
         "messages": [_message(message) for message in request.messages],
         "stream": True,
         "stream_options": {"include_usage": True},
@@ -45,12 +54,12 @@ def call_arguments(request: ModelRequest, output_limit: int | None) -> dict[str,
     }
     limit = request.max_output_tokens
     if limit is not None:
-        capped = limit if output_limit is None else min(limit, output_limit)
+        capped = limit if info.output_limit is None else min(limit, info.output_limit)
         arguments["max_tokens"] = max(1, capped)
-    if request.temperature is not None:
-        arguments["temperature"] = request.temperature
-    if request.thinking and request.thinking != "off":
-        arguments["reasoning_effort"] = request.thinking
+    arguments["temperature"] = request.temperature
+    arguments |= thinking_arguments(request.thinking, info, arguments.get("max_tokens"))
+    if arguments["temperature"] is None:
+        del arguments["temperature"]
     if request.tools:
         # Without this litellm looks for its own tool servers, whose package is not installed
         # with it, and every call that offers a tool fails.
@@ -153,12 +162,21 @@ class ChunkReader:
         if self._calls and stop == "stop":
             stop = "tool_calls"  # some servers say "stop" after calls
         if stop == "tool_calls":
-            for index in sorted(self._calls):
-                yield ToolCallReady(_whole_call(index, self._calls[index]))
+            yield from map(ToolCallReady, self._whole_calls())
         usage = self._usage or self._estimate
         if usage is not None:
             yield UsageReport(usage)
         yield Finished(stop)
+
+    def _whole_calls(self) -> Iterator[ToolCall]:
+        whole = [_whole_call(index, self._calls[index]) for index in sorted(self._calls)]
+        damaged = any(call.problem for call in whole)
+        for call, arrived in zip(whole, map(self._calls.get, sorted(self._calls)), strict=True):
+            # What belongs to one call may have come as another's: then it is not run without.
+            if damaged and not call.problem and not (arrived or {}).get("arguments"):
+                yield replace(call, problem=_NEVER_CAME)
+            else:
+                yield call
 
 
 def _whole_call(index: int, call: Mapping[str, str]) -> ToolCall:

@@ -161,4 +161,11 @@ def test_the_window_is_read_where_a_text_names_it() -> None:
     sizes = {row.text[:20]: said_window(row.text) for row in OVERFLOW_TEXTS}
     assert sizes["prompt is too long: "] == 200_000
     assert sizes["The input token coun"] == 1_048_576
-    assert sizes["Please reduce the le"] in (None, 40_000)
+    assert sizes["input length and `ma"] == 200_000
+    assert said_window("Current length is 42328 while limit is 40000") == 40_000
+
+
+def test_llama_cpp_tells_its_window_beside_its_words(server: ChatServer, door: ModelDoor) -> None:
+    (row, *_) = (each for each in OVERFLOW_TEXTS if each.provider == "llama.cpp")
+    server.plan(refusal(row))
+    assert said_window(failure(door, model_of(row)).message) == 8192

@@ -1,0 +1,89 @@
+"""How a model is reached: what litellm calls it, at which address, with which key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from explorer.models.catalogue import Catalogue
+from explorer.models.info import ModelInfo
+from explorer.models.keys import Keys
+from explorer.models.own import OwnModels, Server, overridden
+from explorer.models.servers import model_info
+
+_NO_KEY = "none"
+"""A server of one's own needs no key, but the client refuses to start without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One call's way. Times in seconds.
+
+    `timeout_s` bounds the wait for a connection and for the first byte, `idle_timeout_s`
+    the silence between two pieces of an answer.
+    """
+
+    info: ModelInfo
+    model: str
+    """What litellm calls it."""
+    api_base: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: float = 600.0
+    idle_timeout_s: float = 300.0
+
+
+class Routes:
+    """Knows models by the person's own words, by their servers, and by the table. Any thread."""
+
+    def __init__(self, catalogue: Catalogue, own: OwnModels, keys: Keys) -> None:
+        self._catalogue = catalogue
+        self._own = own
+        self._keys = keys
+
+    def info(self, model_id: str) -> ModelInfo:
+        """What is known of a model; what the person says of it goes first."""
+        server, name = self._server_of(model_id)
+        known = model_info(server, name) if server else self._catalogue.info(model_id)
+        return overridden(known, self._own.override(model_id))
+
+    def known(self) -> list[ModelInfo]:
+        """The models that can be called: this program's, the declared ones, those of providers
+        that have a key, and those of the person's servers."""
+        listed = self._catalogue.known(has_key=self._keys.has)
+        served = [
+            model_info(server, model.id)
+            for server in self._own.servers()
+            for model in server.models
+        ]
+        said = self._own.overrides()
+        found = {model.id for model in (*listed, *served)}
+        named = [self.info(model_id) for model_id in said if model_id not in found]
+        return [overridden(model, said.get(model.id)) for model in (*listed, *served)] + named
+
+    def all_of(self, provider: str) -> list[ModelInfo]:
+        """All chat models of a provider that the table knows, with a key or without."""
+        return self._catalogue.known(has_key=lambda name: name == provider)
+
+    def route(self, model_id: str, api_base: str | None) -> Route:
+        """The way to a model. May wait for the keyring: not for the window's thread.
+
+        ``api_base``: where the models of providers are asked for, None for their own addresses.
+        """
+        server, name = self._server_of(model_id)
+        info = self.info(model_id)
+        if server is not None:
+            key = self._keys.key(server.name) or _NO_KEY
+            return Route(info, f"openai/{name}", server.api_base, key)
+        found = self._keys.key(info.provider)
+        if found is None and api_base is not None and info.provider == "openai":
+            found = _NO_KEY
+        return Route(info, model_id, api_base, found)
+
+    def _server_of(self, model_id: str) -> tuple[Server | None, str]:
+        provider, _, name = model_id.partition("/")
+        return (self._own.server(provider) if name else None), name
+
+
+FindRoute = Callable[[], Route]
+"""Called on a worker thread, when the call is about to be made."""
