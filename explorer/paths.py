@@ -21,6 +21,7 @@ HOME_VARIABLE = "SESSION_EXPLORER_HOME"
 DATABASE_NAME = "sessions.db"
 SETTINGS_NAME = "settings.json"
 PREFERENCES_NAME = "preferences.json"
+MODELS_NAME = "models.json"
 
 
 def home_override() -> Path | None:
@@ -54,6 +55,11 @@ def settings_path() -> Path:
 def preferences_path() -> Path:
     """What the window remembers between two starts, in `config_dir`; the program writes it."""
     return config_dir() / PREFERENCES_NAME
+
+
+def models_path() -> Path:
+    """The person's own servers and figures of models, in `config_dir`; the program writes it."""
+    return config_dir() / MODELS_NAME
 
 
 def ensure(directory: Path) -> Path:

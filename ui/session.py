@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QThreadPool, QTimer
 
 from explorer import paths
-from explorer.models.door import ModelDoor
+from explorer.models.door import ModelDoor, ModelDoorConfig
 from explorer.preferences import Preferences
 from explorer.settings.opening import following_extensions
 from explorer.store import DamagedError, Store, StoreError
@@ -98,7 +98,8 @@ class WindowSession(QObject):
             await self._done.wait()
             await self.desk.tasks.close()
             return 1
-        door, extensions = ModelDoor(), following_extensions(self.desk.live)
+        door = ModelDoor(ModelDoorConfig(own=paths.models_path()))
+        extensions = following_extensions(self.desk.live)
         bench = Workbench(store, door, extensions=extensions)
         self.desk.bench = bench
         stop_watching = bench.watch(asyncio.get_running_loop().call_soon_threadsafe)

@@ -14,7 +14,7 @@ from pathlib import Path
 from explorer import paths
 from explorer.cli import CommandFailed, UsageError
 from explorer.formats import FormatError
-from explorer.models.door import ModelDoor
+from explorer.models.door import ModelDoor, ModelDoorConfig
 from explorer.settings.opening import following_extensions, live_settings
 from explorer.store import DamagedError, SessionRow, Store, StoreError
 from explorer.work.document import Document
@@ -45,7 +45,7 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         raise CommandFailed(f"{error} {hint}") from error
     except (StoreError, OSError) as error:
         raise CommandFailed(str(error)) from error
-    door, live = ModelDoor(), live_settings()
+    door, live = ModelDoor(ModelDoorConfig(own=paths.models_path())), live_settings()
     door.use_api_base(live.get("models.apiBase") or "")
     extensions = following_extensions(live)
     try:
