@@ -1,293 +1,245 @@
-"""The conversation of the active path: what was said last, and what is being said now.
+"""The conversation of the active path: what was said and done, and what is being said now.
 
-Only the newest messages are laid out; older ones are added on request. Text that arrives while
-the agent answers is gathered and shown 30 times a second.
+All of it is there from the first message to the last; only what is looked at is read and laid out.
+What arrives while the agent answers is gathered and shown 30 times a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QResizeEvent
+from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import (
-    QFont,
-    QKeyEvent,
-    QResizeEvent,
-    QTextBlockFormat,
-    QTextCharFormat,
-    QTextCursor,
-)
-from PySide6.QtWidgets import QTextBrowser, QWidget
-
-from explorer.session.describe import blocks_of, call_title, summary_line, text_of
-from explorer.session.kinds import Flag, Kind
-from explorer.tokens.estimate import utf16_units
+from explorer.agent.events import RoundStarted, ToolEnded, ToolOutput, ToolStarted, TurnEvent
+from explorer.models.door import TextDelta, ThinkingDelta, ToolCallReady
+from explorer.models.retry import Retry
 from ui import theme
-from ui.agent.marked import Run, Style, runs
+from ui.agent.view.copying import conversation_words
+from ui.agent.view.find_bar import FindBar
+from ui.agent.view.find_control import FindControl
+from ui.agent.view.reader import ShownDocument
+from ui.agent.view.view import ConversationView
+from ui.widgets.notice import AddressStrip
 
-SHOWN_AT_ONCE = 40
-LONGEST = 2000
 FLUSH_MS = 33
-
-RENDERED_LIVE = 8_000
-"""Characters up to which a reply is rendered anew with every piece that arrives."""
-
-_MARKED = frozenset(
-    {Kind.USER, Kind.ASSISTANT, Kind.CUSTOM_MESSAGE, Kind.COMPACTION, Kind.BRANCH_SUMMARY}
-)
-"""Who writes Markdown."""
+_WEB = ("http", "https")
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One line of the conversation: who, what, and the entry that it comes from."""
-
-    who: str
-    text: str
-    entry: int
-    kind: Kind
-    flags: int = 0
-    mono: bool = False
-
-
-def lines_of(index: int, kind: Kind, flags: int, entry: Mapping[str, Any]) -> list[Said]:
-    """How an entry reads in the conversation; nothing for entries that are not said."""
-    message = entry.get("message") if isinstance(entry.get("message"), Mapping) else {}
-    assert isinstance(message, Mapping)
-    if kind is Kind.USER:
-        return [Said("You", text_of(message.get("content")) or "(image)", index, kind, flags)]
-    if kind is Kind.ASSISTANT:
-        return _reply(index, flags, message)
-    if kind is Kind.TOOL_RESULT:
-        text = text_of(message.get("content"))
-        count = text.count("\n") + 1
-        shown = text if count <= 3 else f"{count:,} lines"
-        word = "failed" if flags & Flag.ERROR else "result"
-        return [Said(word, shown, index, kind, flags, mono=True)]
-    if kind is Kind.BASH_EXECUTION:
-        return [Said("Shell", str(message.get("command", "")), index, kind, flags, mono=True)]
-    if kind in (Kind.COMPACTION, Kind.BRANCH_SUMMARY):
-        who = "Compacted" if kind is Kind.COMPACTION else "Branch"
-        return [Said(who, summary_line(str(entry.get("summary", ""))), index, kind, flags)]
-    if kind is Kind.CUSTOM_MESSAGE and not flags & Flag.HIDDEN:
-        return [Said("Note", text_of(entry.get("content")), index, kind, flags)]
-    return []
-
-
-def _reply(index: int, flags: int, message: Mapping[str, Any]) -> list[Said]:
-    said: list[Said] = []
-    for block in blocks_of(message.get("content")):
-        if block.get("type") == "text" and str(block.get("text", "")).strip():
-            said.append(Said("Agent", str(block["text"]).strip(), index, Kind.ASSISTANT, flags))
-        elif block.get("type") == "toolCall":
-            name = str(block.get("name", ""))
-            title = call_title(name, block.get("arguments")).removeprefix(name).strip()
-            said.append(
-                Said(name, title, index, Kind.ASSISTANT, int(Flag.HAS_TOOL_CALL), mono=True)
-            )
-    if flags & (Flag.ERROR | Flag.ABORTED):
-        word = "Failed" if flags & Flag.ERROR else "Stopped"
-        reason = str(message.get("errorMessage") or "The reply was stopped.")
-        said.append(Said(word, reason, index, Kind.ASSISTANT, flags))
-    return said
-
-
-class Conversation(QTextBrowser):
-    """Shows lines, then what streams in. Clicking the name of a line shows its entry."""
+class Conversation(QWidget):
+    """The view, the bar for finding, and the way back to the end."""
 
     entry_requested = Signal(int)
-    earlier_requested = Signal()
+    """Show an entry on the map."""
+    left = Signal()
+    """Escape was pressed where there was nothing to let go of."""
+    told = Signal(str)
+    """A passing word for the status bar."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Conversation at the leaf")
-        self.setOpenLinks(False)
-        # Tab would stop at every line's name; the arrow keys of the map lead to the same entries.
-        self.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse
-            | Qt.TextInteractionFlag.TextSelectableByKeyboard
-            | Qt.TextInteractionFlag.LinksAccessibleByMouse
-        )
-        self.setUndoRedoEnabled(False)
-        self.setProperty("plain", True)
-        self.setFrameShape(QTextBrowser.Shape.NoFrame)
-        self.document().setDocumentMargin(theme.S16)
-        self.anchorClicked.connect(self._clicked)
-        self._pending: list[str] = []
-        self._streamed, self._streamed_from = "", 0
-        self._streamed_runs: list[Run] = []
-        self._streaming = False
-        self._has_earlier = False
+        self.view = ConversationView(self)
+        self.bar = FindBar(self)
+        self.finding = FindControl(self.view, self.bar)
+        self.address = AddressStrip(_open_address, self)
+        self._hint = QLabel(self.view)
+        self._hint.setWordWrap(True)
+        theme.set_tone(self._hint, "dim")
+        self.end_button = QToolButton(self.view)
+        self.end_button.setText("To the end")
+        self.end_button.setToolTip("Go to the last words and follow them (End)")
+        self.end_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.end_button.setProperty("floating", True)
+        theme.bind_icon(self.end_button, "chevron-down", "accent")
+        self.end_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.end_button.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for part in (self.bar, self.address):
+            column.addWidget(part)
+        column.addWidget(self.view, 1)
+        self.setFocusProxy(self.view)
         self._timer = QTimer(self)
         self._timer.setInterval(FLUSH_MS)
         self._timer.timeout.connect(self.flush)
+        self._dirty = False
+        self._words: list[str] = []
+        self._connect()
 
-    def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Nothing outside the text is ever fetched: session text is not trusted."""
-        return None
+    def _connect(self) -> None:
+        view = self.view
+        view.entry_requested.connect(self.entry_requested)
+        view.link_asked.connect(self._link_asked)
+        view.file_asked.connect(lambda path: self.address.ask(path, False))
+        view.left.connect(self.left)
+        view.told.connect(self.told)
+        view.at_end_changed.connect(self._end_changed)
+        self.end_button.clicked.connect(view.to_end)
 
-    def show_lines(self, said: list[Said], earlier: int) -> None:
-        """Replace everything; ``earlier`` counts the messages above that are not shown."""
-        self._pending.clear()
-        self._streaming = False
-        self._timer.stop()
-        self.clear()
-        self._has_earlier = earlier > 0
-        # One edit is laid out once.
-        edit = self._cursor()
-        edit.beginEditBlock()
-        if earlier:
-            self._paragraph()
-            self._insert(f"{earlier:,} earlier messages", href="earlier:")
-        for line in said:
-            self.add(line)
-        edit.endEditBlock()
-        self.to_end()
+    # what is shown -------------------------------------------------------------------------------
 
-    def add(self, line: Said) -> None:
-        """One more line at the end."""
-        self.flush()
-        self._streaming = False
-        self._paragraph()
-        color = theme.role_color(line.kind, line.flags)
-        self._insert(line.who, href=f"entry:{line.entry}", color=color)
-        self._insert("\t")
-        text = line.text if len(line.text) <= LONGEST else line.text[:LONGEST] + " …"
-        if line.mono or line.kind not in _MARKED:
-            self._insert(text, mono=line.mono)
+    def show_document(self, document: ShownDocument | None) -> None:
+        """Show the active path of another session from its end, or nothing."""
+        self._stop_gathering()
+        view = self.view
+        view.selection.clear()
+        view.focused, view.current, view.marked = None, None, -1
+        view.flow.show(document)
+        view.to_end()
+        self._show_hint()
+        self.finding.refresh()
+
+    def refresh(self) -> None:
+        """The leaf has moved, or entries were added: show the active path as it is now."""
+        view = self.view
+        before = len(view.flow.items)
+        kept = view.flow.refresh()
+        if kept < before:
+            # Another branch: the reader is shown what is at its end.
+            view.selection.clear()
+            view.to_end()
         else:
-            self._insert_marked(text)
+            view.place()
+        self._show_hint()
+        self.finding.refresh()
 
-    def begin(self) -> None:
-        """A reply starts to arrive."""
-        self._paragraph()
-        self._insert("Agent", color=theme.role_color(Kind.ASSISTANT, int(Flag.HAS_TEXT)))
-        self._insert("\t")
-        self._streaming = True
-        self._streamed, self._streamed_from = "", self._cursor().position()
-        self._streamed_runs = []
+    def append(self, first: int, count: int) -> None:
+        """Entries came in."""
+        self.refresh()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.show_document(None)
+
+    def set_placeholder(self, words: str) -> None:
+        """What an empty conversation says."""
+        self._hint.setText(words)
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        self._hint.setVisible(self.view.flow.count == 0)
+        self._place_extras()
+
+    def reveal(self, entry: int) -> bool:
+        """Scroll to an entry and mark it; False when it is not on the active path."""
+        return self.view.reveal(entry)
+
+    def toPlainText(self) -> str:
+        """All that is said, read and put together now; for short conversations."""
+        self.flush()
+        return conversation_words(self.view.flow)
+
+    # what arrives --------------------------------------------------------------------------------
+
+    def set_running(self, running: bool) -> None:
+        """A turn runs: calls without a result may still get one. Its end makes void what was not
+        stored."""
+        flow = self.view.flow
+        if flow.states.running == running:
+            return
+        self._stop_gathering()
+        flow.states.running = running
+        if not running:
+            flow.end_live()
+            flow.states.calls.clear()
+        if len(flow.items):
+            flow.reread(len(flow.items) - 1)
+        self.view.place()
+        self._show_hint()
+
+    def turn_event(self, event: TurnEvent) -> None:
+        """What a running turn tells; shown with the next tick."""
+        flow = self.view.flow
+        if isinstance(event, TextDelta):
+            self._words.append(event.text)
+        elif isinstance(event, ToolOutput):
+            flow.states.said(event.call_id, event.text)
+        else:
+            self._take_words()
+            if isinstance(event, ThinkingDelta):
+                flow.begin_live().thought(event.text)
+            elif isinstance(event, ToolCallReady):
+                flow.begin_live().called(event.call)
+            elif isinstance(event, ToolStarted):
+                flow.states.started(event.call.id)
+            elif isinstance(event, ToolEnded):
+                outcome = event.outcome
+                flow.states.ended(event.call.id, outcome.text, outcome.is_error)
+            elif isinstance(event, Retry):
+                flow.end_live()
+                flow.begin_live().waiting = event.told
+            elif isinstance(event, RoundStarted):
+                flow.end_live()
+            else:
+                return
+        self._gather()
+
+    def set_waiting(self, call_id: str, waiting: bool) -> None:
+        """The person is asked whether a call may run, or has answered."""
+        self.view.flow.states.waits(call_id, waiting)
+        self._gather()
 
     def feed(self, text: str) -> None:
-        """A piece of the reply; shown at the next flush."""
-        if not self._streaming:
-            follows = self._at_end()
-            self.begin()
-            if follows:
-                self.to_end()
-        self._pending.append(text)
+        """More of the reply that is arriving."""
+        self._words.append(text)
+        self._gather()
+
+    def _gather(self) -> None:
+        self._dirty = True
         if not self._timer.isActive():
             self._timer.start()
 
-    def flush(self) -> None:
-        self._timer.stop()
-        if not self._pending:
-            return
-        text = "".join(self._pending)
-        self._pending.clear()
-        at_end = self._at_end()
-        self._streamed += text
-        if len(self._streamed) <= RENDERED_LIVE:
-            self._show_streamed()
-        else:
-            self._insert(text)
-        if at_end:
-            self.to_end()
+    def _take_words(self) -> None:
+        if self._words:
+            words, self._words = "".join(self._words), []
+            self.view.flow.begin_live().said(words)
 
-    def _show_streamed(self) -> None:
-        """Show what came in from the first character on that looks different now: the rest of a
-        long reply is neither taken out nor laid out again."""
-        now, same = runs(self._streamed), 0
-        place = self._streamed_from
-        for old, new in zip(self._streamed_runs, now, strict=False):
-            if old != new:
-                break
-            same += 1
-            place += utf16_units(new.text)
-        cursor = QTextCursor(self.document())
-        cursor.beginEditBlock()
-        cursor.setPosition(place)
-        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
-        cursor.removeSelectedText()
-        self._insert_runs(cursor, now[same:])
-        cursor.endEditBlock()
-        self._streamed_runs = now
+    def _stop_gathering(self) -> None:
+        self._words.clear()
+        self._timer.stop()
+        self._dirty = False
+
+    def flush(self) -> None:
+        """Show what has come since the last tick."""
+        if not self._dirty:
+            self._timer.stop()
+            return
+        self._take_words()
+        self._dirty = False
+        flow = self.view.flow
+        if len(flow.items) and flow.states.calls:
+            flow.reread(len(flow.items) - 1)
+        flow.live_changed()
+        self.view.place()
+        self._show_hint()
+
+    # what lies over it ---------------------------------------------------------------------------
+
+    def _link_asked(self, address: str) -> None:
+        self.address.ask(address, QUrl(address).scheme().lower() in _WEB)
+
+    def _end_changed(self, at_end: bool) -> None:
+        self.end_button.setVisible(not at_end)
+        self._place_extras()
+
+    def _place_extras(self) -> None:
+        port = self.view.viewport().geometry()
+        button = self.end_button
+        button.adjustSize()
+        corner = port.bottomRight()
+        button.move(corner.x() - button.width() - theme.S8, corner.y() - button.height() - theme.S8)
+        room = port.adjusted(theme.S16, theme.S12, -theme.S16, -theme.S12)
+        self._hint.setGeometry(
+            room.x(), room.y(), room.width(), self._hint.heightForWidth(room.width())
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Who reads the end goes on reading the end."""
-        at_end = self._at_end()
         super().resizeEvent(event)
-        if at_end:
-            self.to_end()
+        self._place_extras()
 
-    def to_end(self) -> None:
-        bar = self.verticalScrollBar()
-        bar.setValue(bar.maximum())
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, 6)
 
-    def _at_end(self) -> bool:
-        bar = self.verticalScrollBar()
-        return bar.value() >= bar.maximum() - 4
 
-    def _cursor(self) -> QTextCursor:
-        cursor = QTextCursor(self.document())
-        cursor.movePosition(QTextCursor.MoveOperation.End)
-        return cursor
-
-    def _paragraph(self) -> None:
-        cursor = self._cursor()
-        form = QTextBlockFormat()
-        indent = self.fontMetrics().horizontalAdvance("Compacted") + theme.S16
-        form.setLeftMargin(indent)
-        form.setTextIndent(-indent)
-        form.setBottomMargin(theme.S4)
-        if self.document().isEmpty():
-            cursor.setBlockFormat(form)
-        else:
-            cursor.insertBlock(form)
-        if self.tabStopDistance() != indent:
-            self.setTabStopDistance(indent)
-
-    def _insert_marked(self, text: str) -> None:
-        """Insert a text with its code and its bold words shown as such."""
-        self._insert_runs(self._cursor(), runs(text))
-
-    def _insert_runs(self, cursor: QTextCursor, found: list[Run]) -> None:
-        now = theme.theme()
-        for run in found:
-            form = QTextCharFormat()
-            form.setForeground(now.ink)
-            if run.style in (Style.CODE, Style.BLOCK):
-                form.setFont(theme.mono_font())
-                form.setBackground(now.panel)
-            elif run.style is Style.BOLD:
-                form.setFontWeight(QFont.Weight.Bold)
-            cursor.insertText(run.text.replace("\n", "\u2028"), form)
-
-    def _insert(self, text: str, *, href: str = "", color: Any = None, mono: bool = False) -> None:
-        form = QTextCharFormat()
-        form.setForeground(color or (theme.theme().accent if href else theme.theme().ink))
-        if mono:
-            form.setFont(theme.mono_font())
-        if href:
-            form.setAnchor(True)
-            form.setAnchorHref(href)
-            form.setFontUnderline(False)
-        cursor = self._cursor()
-        cursor.insertText(text.replace("\n", "\u2028"), form)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Going up from the top asks for what was said before."""
-        bar = self.verticalScrollBar()
-        upwards = (Qt.Key.Key_Up, Qt.Key.Key_PageUp, Qt.Key.Key_Home)
-        if event.key() in upwards and self._has_earlier and bar.value() == bar.minimum():
-            self.earlier_requested.emit()
-            return
-        super().keyPressEvent(event)
-
-    def _clicked(self, url: QUrl) -> None:
-        scheme, _, rest = url.toString().partition(":")
-        if scheme == "entry":
-            self.entry_requested.emit(int(rest))
-        elif scheme == "earlier":
-            self.earlier_requested.emit()
+def _open_address(address: str) -> None:
+    QDesktopServices.openUrl(QUrl(address))

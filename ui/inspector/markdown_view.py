@@ -98,6 +98,17 @@ class InertDocument(QTextDocument):
         return QByteArray()
 
 
+def render_markdown(document: QTextDocument, text: str) -> None:
+    """Fill a document that loads nothing with Markdown, in the theme's type and colours."""
+    document.setDefaultFont(ui_font())
+    features = (
+        QTextDocument.MarkdownFeature.MarkdownDialectGitHub
+        | QTextDocument.MarkdownFeature.MarkdownNoHTML
+    )
+    document.setMarkdown(keep_breaks(_images_as_links(text)), features)
+    _Restyle(document).run()
+
+
 class MarkdownView(QTextBrowser):
     """Rendered text as high as it is; it does not scroll by itself."""
 
@@ -137,14 +148,7 @@ class MarkdownView(QTextBrowser):
         return self._source
 
     def _render(self) -> None:
-        document = self.document()
-        document.setDefaultFont(ui_font())
-        features = (
-            QTextDocument.MarkdownFeature.MarkdownDialectGitHub
-            | QTextDocument.MarkdownFeature.MarkdownNoHTML
-        )
-        document.setMarkdown(keep_breaks(_images_as_links(self._source)), features)
-        _Restyle(document).run()
+        render_markdown(self.document(), self._source)
         self._refit()
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:

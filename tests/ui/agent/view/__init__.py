@@ -1,0 +1,1 @@
+"""The conversation: its pieces, and the whole of it under real events."""

@@ -1,0 +1,345 @@
+"""Parts laid out at a width: they paint themselves, find characters, and take selections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QPainter,
+    QPalette,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextOption,
+)
+
+from ui import theme
+from ui.agent.view.inks import Inks
+from ui.agent.view.parts import Code, Diff, Note, Part, Prose
+from ui.inspector.code import colour
+from ui.inspector.markdown_view import InertDocument, render_markdown
+from ui.widgets.plain_text import split_lines
+
+WHOLE = 1 << 30
+"""As the end of a selection: everything."""
+
+
+class Zone(NamedTuple):
+    """Something in a box that does something when it is clicked."""
+
+    rect: QRectF
+    deed: str
+    tip: str
+
+
+@dataclass(slots=True)
+class Looks:
+    """How a box is to look at this moment."""
+
+    selected: tuple[int, int] | None = None
+    """Characters of it that are selected."""
+    query: str = ""
+    current: int = -1
+    """Which of its hits is the one that was gone to."""
+    hovered: bool = False
+
+
+class Box:
+    """A part at a width. Coordinates are the surface's; y counts from the box's own top."""
+
+    height = 0.0
+    is_pending = False
+    """Whether it gets better looking when there is time (see ``improve``)."""
+
+    def __init__(self, part: Part, inks: Inks) -> None:
+        self.part, self.inks = part, inks
+
+    @property
+    def left(self) -> float:
+        """Where its content begins."""
+        return self.inks.left + (theme.S12 if self.part.inset else 0)
+
+    def paint(self, painter: QPainter, top: float, looks: Looks, clip: QRectF) -> None:
+        """Draw it; ``top`` and ``clip`` (what is to be drawn at all) are the surface's."""
+
+    def place(self, at: QPointF) -> int:
+        """The position of a character at a point; 0 where there is no text."""
+        return 0
+
+    def length(self) -> int:
+        """Positions that its text has."""
+        return 0
+
+    def text(self, first: int = 0, end: int = WHOLE) -> str:
+        """The words between two positions, as they are shown."""
+        return self.part.words
+
+    def markdown(self, first: int, end: int) -> str:
+        """The words between two positions as Markdown."""
+        return self.text(first, end)
+
+    def zones(self) -> list[Zone]:
+        """What can be clicked."""
+        return []
+
+    def link(self, at: QPointF) -> str:
+        """The address of the link at a point, or nothing."""
+        return ""
+
+    def hits(self, query: str) -> list[tuple[int, int]]:
+        """Where a text occurs, by positions."""
+        return []
+
+    def hit_rect(self, number: int, query: str) -> QRectF:
+        """Where a hit is, for scrolling to it."""
+        return QRectF(self.left, 0, 1, min(self.height, 20))
+
+    def improve(self) -> None:
+        """Do what was put off for the sake of the first paint; the height stays."""
+
+
+class DocumentBox(Box):
+    """A box around a text document."""
+
+    text_top = 0.0
+    padding = 0.0
+    tint = "ink"
+
+    def __init__(self, part: Part, inks: Inks) -> None:
+        super().__init__(part, inks)
+        self.document: QTextDocument = InertDocument()
+        self.document.setUndoRedoEnabled(False)
+        self.document.setDocumentMargin(0)
+        self.document.setIndentWidth(20)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.document.setDefaultTextOption(option)
+        self._found: tuple[str, list[tuple[int, int]]] = ("", [])
+
+    def fit(self, width: float) -> QSizeF:
+        """Lay the document out."""
+        self.document.setTextWidth(max(width, 20))
+        return self.document.size()
+
+    @property
+    def text_left(self) -> float:
+        """Where the document begins."""
+        return self.left + self.padding
+
+    def paint(self, painter: QPainter, top: float, looks: Looks, clip: QRectF) -> None:
+        context = QAbstractTextDocumentLayout.PaintContext()
+        palette = QPalette()
+        palette.setColor(QPalette.ColorRole.Text, getattr(self.inks.now, self.tint))
+        context.palette = palette
+        origin = QPointF(self.text_left, top + self.text_top)
+        context.clip = clip.translated(-origin)
+        context.selections = self._selections(looks)
+        painter.save()
+        painter.translate(origin)
+        self.document.documentLayout().draw(painter, context)
+        painter.restore()
+
+    def _selections(self, looks: Looks) -> list[QAbstractTextDocumentLayout.Selection]:
+        found = []
+        if looks.query:
+            for number, (first, end) in enumerate(self.hits(looks.query)):
+                current = number == looks.current
+                fill = self.inks.current_hit if current else self.inks.hit
+                ink = self.inks.now.on_accent if current else self.inks.now.ink
+                found.append(self._marked(first, end, fill, ink))
+        if looks.selected is not None:
+            first, end = looks.selected
+            found.append(self._marked(first, end, self.inks.selection, None))
+        return found
+
+    def _marked(
+        self, first: int, end: int, fill: QColor, ink: QColor | None
+    ) -> QAbstractTextDocumentLayout.Selection:
+        mark = QAbstractTextDocumentLayout.Selection()
+        mark.cursor = self._cursor(first, end)
+        form = QTextCharFormat()
+        form.setBackground(fill)
+        if ink is not None:
+            form.setForeground(ink)
+        mark.format = form
+        return mark
+
+    def _cursor(self, first: int, end: int) -> QTextCursor:
+        cursor = QTextCursor(self.document)
+        cursor.setPosition(min(first, self.length()))
+        cursor.setPosition(min(end, self.length()), QTextCursor.MoveMode.KeepAnchor)
+        return cursor
+
+    def place(self, at: QPointF) -> int:
+        point = at - QPointF(self.text_left, self.text_top)
+        hit = self.document.documentLayout().hitTest(point, Qt.HitTestAccuracy.FuzzyHit)
+        return max(hit, 0)
+
+    def word_at(self, position: int, unit: QTextCursor.SelectionType) -> tuple[int, int]:
+        """The word or the line around a position."""
+        cursor = self._cursor(position, position)
+        cursor.select(unit)
+        return cursor.selectionStart(), cursor.selectionEnd()
+
+    def length(self) -> int:
+        return self.document.characterCount() - 1
+
+    def text(self, first: int = 0, end: int = WHOLE) -> str:
+        words = self._cursor(first, end).selectedText()
+        return words.replace("\u2029", "\n").replace("\u2028", "\n").replace("\u00a0", " ")
+
+    def link(self, at: QPointF) -> str:
+        return self.document.documentLayout().anchorAt(at - QPointF(self.text_left, self.text_top))
+
+    def hits(self, query: str) -> list[tuple[int, int]]:
+        if self._found[0] != query:
+            found = []
+            cursor = self.document.find(query, 0)
+            while not cursor.isNull():
+                found.append((cursor.selectionStart(), cursor.selectionEnd()))
+                cursor = self.document.find(query, cursor)
+            self._found = query, found
+        return self._found[1]
+
+    def hit_rect(self, number: int, query: str) -> QRectF:
+        found = self.hits(query)
+        if not 0 <= number < len(found):
+            return super().hit_rect(number, query)
+        block = self.document.findBlock(found[number][0])
+        rect = self.document.documentLayout().blockBoundingRect(block)
+        line = block.layout().lineForTextPosition(found[number][0] - block.position())
+        if line.isValid():
+            y = rect.top() + line.y()
+            return QRectF(self.text_left, self.text_top + y, 1, line.height())
+        return rect.translated(self.text_left, self.text_top)
+
+
+class ProseBox(DocumentBox):
+    """Markdown."""
+
+    def __init__(self, part: Prose, inks: Inks) -> None:
+        super().__init__(part, inks)
+        self.tint = "dim" if part.inset else "ink"
+        render_markdown(self.document, part.text)
+        self.height = self.fit(inks.right - self.left).height()
+
+    def markdown(self, first: int, end: int) -> str:
+        if first <= 0 and end >= self.length():
+            assert isinstance(self.part, Prose)
+            return self.part.text
+        fragment = self._cursor(first, end).selection()
+        return fragment.toMarkdown(QTextDocument.MarkdownFeature.MarkdownDialectGitHub).strip("\n")
+
+
+class NoteBox(DocumentBox):
+    """Small words, with a sign where they say why something failed."""
+
+    def __init__(self, part: Note, inks: Inks) -> None:
+        super().__init__(part, inks)
+        self.tint = part.tint
+        self.padding = inks.sign + theme.S4 if part.icon else 0
+        self.document.setDefaultFont(inks.small if not part.icon else inks.ui)
+        self.document.setPlainText(part.text)
+        self.height = self.fit(inks.right - self.left - self.padding).height()
+
+    def paint(self, painter: QPainter, top: float, looks: Looks, clip: QRectF) -> None:
+        part = self.part
+        assert isinstance(part, Note)
+        if part.icon:
+            sign = self.inks.sign
+            picture = theme.icon_pixmap(part.icon, part.tint, sign, self.inks.dpr)
+            middle = top + (self.inks.metrics.height() - sign) / 2
+            painter.drawPixmap(QPointF(self.left, middle), picture)
+        super().paint(painter, top, looks, clip)
+
+
+class CodeBox(DocumentBox):
+    """Code, an output or a diff on a panel of its own; long ones are several boxes in a row."""
+
+    def __init__(self, part: Code | Diff, inks: Inks) -> None:
+        super().__init__(part, inks)
+        self.opens = part.opens if isinstance(part, Code) else True
+        self.closes = part.closes if isinstance(part, Code) else True
+        self.padding = theme.S12 if not part.inset else theme.S8
+        self._headed = self.opens and isinstance(part, Code) and part.fenced
+        head = inks.small_metrics.height() + theme.S8 if self._headed else theme.S4
+        self.text_top = head if self.opens else 0
+        self.document.setDefaultFont(inks.mono)
+        self._copy_side = inks.sign + theme.S8
+        if isinstance(part, Code):
+            self._shown, _ = split_lines(part.text)
+            self.document.setPlainText(self._shown)
+            self.is_pending = part.coloured and bool(part.language or part.path)
+        else:
+            self._fill_diff(part)
+        room = inks.right - self.left - 2 * self.padding
+        room -= 0 if self._headed else self._copy_side
+        size = self.fit(room)
+        self.height = self.text_top + size.height() + (theme.S8 if self.closes else 0)
+
+    def _fill_diff(self, part: Diff) -> None:
+        now = self.inks.now
+        fills = {"+": now.added, "-": now.removed}
+        lines = part.lines
+        words = (f"{line.sign.replace('@', ' ')} {line.text[:998]}" for line in lines)
+        self.document.setPlainText("\n".join(words))
+        block = self.document.begin()
+        for line in lines:
+            if (fill := fills.get(line.sign)) is not None:
+                form = QTextBlockFormat()
+                form.setBackground(fill)
+                QTextCursor(block).mergeBlockFormat(form)
+            block = block.next()
+
+    @property
+    def surface(self) -> QRectF:
+        """The panel behind it."""
+        return QRectF(self.left, 0, self.inks.right - self.left, self.height)
+
+    def paint(self, painter: QPainter, top: float, looks: Looks, clip: QRectF) -> None:
+        now, panel = self.inks.now, self.surface.translated(0, top)
+        painter.save()
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(now.panel)
+        painter.setClipRect(panel.intersected(clip))
+        # Corners only where the block begins and ends.
+        above = 0 if self.opens else theme.RADIUS
+        below = 0 if self.closes else theme.RADIUS
+        painter.drawRoundedRect(panel.adjusted(0, -above, 0, below), theme.RADIUS, theme.RADIUS)
+        painter.restore()
+        if self._headed:
+            self._paint_head(painter, top)
+        super().paint(painter, top, looks, clip)
+        if self.opens:
+            rect = self._copy_rect().translated(0, top)
+            sign = self.inks.sign
+            picture = theme.icon_pixmap(
+                "copy", "ink" if looks.hovered else "dim", sign, self.inks.dpr
+            )
+            corner = rect.center() - QPointF(sign / 2, sign / 2)
+            painter.drawPixmap(corner, picture)
+
+    def _paint_head(self, painter: QPainter, top: float) -> None:
+        assert isinstance(self.part, Code)
+        painter.setFont(self.inks.small)
+        painter.setPen(self.inks.now.dim)
+        baseline = top + theme.S4 + self.inks.small_metrics.ascent()
+        painter.drawText(QPointF(self.text_left, baseline), self.part.language or "text")
+
+    def _copy_rect(self) -> QRectF:
+        side = self._copy_side
+        return QRectF(self.inks.right - side - 2, 2, side, side)
+
+    def zones(self) -> list[Zone]:
+        return [Zone(self._copy_rect(), "copy", "Copy the code")] if self.opens else []
+
+    def improve(self) -> None:
+        self.is_pending = False
+        part = self.part
+        if isinstance(part, Code):
+            colour(self.document, self.document.begin(), part.text, part.language, part.path)

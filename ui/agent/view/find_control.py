@@ -1,0 +1,146 @@
+"""From the find bar to the places in the conversation, and through them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
+
+from ui.agent.view.find_bar import FindBar
+from ui.agent.view.finding import Found, Hit, Search
+from ui.agent.view.view import ConversationView
+
+_AGAIN_MS = 400
+"""After something was added: the search is made again when it has been quiet so long."""
+
+
+class _Signals(QObject):
+    told = Signal(object, object)
+
+
+class _Task(QRunnable):
+    def __init__(self, search: Search, signals: _Signals) -> None:
+        super().__init__()
+        self._search, self._signals = search, signals
+
+    def run(self) -> None:
+        found = self._search.run()
+        try:
+            self._signals.told.emit(self._search, found)
+        except RuntimeError:
+            return  # the view was deleted meanwhile: nobody waits for it
+
+
+class FindControl(QObject):
+    """One search at a time; what it finds is counted while it goes on."""
+
+    def __init__(self, view: ConversationView, bar: FindBar) -> None:
+        super().__init__(view)
+        self._view, self._bar = view, bar
+        self._search: Search | None = None
+        self._found = Found((), 0, 0)
+        self._is_over = True
+        self._moved = False
+        self._signals = _Signals(self)
+        self._signals.told.connect(self._told)
+        self._again = QTimer(self)
+        self._again.setSingleShot(True)
+        self._again.setInterval(_AGAIN_MS)
+        self._again.timeout.connect(lambda: self._start(self._view.query, keep=True))
+        bar.asked.connect(self._start)
+        bar.step_asked.connect(self.step)
+        bar.closed.connect(self._closed)
+        view.find_asked.connect(bar.open_bar)
+        view.step_asked.connect(self.step)
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """The places found so far, in the order of reading."""
+        return self._found.hits
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything has been looked at."""
+        return self._is_over
+
+    def refresh(self) -> None:
+        """The conversation is another one now, or longer."""
+        if self._view.query:
+            self._again.start()
+
+    def _start(self, query: str, keep: bool = False) -> None:
+        self._stop()
+        view = self._view
+        view.query = query
+        if not keep:
+            view.current, self._moved = None, False
+        view.viewport().update()
+        document, items = view.flow.document, view.flow.items
+        if not query or document is None:
+            self._found, self._is_over = Found((), 0, 0), True
+            self._bar.tell("")
+            return
+        if not keep:
+            self._found = Found((), 0, len(items))
+        self._is_over = False
+        chosen = [(head, items.results(at)) for at, head in enumerate(items.heads)]
+        signals = self._signals
+
+        def told(found: Found) -> None:
+            signals.told.emit(search, found)
+
+        search = self._search = Search(document, chosen, query, told)
+        QThreadPool.globalInstance().start(_Task(search, signals))
+        self._say()
+
+    def _stop(self) -> None:
+        self._again.stop()
+        if self._search is not None:
+            self._search.stop()
+            self._search = None
+
+    def _closed(self) -> None:
+        self._stop()
+        self._view.query, self._view.current = "", None
+        self._view.viewport().update()
+        self._view.setFocus()
+
+    def _told(self, search: Search, found: Found) -> None:
+        if search is not self._search:
+            return
+        self._found, self._is_over = found, found.looked_at >= found.of
+        if self._is_over:
+            self._search = None
+        if not self._moved and found.hits and self._view.current is None:
+            self._begin()
+        self._say()
+
+    def _begin(self) -> None:
+        """Without a step of the person's own: the last place above the end of what is seen."""
+        seen = self._view.placed
+        last = self._view.flow.entry(seen[-1].item) if seen else -1
+        hits = self._found.hits
+        above = [hit for hit in hits if last < 0 or hit.entry <= last]
+        self._view.go_to(above[-1] if above else hits[0])
+
+    def step(self, step: int) -> None:
+        """To the next place, or the one before; round at the ends."""
+        hits = self._found.hits
+        if not hits:
+            return
+        self._moved = True
+        current = self._view.current
+        at = hits.index(current) + step if current in hits else (0 if step > 0 else -1)
+        self._view.go_to(hits[at % len(hits)])
+        self._say()
+
+    def _say(self) -> None:
+        hits, current = self._found.hits, self._view.current
+        if not self._view.query:
+            self._bar.tell("")
+            return
+        of = f"{len(hits):,}{'' if self._is_over else '+'}"
+        if not hits:
+            self._bar.tell("no places" if self._is_over else "searching…")
+        elif current in hits:
+            self._bar.tell(f"{hits.index(current) + 1:,} of {of}")
+        else:
+            self._bar.tell(f"{of} places")

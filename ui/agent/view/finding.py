@@ -1,0 +1,128 @@
+"""Finding words in the whole conversation: in a thread, item by item, from the newest up."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ui.agent.view.calls import CallStates
+from ui.agent.view.parts import Code, Diff, Note, Part, Prose, Row
+from ui.agent.view.reader import ShownDocument, read_item
+from ui.agent.view.reading import parts_of
+from ui.inspector.gather import READ_ERRORS
+
+_TOLD_MS = 60
+"""Between two words of how far it is."""
+_BREATH_S = 0.001
+_EVERY = 8
+"""Items between two pauses, in which the window gets its turn."""
+
+_LINK = re.compile(r"!?\[([^\]\n]{0,500})\]\([^)\s]{0,2000}(?:\s[^)\n]{0,500})?\)")
+_MARKS = re.compile(
+    r"^[ \t]{0,12}(?:#{1,6}[ \t]+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|\d{1,9}[.)][ \t]+|>[ \t]?)+"
+    r"|\*\*|__|~~|`+|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|^[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|?)+$",
+    re.MULTILINE,
+)
+
+
+class Hit(NamedTuple):
+    """One place where the words occur: the part, and which of its places it is."""
+
+    entry: int
+    key: str
+    number: int
+
+    @property
+    def place(self) -> tuple[int, str]:
+        return self.entry, self.key
+
+
+class Found(NamedTuple):
+    """What was found so far: hits in the order of reading, and how many items were looked at."""
+
+    hits: tuple[Hit, ...]
+    looked_at: int
+    of: int
+
+
+def shown_words(part: Part) -> str:
+    """What of a part can be found: its words without the marks that Markdown leaves out."""
+    if isinstance(part, Prose):
+        return _MARKS.sub("", _LINK.sub(r"\1", part.text))
+    if isinstance(part, Row):
+        return part.text
+    if isinstance(part, Diff):
+        return "\n".join(f"{line.sign.replace('@', ' ')} {line.text}" for line in part.lines)
+    return part.text if isinstance(part, Code | Note) else ""
+
+
+def count_in(text: str, query: str) -> int:
+    """How often a text holds the words, whatever their case."""
+    return text.casefold().count(query.casefold())
+
+
+def hits_in(entry: int, parts: Sequence[Part], query: str) -> list[Hit]:
+    """All hits of an item."""
+    return [
+        Hit(entry, part.key, number)
+        for part in parts
+        for number in range(count_in(shown_words(part), query))
+    ]
+
+
+class Search:
+    """One search over a path; ``run`` belongs to a thread, ``stop`` may be called from any."""
+
+    def __init__(
+        self,
+        document: ShownDocument,
+        items: Sequence[tuple[int, Sequence[int]]],
+        query: str,
+        told: Callable[[Found], None],
+    ) -> None:
+        self._document, self._items, self._query, self._told = document, items, query, told
+        self._stopped = False
+        words = re.findall(r"[a-z0-9]+", query.casefold()) if query.isascii() else []
+        self._word = max(words, key=len, default="")
+        """What the line of an item that has a hit must hold."""
+
+    def stop(self) -> None:
+        self._stopped = True
+
+    def run(self) -> Found:
+        """Look through all items, newest first; what was found."""
+        found: list[list[Hit]] = []
+        last, count = time.monotonic(), len(self._items)
+        for number, (entry, results) in enumerate(reversed(self._items)):
+            if self._stopped:
+                break
+            if hits := self._look(entry, results):
+                found.append(hits)
+            if number % _EVERY == 0:
+                time.sleep(_BREATH_S)
+            if (time.monotonic() - last) * 1000 > _TOLD_MS:
+                last = time.monotonic()
+                self._told(_ordered(found, number + 1, count))
+        return _ordered(found, count, count)
+
+    def _look(self, entry: int, results: Sequence[int]) -> list[Hit]:
+        try:
+            if self._word and not self._may_hold((entry, *results)):
+                return []
+            item = read_item(self._document, entry, results, CallStates(), whole=True)
+            return hits_in(entry, parts_of(item, lambda _key: True), self._query)
+        except READ_ERRORS:
+            # An entry that cannot be read is told where it is shown; it holds no words.
+            return []
+
+    def _may_hold(self, entries: Sequence[int]) -> bool:
+        """Whether the stored lines hold a word of what is looked for."""
+        payloads = self._document.payloads
+        return any(self._word in payloads.raw(at).casefold() for at in entries)
+
+
+def _ordered(found: list[list[Hit]], looked_at: int, of: int) -> Found:
+    hits = tuple(hit for item in reversed(found) for hit in item)
+    return Found(hits, looked_at, of)

@@ -1,0 +1,126 @@
+"""Which entries of the active path are items of the conversation, and what belongs to each.
+
+An item is an entry that is said or told: a message, a summary, a change of model. Tool results
+are shown with the reply whose calls they answer, so they are items only where there is none.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import compress
+
+from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
+from explorer.session.tree import Path, SessionTree
+
+_TOLD = CONTEXT_KINDS | {
+    Kind.COMPACTION,
+    Kind.MODEL_CHANGE,
+    Kind.THINKING_LEVEL_CHANGE,
+    Kind.RESET_BOUNDARY,
+    Kind.CUSTOM,
+}
+_SHOWN = selector(_TOLD)
+_RESULTS = selector({Kind.TOOL_RESULT})
+_HIDDEN_MAYBE = selector({Kind.CUSTOM_MESSAGE, Kind.CUSTOM_ROLE, Kind.CUSTOM})
+_NOT_TOLD = bytes(value for value in range(256) if not _SHOWN[value])
+_NOT_RESULTS = bytes(0 if value == Kind.TOOL_RESULT else 1 for value in range(256))
+_REPLY, _RESULT = bytes([Kind.ASSISTANT]), bytes([Kind.TOOL_RESULT])
+_ORPHANS = re.compile(
+    b"(?<![" + re.escape(_REPLY) + re.escape(_RESULT) + b"])" + re.escape(_RESULT) + b"+"
+)
+
+
+class PathItems:
+    """The items of one path. Growing at the leaf costs what is new, not what is there."""
+
+    def __init__(self) -> None:
+        self.heads: list[int] = []
+        """The entry of each item, in order."""
+        self._path = Path([])
+        self._tree: SessionTree | None = None
+        self._last = b""
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    @property
+    def path(self) -> Path:
+        """All entries of the path."""
+        return self._path
+
+    def clear(self) -> None:
+        self.heads, self._path, self._tree, self._last = [], Path([]), None, b""
+
+    def show(self, tree: SessionTree, leaf: int) -> int:
+        """Take the path to a leaf (-1: an empty one); how many items from the first on stay.
+
+        What stays is unchanged but for the last of them, to which results may have come.
+        """
+        path = tree.path(leaf) if leaf >= 0 else Path([])
+        if tree is self._tree and len(self._path) and len(path) >= len(self._path):
+            old = self._path[len(self._path) - 1]
+            if path.position(old) == len(self._path) - 1:
+                kept = len(self.heads)
+                self._take(tree, path, path[len(self._path) :])
+                return kept
+        before = self.heads if tree is self._tree else []
+        self.heads, self._last = [], b""
+        self._take(tree, path, path)
+        return _same(before, self.heads)
+
+    def _take(self, tree: SessionTree, path: Path, new: Path) -> None:
+        columns = tree.columns
+        self._tree, self._path = tree, path
+        shown = new.select(columns.kind, _SHOWN)
+        kinds = new.gather(columns.kind).translate(None, _NOT_TOLD)
+        chosen = bytearray(kinds.translate(_NOT_RESULTS))
+        known = self._last + kinds
+        for found in _ORPHANS.finditer(known):
+            for at in range(found.start() - len(self._last), found.end() - len(self._last)):
+                if at >= 0:
+                    chosen[at] = 1
+        heads = list(compress(shown, chosen))
+        hidden = {at for at in new.select(columns.kind, _HIDDEN_MAYBE) if not _is_told(tree, at)}
+        self.heads += [at for at in heads if at not in hidden] if hidden else heads
+        self._last = known[-1:]
+
+    def results(self, item: int) -> list[int]:
+        """The tool results between an item and the next one."""
+        assert self._tree is not None
+        first = self._path.position(self.heads[item]) + 1
+        last = item + 1 == len(self.heads)
+        end = len(self._path) if last else self._path.position(self.heads[item + 1])
+        return self._path[first:end].select(self._tree.columns.kind, _RESULTS)
+
+    def item_of(self, entry: int) -> int:
+        """The item that shows an entry of the path, or the nearest above it; -1 for none."""
+        low, high = 0, len(self.heads)
+        # Entries of a path ascend.
+        while low < high:
+            middle = (low + high) // 2
+            if self.heads[middle] <= entry:
+                low = middle + 1
+            else:
+                high = middle
+        return low - 1
+
+
+def _is_told(tree: SessionTree, at: int) -> bool:
+    flags = tree.columns.flags[at]
+    if tree.columns.kind[at] == Kind.CUSTOM:
+        return bool(flags & Flag.PRUNING)
+    return not flags & Flag.HIDDEN
+
+
+def _same(before: list[int], now: list[int]) -> int:
+    """How many items both lists begin with."""
+    low, high = 0, min(len(before), len(now))
+    if before[:high] == now[:high]:
+        return high
+    while low < high:
+        middle = (low + high + 1) // 2
+        if before[:middle] == now[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
