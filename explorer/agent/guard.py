@@ -61,7 +61,7 @@ class LoopGuard:
 
     def __init__(self, same_calls: int | None) -> None:
         """See ``TurnLimits.same_calls``."""
-        self._most = same_calls
+        self._most = max(2, same_calls) if same_calls is not None else None
         self._rounds: list[str] = []
         self.found = Circle(1, 1)
 
