@@ -1,6 +1,5 @@
-"""The tools of the agent, with pi's names and arguments."""
+"""The tools of the agent, with pi's names and arguments. ``box`` has all of them together."""
 
-from explorer.agent.tools.box import WorkspaceTools
 from explorer.agent.tools.cutting import MOST_BYTES, MOST_LINES
 from explorer.agent.tools.looking import run_tool
 from explorer.agent.tools.offered import read_only_tools
@@ -11,7 +10,6 @@ __all__ = [
     "MOST_LINES",
     "ToolBox",
     "ToolOutcome",
-    "WorkspaceTools",
     "read_only_tools",
     "run_tool",
 ]
