@@ -53,16 +53,24 @@ class SessionWriter:
         """
         return await whole(self._append(entry_type, parent, fields))
 
-    async def _append(self, entry_type: str, parent: int, fields: dict[str, Any]) -> int:
+    async def append_beside(self, entry_type: str, parent: int, **fields: Any) -> int:
+        """Append one entry below ``parent`` and leave the leaf where it is; see ``append``."""
+        return await whole(self._append(entry_type, parent, fields, moves_leaf=False))
+
+    async def _append(
+        self, entry_type: str, parent: int, fields: dict[str, Any], moves_leaf: bool = True
+    ) -> int:
         async with self._lock:
             entry_id = new_id(self.tree, self._random)
             parent_id = self.tree.columns.ids[parent] if parent >= 0 else None
             entry = new_entry(self.format, entry_type, parent_id, self.now_ms(), entry_id, **fields)
-            saved = self._store.append(self.key, [(entry, parent_id)], leaf_id=entry_id)
+            leaf_id = entry_id if moves_leaf else None
+            saved = self._store.append(self.key, [(entry, parent_id)], leaf_id=leaf_id)
             await asyncio.wrap_future(saved)
             self.pull()
             index = self.tree.index_of(entry_id)
-            self._leaf_moved(index)
+            if moves_leaf:
+                self._leaf_moved(index)
             return index
 
     async def move_leaf(self, index: int) -> None:

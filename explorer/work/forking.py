@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # see explorer.work.appending
 
 AT_ONCE = 1000
 """Entries that are read, and may be cancelled after, at a time."""
-COPIED_CHOICES = ("rules", "summary_model", "agent_model")
+COPIED_CHOICES = ("rules", "summary_model", "agent_model", "thinking")
 """What a fork goes on with of what a person chose for its origin; drafts and unsent words stay."""
 
 
