@@ -31,6 +31,7 @@ COMMANDS = {
     "compact": "compacting",
     "branch": "compacting",
     "prune": "pruning",
+    "replay": "replaying",
     "extensions": "extending",
     "profiles": "profiles",
     "settings": "settings",
@@ -71,13 +72,17 @@ def _session(
     parser.add_argument("--at", metavar="ENTRY", help=f"{at} (default: the leaf)")
 
 
-def _compaction(parser: argparse.ArgumentParser) -> None:
+def _rules(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile", metavar="NAME", help="rules to follow (default: your settings', else explorer)"
     )
     parser.add_argument("--keep-recent", type=int, metavar="N", help="tokens kept verbatim")
     parser.add_argument("--reserve", type=int, metavar="N", help="tokens kept free for the answer")
     parser.add_argument("--window", type=int, metavar="N", help="context window in tokens")
+
+
+def _compaction(parser: argparse.ArgumentParser) -> None:
+    _rules(parser)
     parser.add_argument("--instructions", default="", metavar="TEXT", help="added to the prompt")
     parser.add_argument(
         "--model",
@@ -165,10 +170,12 @@ def _add_compacting(commands: Commands) -> None:
     preview = commands.add_parser("preview", help="what a compaction would summarize and keep")
     compact = commands.add_parser("compact", help="run a compaction and append it")
     branch = commands.add_parser("branch", help="leave the branch at --at for --to, summarizing it")
+    replay = commands.add_parser("replay", help="play a session again, to see when it is compacted")
     for command in (preview, compact, branch):
         _session(command)
         _compaction(command)
         _common(command)
+    _add_replay(replay)
     branch.add_argument("--to", required=True, metavar="ENTRY", help="where to go")
     branch.add_argument("--no-summary", action="store_true", help="only move the leaf")
     for command in (compact, branch):
@@ -179,6 +186,17 @@ def _add_compacting(commands: Commands) -> None:
             "--output", type=Path, metavar="FILE", help="write the resulting session to a file"
         )
         command.add_argument("--no-extensions", action="store_true", help="ask no extension")
+
+
+def _add_replay(replay: argparse.ArgumentParser) -> None:
+    _session(replay)
+    _rules(replay)
+    replay.add_argument(
+        "--speed", type=float, default=0.0, metavar="T", help="tokens a second (default: at once)"
+    )
+    replay.set_defaults(model=None, endpoint="", instructions="")
+    replay.add_argument("--keep", action="store_true", help="keep what was played as a session")
+    _common(replay)
 
 
 def _add_pruning(commands: Commands) -> None:

@@ -152,6 +152,7 @@ class ModelDoor:
         self._provider = ProviderThread()
         self._workers = ThreadPoolExecutor(max_workers=2, thread_name_prefix="offline-model")
         self._offline_running = 0
+        self._served: dict[str, tuple[ModelInfo, OfflineModel]] = {}
         self._lock = threading.Lock()
 
     def models(self) -> list[ModelInfo]:
@@ -182,10 +183,22 @@ class ModelDoor:
         """Ask the models of providers at another address from now on; empty for their own."""
         self._api_base = address.strip() or self._config.api_base
 
+    def serve(self, info: ModelInfo, model: OfflineModel) -> Callable[[], None]:
+        """Let a function on this machine answer under ``info.id`` until the returned function is
+        called. It runs on a worker thread and may take its time."""
+        self._served[info.id] = served = (info, model)
+
+        def forget() -> None:
+            if self._served.get(info.id) is served:
+                del self._served[info.id]
+
+        return forget
+
     def info(self, model_id: str) -> ModelInfo:
         """Window, output limit (tokens), prices and more, each with its source; None for each
         figure not known."""
-        return self._routes.info(model_id)
+        served = self._served.get(model_id)
+        return served[0] if served is not None else self._routes.info(model_id)
 
     async def find_servers(
         self, cancel: CancelToken, addresses: Sequence[str] = USUAL_ADDRESSES
@@ -303,7 +316,7 @@ class ModelDoor:
         self, request: ModelRequest, pipe: EventPipe, find_route: FindRoute | None
     ) -> Callable[[], None]:
         """Start the call that fills `pipe`; what is returned ends it early, from any thread."""
-        if request.model.startswith("offline/"):
+        if request.model.startswith("offline/") or request.model in self._served:
             return self._begin_offline(request, pipe)
 
         def on_end(error: BaseException | None) -> None:
@@ -329,7 +342,8 @@ class ModelDoor:
         return _OFFLINE.get(name) if scenario is None else partial(play, scenario, self._pace)
 
     def _begin_offline(self, request: ModelRequest, pipe: EventPipe) -> Callable[[], None]:
-        model = self._offline_model(request.model)
+        served = self._served.get(request.model)
+        model = served[1] if served is not None else self._offline_model(request.model)
         if model is None:
             raise ModelError("unavailable", f"There is no offline model named {request.model}.")
         stopped = threading.Event()
