@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from explorer.commands.profile_words import add_profiles
 from explorer.installed import version, window_target
+from explorer.models.thinking import THINKING_LEVELS
 
 # Each command's module is imported when it is asked for: the store alone takes half a second to
 # import, and the window wants to paint before that.
@@ -35,6 +36,8 @@ COMMANDS = {
     "extensions": "extending",
     "profiles": "profiles",
     "settings": "settings",
+    "run": "running",
+    "new": "running",
 }
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -46,6 +49,16 @@ class UsageError(Exception):
 
 class CommandFailed(Exception):
     """The command was understood and could not be done (exit status 1)."""
+
+    status = 1
+
+
+class CommandStopped(CommandFailed):
+    """The person stopped it; what it had done is in good order (exit status 128 and the signal)."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class _PrintVersion(argparse.Action):
@@ -120,6 +133,7 @@ def build_parser() -> argparse.ArgumentParser:
     _common(add)
     _common(commands.add_parser("list", help="list the stored sessions"))
 
+    _add_running(commands)
     _add_looking(commands)
     _add_compacting(commands)
     _add_pruning(commands)
@@ -127,6 +141,41 @@ def build_parser() -> argparse.ArgumentParser:
     _add_extending(commands)
     add_profiles(commands, _session)
     return parser
+
+
+def _add_running(commands: Commands) -> None:
+    run = commands.add_parser(
+        "run", help="let the agent work on something, in a new session or one that is stored"
+    )
+    run.add_argument("prompt", nargs="?", help="what is to be done; - reads it from standard input")
+    run.add_argument("--workspace", type=Path, metavar="DIR", help="the folder that it works in")
+    run.add_argument("--model", metavar="M", help="who answers (default: your settings', else "
+                     "offline/demo, an agent of simple rules)")  # fmt: skip
+    may = run.add_mutually_exclusive_group()
+    may.add_argument("--yes", action="store_true", help="allow every change and every command")
+    may.add_argument("--read-only", action="store_true", help="offer only tools that look")
+    run.add_argument("--session", metavar="S", help="go on in this session (default: a new one)")
+    run.add_argument(
+        "--continue",
+        dest="resume",
+        metavar="S",
+        help="go on where the agent was stopped or failed, without a message",
+    )
+    run.add_argument("--profile", metavar="NAME", help="rules of automatic compaction (default: "
+                     "your settings', else explorer)")  # fmt: skip
+    run.add_argument("--thinking", choices=THINKING_LEVELS, help="how long it may think")
+    run.add_argument("--max-rounds", type=int, metavar="N", help="replies after which it ends")
+    run.add_argument("--max-tokens", type=int, metavar="N", help="tokens after which it ends")
+    run.add_argument("--image", type=Path, action="append", default=[], metavar="FILE",
+                     help="a picture that goes with the prompt; as often as needed")  # fmt: skip
+    run.add_argument("--no-extensions", action="store_true", help="ask no extension")
+    run.add_argument("--events", action="store_true", help="print each event as a line of JSON")
+    _common(run)
+
+    new = commands.add_parser("new", help="begin a session without entries")
+    new.add_argument("--workspace", type=Path, metavar="DIR", help="its folder (default: here)")
+    new.add_argument("--name", default="", metavar="TEXT", help="what it is called")
+    _common(new)
 
 
 def _add_looking(commands: Commands) -> None:
@@ -293,11 +342,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except CommandFailed as error:
         print(f"session-explorer: {error}", file=sys.stderr)
-        return 1
+        return error.status
     except BrokenPipeError:
         sys.stderr.close()
         return 1
     except KeyboardInterrupt:
         print("session-explorer: interrupted; what was not finished is not kept", file=sys.stderr)
-        return 1
+        return 130 if COMMANDS.get(arguments.command) == "running" else 1
     return 0

@@ -86,6 +86,12 @@ def extension_limit_s(values: Values, otherwise: float) -> float:
     return otherwise if told is None else told / 1000
 
 
+def pace_of(percent: int | None, otherwise: float = 1.0) -> float:
+    """How fast scripted runs play: 1 as they are written, 0 all at once. ``percent``: what the
+    settings say, None where they say nothing."""
+    return otherwise if percent is None else percent / 100
+
+
 def summary_models(values: Values, chosen: str, agent_model: str | None = None) -> tuple[str, ...]:
     """The models to ask for a summary, in order (A43, A54).
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 
 from explorer.compaction.profile import PROFILES
 from explorer.models.door import ModelError
+from explorer.settings.effective import pace_of
 from explorer.settings.live import SettingsChanged
 from ui.control.automatic import AutomaticControl
 from ui.control.desk import Desk
@@ -99,6 +100,7 @@ class SettingsControl(QObject):
         if desk.bench is None:
             return
         desk.bench.door.use_api_base(desk.live.get("models.apiBase") or "")
+        desk.bench.door.use_pace(pace_of(desk.live.get("models.scriptedPace")))
         endpoint = desk.profile.remote_endpoint
         if endpoint == self._endpoint:
             return

@@ -12,6 +12,7 @@ from explorer.models.offline.demo.move import (
     Work,
     did_fail,
     exit_code,
+    is_unread,
     was_refused,
 )
 from explorer.models.offline.demo.reporting import fenced, report
@@ -53,7 +54,7 @@ def replace_in(step: Replace, now: Situation) -> Work:
         f"To replace something in {step.path} I need to know what is there.",
         f"Reading {step.path}.", (read,),
     )  # fmt: skip
-    if was_refused(text) or (did_fail(text) and step.old not in text):
+    if is_unread(text):
         return f"That did not work: {text.strip()}"
     edits = edits_for(text, step.old, step.new)
     if not edits:

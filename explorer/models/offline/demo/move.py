@@ -7,9 +7,9 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-_EXIT = re.compile(r"\b(?:exit(?:ed)?|exit code|status)\b\D{0,20}(\d+)")
+_EXIT = re.compile(r"\b(?:exit(?:ed)?|exit code|status)\b\D{0,20}(\d+)", re.IGNORECASE)
 _REFUSED = re.compile(
-    r"\b(?:denied|refused|rejected|declined|not allowed|not permitted|said no|read-only)\b", re.I
+    r"\bnothing was done\b|\bdid not allow\b|\b(?:denied|refused|declined|not allowed)\b", re.I
 )
 _FAILED = re.compile(
     r"no such file|outside the workspace|not found|cannot|could not|must be|failed|does not exist"
@@ -50,6 +50,11 @@ def exit_code(result: str) -> int:
 def was_refused(result: str) -> bool:
     """Whether the person, or the mode that tools run in, did not let it happen."""
     return len(result) < 2_000 and _REFUSED.search(result) is not None
+
+
+def is_unread(result: str) -> bool:
+    """Whether a result says, in its one line, that a file could not be read."""
+    return "\n" not in result.strip() and did_fail(result)
 
 
 def did_fail(result: str) -> bool:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 _SWAPS: Mapping[str, tuple[str, ...]] = {
-    "+": ("-", "*"), "-": ("+",), "*": ("/", "+", "//"), "/": ("*", "//"), "//": ("/", "*"),
+    "+": ("-",), "-": ("+",), "*": ("/", "+", "//"), "/": ("*", "//"), "//": ("/", "*"),
     "%": ("//", "/"), "<": ("<=", ">", ">="), "<=": ("<", ">=", ">"), ">": (">=", "<", "<="),
     ">=": (">", "<=", "<"), "==": ("!=",), "!=": ("==",), "and": ("or",), "or": ("and",),
     "in": ("not in",), "not in": ("in",), "is": ("is not",), "is not": ("is",),
@@ -26,6 +26,13 @@ class Change(NamedTuple):
     end: int
     old: str
     new: str
+
+    @property
+    def told(self) -> str:
+        """The change, as the beginning of a sentence."""
+        if not self.new:
+            return f"without `{self.old.strip()}` in line {self.line}"
+        return f"with `{self.new}` for `{self.old}` in line {self.line}"
 
     def applied(self, lines: Sequence[str]) -> list[str]:
         """The lines with the change made."""
@@ -48,6 +55,9 @@ def changes_of(function: ast.FunctionDef, lines: Sequence[str]) -> list[Change]:
 
 def _changes(node: ast.AST, lines: Sequence[str]) -> Iterator[Change]:
     match node:
+        case ast.BinOp(left, ast.Add() | ast.Sub(), ast.Constant(int()) as right):
+            yield from _left_out(left, right, lines)
+            yield from _between(left, right, lines)
         case ast.BinOp(left, _, right):
             yield from _between(left, right, lines)
         case ast.BoolOp(_, parts):
@@ -71,6 +81,13 @@ def _changes(node: ast.AST, lines: Sequence[str]) -> Iterator[Change]:
 
 def _whole(node: ast.expr, old: str, new: str) -> Change:
     return Change(node.lineno, node.col_offset, node.col_offset + len(old), old, new)
+
+
+def _left_out(left: ast.expr, right: ast.expr, lines: Sequence[str]) -> Iterator[Change]:
+    """A number that is added or taken away, and need not be."""
+    start, end = left.end_col_offset, right.end_col_offset
+    if left.end_lineno == right.lineno and start is not None and end is not None:
+        yield Change(right.lineno, start, end, lines[right.lineno - 1][start:end], "")
 
 
 def _between(left: ast.expr, right: ast.expr, lines: Sequence[str]) -> Iterator[Change]:

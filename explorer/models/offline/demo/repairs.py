@@ -157,7 +157,7 @@ def _calculated(failure: Failure, frames: Sequence[Frame], sources: Sources) -> 
         if not holds(failing[0], functions, values):
             continue
         good = sum(holds(test, functions, values) is True for test in tests)
-        why = f"with `{change.new}` for `{change.old}` in line {change.line} the test works out"
+        why = f"{change.told} the test works out"
         scored.append((-good, path not in reached, Repair(path, tuple(lines), why)))
     scored.sort(key=lambda one: one[:2])
     return [repair for _, _, repair in scored]

@@ -25,6 +25,7 @@ from explorer.models.offline.demo.move import (
     Work,
     did_fail,
     exit_code,
+    is_unread,
     was_refused,
 )
 from explorer.models.offline.demo.repairs import Repair, repairs_for
@@ -167,7 +168,7 @@ def _mend(failure: Failure, run: _Run, listed: Sequence[str], now: Situation) ->
     sources = {
         path: tuple(text.split("\n"))
         for path, text in zip(paths, results, strict=False)
-        if not did_fail(text)
+        if not is_unread(text)
     }
     tried: list[str] = []
     for repair in repairs_for(failure, frames, sources):
