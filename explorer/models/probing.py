@@ -15,9 +15,20 @@ from explorer.models.request import ChatMessage, ModelRequest
 Outcome = Literal["works", "refused", "not reached", "no such model", "no key", "failed"]
 _OUTPUT = 16
 """Tokens of the answer at most: some providers refuse fewer."""
+_USUAL = {
+    "openai": "openai/gpt-4o-mini",
+    "anthropic": "anthropic/claude-haiku-4-5",
+    "gemini": "gemini/gemini-flash-lite-latest",
+    "mistral": "mistral/mistral-small-latest",
+    "deepseek": "deepseek/deepseek-chat",
+    "together_ai": "together_ai/meta-llama/Llama-3.3-70B-Instruct-Turbo",
+    "fireworks_ai": "fireworks_ai/accounts/fireworks/models/llama-v3p1-8b-instruct",
+    "openrouter": "openrouter/openai/gpt-4o-mini",
+    "cerebras": "cerebras/llama3.1-8b",
+}
 _SPECIAL = re.compile(
-    r"audio|realtime|search|image|vision|embed|live|tts|transcribe|instruct|guard|exp\b|preview"
-    r"|computer|robotics|deep-research|:free|\bft:",
+    r"audio|realtime|search|image|vision|embed|live|tts|transcribe|turbo-instruct|guard|exp\b|preview"
+    r"|experimental|computer|robotics|deep-research|:free|\bft:",
     re.IGNORECASE,
 )
 """Models that are made for something else, or come and go."""
@@ -43,19 +54,24 @@ def smallest_request(model: str) -> ModelRequest:
 
 
 def model_to_ask(models: Iterable[ModelInfo], provider: str) -> str:
-    """The cheapest model of a provider that is made for talking; empty when none is known."""
-    known = [
-        model
+    """A small model of a provider that is made for talking; empty when none is known."""
+    known = {
+        model.id: model
         for model in models
-        if model.provider == provider and not is_placeholder(model.id) and not model.deprecated
-    ]
-    plain = [model for model in known if not _SPECIAL.search(model.id) and not model.reasoning]
-    return min(plain or known, key=_price, default=ModelInfo("", "", None, None)).id
+        if model.provider == provider and not is_placeholder(model.id)
+    }
+    usual = _USUAL.get(provider, "")
+    # Of a provider that the table knows nothing of, the usual one is the best guess.
+    if usual and (usual in known or not known):
+        return usual
+    return min(known.values(), key=_fitness, default=ModelInfo("", "", None, None)).id
 
 
-def _price(model: ModelInfo) -> tuple[bool, float, str]:
+def _fitness(model: ModelInfo) -> tuple[bool, bool, bool, bool, float, str]:
+    """The best first: made for talking, here to stay, quick, and cheap though not free."""
     price = (model.input_price or 0.0) + (model.output_price or 0.0)
-    return (price <= 0, price, model.id)
+    special = bool(_SPECIAL.search(model.id)) or model.tools is False
+    return special, bool(model.deprecated), bool(model.reasoning), price <= 0, price, model.id
 
 
 def judged(provider: str, model: str, error: ModelError | None) -> KeyTest:

@@ -1,12 +1,22 @@
 """Tokens and money: what a reply, a turn, a branch and a whole session took.
 
-Only what a provider counted is summed up; what was estimated is told apart, and so is what
-compactions and branch summaries took beside the conversation.
+Only what a provider counted is summed up, and what it cost is taken as it was recorded, in
+imported sessions too. Calls whose provider told nothing are counted apart, and so is what
+compactions and branch summaries took.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from explorer.session.describe import token_count, usage_tokens
+from explorer.session.kinds import TURN_START_KINDS, Kind, selector
+from explorer.session.tree import Path, SessionTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +32,7 @@ class Spent:
     calls: int = 0
     """Calls whose provider told their tokens."""
     unpriced: int = 0
-    """Of those: calls that have no cost, because nobody knew the model's prices."""
+    """Of those: calls that have no cost, because nobody knew the model's prices, or it has none."""
     uncounted: int = 0
     """Calls whose provider told nothing; none of the figures holds anything of them."""
 
@@ -32,16 +42,198 @@ class Spent:
         return self.input + self.output + self.cache_read + self.cache_write
 
     def __add__(self, other: Spent) -> Spent:
-        return Spent(
-            self.input + other.input,
-            self.output + other.output,
-            self.cache_read + other.cache_read,
-            self.cache_write + other.cache_write,
-            self.cost + other.cost,
-            self.calls + other.calls,
-            self.unpriced + other.unpriced,
-            self.uncounted + other.uncounted,
-        )
+        return Spent(*(getattr(self, name) + getattr(other, name) for name in _FIGURES))
+
+    def __sub__(self, other: Spent) -> Spent:
+        return Spent(*(getattr(self, name) - getattr(other, name) for name in _FIGURES))
 
 
+_FIGURES = tuple(field.name for field in fields(Spent))
 NOTHING = Spent()
+UNCOUNTED = Spent(uncounted=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a part of a session took."""
+
+    replies: Spent = NOTHING
+    """By the conversation itself."""
+    summaries: Spent = NOTHING
+    """By the compactions and branch summaries in it, as far as their entries tell."""
+
+    @property
+    def total(self) -> Spent:
+        return self.replies + self.summaries
+
+
+def spent_of(usage: object) -> Spent:
+    """What one call took, from a usage record in pi's spelling; ``UNCOUNTED`` when it holds
+    nothing. Figures that are no numbers count as none."""
+    if not isinstance(usage, Mapping) or usage_tokens(usage) <= 0:
+        return UNCOUNTED
+    parts = {name: token_count(usage.get(key)) for name, key in _TOKENS.items()}
+    if not any(parts.values()):
+        # Only a sum was told: it is all that is known, and most of every prompt is input.
+        parts["input"] = usage_tokens(usage)
+    cost = _cost(usage.get("cost"))
+    return Spent(**parts, cost=cost, calls=1, unpriced=0 if cost else 1)
+
+
+_TOKENS = {
+    "input": "input",
+    "output": "output",
+    "cache_read": "cacheRead",
+    "cache_write": "cacheWrite",
+}
+
+
+def _cost(cost: object) -> float:
+    if isinstance(cost, Mapping):
+        total = cost.get("total")
+        if not isinstance(total, int | float) or not total:
+            parts = (cost.get(key) for key in _TOKENS.values())
+            total = sum(part for part in parts if isinstance(part, int | float))
+    else:
+        total = cost
+    # A cost of less than nothing, or without bound, is damage.
+    return float(total) if isinstance(total, int | float) and 0 < total < 1e6 else 0.0
+
+
+_USAGE = re.compile(r'"usage"\s*:\s*(\{[^{}"]*(?:"[^"\\]*"[^{}"]*|\{[^{}]*\}[^{}"]*)*\})')
+
+
+def usage_in(raw: str, total: int) -> object:
+    """The usage record in the line of an entry; None where there is none.
+
+    ``total``: the tokens that the entry is known to report. A line may be long, and other objects
+    in it may have a "usage" too: the one that fits is looked for without reading all of it.
+    """
+    for found in reversed(_USAGE.findall(raw)):
+        try:
+            usage = json.loads(found)
+        except ValueError:
+            continue
+        if usage_tokens(usage) == total:
+            return usage
+    try:
+        entry = json.loads(raw)
+    except ValueError:
+        return None
+    if not isinstance(entry, Mapping):
+        return None
+    message = entry.get("message")
+    return message.get("usage") if isinstance(message, Mapping) else entry.get("usage")
+
+
+def spent_in(raw: str, total: int) -> Spent | None:
+    """What the entry in a line took; None when it says nothing of that. See ``usage_in``."""
+    usage = usage_in(raw, total)
+    return None if usage is None else spent_of(usage)
+
+
+class SpendingLedger:
+    """What each entry took, and sums over any part of the tree; grows with its session.
+
+    A sum over a path takes a step for each stretch of it, however long they are.
+    """
+
+    def __init__(self) -> None:
+        self._seen = 0
+        self._replies = _Sums()
+        self._summaries = _Sums()
+
+    def __len__(self) -> int:
+        """The entries that are taken in already."""
+        return self._seen
+
+    def wanted(self, tree: SessionTree, upto: int | None = None) -> list[int]:
+        """The entries not taken in yet whose lines tell something."""
+        columns, stop = tree.columns, len(tree) if upto is None else upto
+        return [
+            at
+            for at in range(self._seen, stop)
+            if (columns.kind[at] == Kind.ASSISTANT and columns.usage[at] > 0)
+            or columns.kind[at] in _SUMMARY_KINDS
+        ]
+
+    def take(self, tree: SessionTree, spent: Mapping[int, Spent], upto: int) -> None:
+        """Take in the entries before ``upto``, with what those that are ``wanted`` took; see
+        ``spent_in``."""
+        kinds = tree.columns.kind
+        for at in range(self._seen, upto):
+            if kinds[at] == Kind.ASSISTANT:
+                self._replies.add(at, spent.get(at, UNCOUNTED))
+            elif at in spent and kinds[at] in _SUMMARY_KINDS:
+                self._summaries.add(at, spent[at])
+        self._seen = max(self._seen, upto)
+
+    def of(self, entry: int) -> Spending:
+        """One entry."""
+        return self._between(entry, entry + 1)
+
+    def session(self) -> Spending:
+        """All entries, on whatever branch."""
+        return self._between(0, self._seen)
+
+    def path(self, path: Path) -> Spending:
+        """The entries of a path, or of a part of one."""
+        total = Spending()
+        for part in path.ranges:
+            found = self._between(part.start, part.stop)
+            total = Spending(total.replies + found.replies, total.summaries + found.summaries)
+        return total
+
+    def branch(self, tree: SessionTree, leaf: int) -> Spending:
+        """From the root to a leaf; -1 is nothing."""
+        return self.path(tree.path(leaf))
+
+    def turn(self, tree: SessionTree, entry: int, leaf: int | None = None) -> Spending:
+        """The turn that an entry is in, on the path to ``leaf`` (by default to the entry)."""
+        path = tree.path(entry if leaf is None else leaf)
+        at = path.position(entry)
+        if at < 0:
+            return Spending()
+        starts = path.gather(tree.columns.kind).translate(_TURN_STARTS)
+        start, stop = starts.rfind(1, 0, at + 1), starts.find(1, at + 1)
+        return self.path(path[max(start, 0) : stop if stop > 0 else len(path)])
+
+    def _between(self, start: int, stop: int) -> Spending:
+        return Spending(self._replies.between(start, stop), self._summaries.between(start, stop))
+
+
+_TURN_STARTS = selector(TURN_START_KINDS)
+_SUMMARY_KINDS = frozenset({Kind.COMPACTION, Kind.BRANCH_SUMMARY})
+
+
+_PARTS_OF_A_DOLLAR = 10**12
+"""Costs are summed in whole numbers of these: differences of sums are then exact."""
+
+
+class _Sums:
+    """Running sums over the entries that took something."""
+
+    def __init__(self) -> None:
+        self._at = array("q")
+        self._sums = [array("q", [0]) for _ in _FIGURES]
+
+    def add(self, at: int, spent: Spent) -> None:
+        self._at.append(at)
+        for name, sums in zip(_FIGURES, self._sums, strict=True):
+            value = getattr(spent, name)
+            if name == "cost":
+                value = round(value * _PARTS_OF_A_DOLLAR)
+            # Beyond what fits it is damage, and stays at the end of the scale.
+            sums.append(min(sums[-1] + value, _MOST))
+
+    def between(self, start: int, stop: int) -> Spent:
+        first, last = bisect_left(self._at, start), bisect_left(self._at, stop)
+        if first == last:
+            return NOTHING
+        figures = dict(
+            zip(_FIGURES, (sums[last] - sums[first] for sums in self._sums), strict=True)
+        )
+        return Spent(**figures | {"cost": figures["cost"] / _PARTS_OF_A_DOLLAR})  # type: ignore[arg-type]
+
+
+_MOST = 2**63 - 1

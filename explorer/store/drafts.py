@@ -79,6 +79,22 @@ def read_drafts(db: sqlite3.Connection, key: int) -> list[DraftRow]:
     return [_row(dict(zip(names, row, strict=True))) for row in found]
 
 
+_USAGES = (
+    "SELECT coalesce(json_extract(d.facts, '$.attempts[' || a.key || '].model'), d.model),"
+    " json_extract(a.value, '$.usage') FROM drafts d, json_each(d.answers) a"
+    " WHERE d.session = ? AND json_valid(d.answers) AND json_valid(coalesce(d.facts, '{}'))"
+)
+
+
+def draft_usages(db: sqlite3.Connection, key: int) -> list[tuple[str, Any]]:
+    """Of every call that a session's drafts made: the model, and what was counted or None.
+
+    Requests and answers are as long as the session; none of them is read out.
+    """
+    rows = db.execute(_USAGES, (key,)).fetchall()
+    return [(model or "", None if usage is None else from_json(usage)) for model, usage in rows]
+
+
 def _session(connection: Connection) -> Session:
     return Session(bind=connection, join_transaction_mode="create_savepoint")
 

@@ -20,7 +20,13 @@ from explorer.store.background import Background
 from explorer.store.claims import Claim
 from explorer.store.columns_blob import pack
 from explorer.store.database import driver
-from explorer.store.drafts import STREAMING, add_draft, read_drafts, update_draft
+from explorer.store.drafts import (
+    STREAMING,
+    add_draft,
+    draft_usages,
+    read_drafts,
+    update_draft,
+)
 from explorer.store.importing import NewImport
 from explorer.store.lines import asides, session_lines
 from explorer.store.loading import REPACK_ROWS, load_columns, records_from, store_columns
@@ -258,6 +264,11 @@ class Store:
         """The drafts of a session, the oldest first."""
         with self._readers.read() as db:
             return read_drafts(db, key)
+
+    def draft_usages(self, key: int) -> list[tuple[str, Any]]:
+        """Of every call that the drafts of a session made: its model, and what was counted."""
+        with self._readers.read() as db:
+            return draft_usages(db, key)
 
     def session_settings(self, key: int) -> dict[str, Any]:
         """What a person chose for a session."""

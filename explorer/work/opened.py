@@ -24,6 +24,7 @@ from explorer.work.changes import ChangeHub, CountsChanged
 from explorer.work.counting import count_session, is_whole
 from explorer.work.drafting import Draft
 from explorer.work.extending import entry_fields
+from explorer.work.spending import SessionSpending
 from explorer.work.summaries import DraftMaker
 
 if TYPE_CHECKING:  # see explorer.work.appending
@@ -55,6 +56,10 @@ class OpenedSession:
         self.store = store
         self.door = door
         self.drafts = DraftMaker(store, self.key, door, templates, hub)
+        self.spending = SessionSpending(
+            store, self.key, lambda: self.writer.tree, self.payloads, door.info
+        )
+        """What its replies and its drafts took; ``follow`` it before it is asked."""
         self.weights: array[int] | None = None
         """Tokens per entry by a tokenizer, once all are counted; -1 for later ones."""
         self.counter: Counter = EstimateCounter()

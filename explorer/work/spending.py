@@ -1,0 +1,121 @@
+"""What an opened session took: its replies from their lines, its drafts from their records."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from explorer.models.costs import cost_of
+from explorer.models.door import ModelInfo, Usage
+from explorer.session.payloads import Payloads
+from explorer.session.spending import (
+    NOTHING,
+    UNCOUNTED,
+    Spending,
+    SpendingLedger,
+    Spent,
+    spent_in,
+)
+from explorer.session.tree import SessionTree
+
+if TYPE_CHECKING:  # see explorer.work.appending
+    from explorer.store import Store
+
+AT_ONCE = 1_000
+"""Lines read between two looks at whether anyone still waits."""
+
+
+class SessionSpending:
+    """Sums that follow a session as it grows. Lives on the thread of the session's event loop.
+
+    The sums are those of the entries that were there when ``follow`` was last waited for.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        key: int,
+        tree: Callable[[], SessionTree],
+        payloads: Payloads,
+        info: Callable[[str], ModelInfo],
+    ) -> None:
+        self._store = store
+        self._key = key
+        self._tree = tree
+        self._payloads = payloads
+        self._info = info
+        self._ledger = SpendingLedger()
+        self._lock = asyncio.Lock()
+        self._drafts = NOTHING
+
+    async def follow(self) -> None:
+        """Take in what is new: lines and records are read on a worker thread. Cancel as you like.
+        Raises StoreError."""
+        async with self._lock:
+            tree = self._tree()
+            while len(self._ledger) < len(tree):
+                upto = min(len(tree), len(self._ledger) + AT_ONCE)
+                wanted = self._ledger.wanted(tree, upto)
+                totals = [tree.columns.usage[at] for at in wanted]
+                spent = await asyncio.to_thread(self._read, wanted, totals) if wanted else {}
+                self._ledger.take(tree, spent, upto)
+            self._drafts = await asyncio.to_thread(self._read_drafts)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the sums hold all entries that there are now."""
+        return len(self._ledger) == len(self._tree())
+
+    def of(self, entry: int) -> Spending:
+        """One entry."""
+        return self._ledger.of(entry)
+
+    def turn(self, entry: int, leaf: int | None = None) -> Spending:
+        """The turn that an entry is in, on the path to ``leaf`` (by default to the entry)."""
+        return self._ledger.turn(self._tree(), entry, leaf)
+
+    def branch(self, leaf: int) -> Spending:
+        """From the root to a leaf."""
+        return self._ledger.branch(self._tree(), leaf)
+
+    def session(self) -> Spending:
+        """All branches together, without the drafts."""
+        return self._ledger.session()
+
+    @property
+    def drafts(self) -> Spent:
+        """What summaries took that were made here, for compactions and for branches, whether they
+        were used or not. At the prices that are known now."""
+        return self._drafts
+
+    def _read(self, entries: list[int], totals: list[int]) -> dict[int, Spent]:
+        told = dict(zip(entries, totals, strict=True))
+        found = ((at, spent_in(raw, told[at])) for at, raw in self._payloads.raws(entries))
+        return {at: spent for at, spent in found if spent is not None}
+
+    def _read_drafts(self) -> Spent:
+        total = NOTHING
+        for model, usage in self._store.draft_usages(self._key):
+            total += self._spent(usage, model)
+        return total
+
+    def _spent(self, usage: Any, model: str) -> Spent:
+        if not isinstance(usage, Mapping):
+            return UNCOUNTED
+        try:
+            counted = Usage(**usage)
+        except TypeError:  # written by another version
+            return UNCOUNTED
+        if counted.source != "provider":
+            return UNCOUNTED
+        cost = cost_of(counted, self._info(model))
+        return Spent(
+            counted.input,
+            counted.output,
+            counted.cache_read,
+            counted.cache_write,
+            cost.total,
+            calls=1,
+            unpriced=0 if cost.known else 1,
+        )
