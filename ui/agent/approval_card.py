@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalChoice, ApprovalRequest
+from explorer.agent.patterns import pattern_of
 from ui import theme
 from ui.inspector.blocks import DiffBlock
 from ui.inspector.diff_view import DiffView, unified_lines
@@ -51,9 +52,13 @@ class _Way:
 WAYS = (
     _Way("once", "&Once", "Allow this one (1; Enter when the card has had the keyboard a moment)"),
     _Way(
-        "session", "This &session", "Allow what the pattern says until this session is closed (2)"
+        "session",
+        "This &session",
+        "Allow it, and what the pattern says, until this session is closed (2)",
     ),
-    _Way("always", "Al&ways", "Allow what the pattern says from now on, in every session (3)"),
+    _Way(
+        "always", "Al&ways", "Allow it, and what the pattern says from now on, in every session (3)"
+    ),
     _Way("deny", "&Deny", "Do not allow it; the note tells the agent why (4)"),
 )
 
@@ -83,6 +88,9 @@ class ApprovalCard(QFrame):
         theme.set_tone(self._where, "dim")
         self._notice = Caption("", self, "comp")
         self._notice.setWordWrap(True)
+        self._mistake = Caption("", self, "lost")
+        self._mistake.setWordWrap(True)
+        self._mistake.hide()
         self._body: PlainTextView | None = None
         self.buttons: dict[ApprovalChoice, QPushButton] = {}
         for way in WAYS:
@@ -105,6 +113,7 @@ class ApprovalCard(QFrame):
         self._arming.setInterval(ARMED_AFTER_MS)
         self._lay_out()
         theme.on_theme_changed(self._restyle)
+        self._restyle()
         self.hide()
 
     def _lay_out(self) -> None:
@@ -127,6 +136,7 @@ class ApprovalCard(QFrame):
         self._column.addWidget(self._where)
         self._column.addWidget(self._notice)
         self._column.addLayout(answers)
+        self._column.addWidget(self._mistake)
 
     def _restyle(self) -> None:
         for line, width in ((self.pattern, 190), (self.note, 220)):
@@ -160,7 +170,8 @@ class ApprovalCard(QFrame):
         self._notice.setVisible(bool(request.notice))
         self.pattern.setText(request.pattern)
         self.note.clear()
-        for part in (self.pattern, self._pattern_label, *self._lasting()):
+        self._mark_pattern("")
+        for part in (self.pattern, self._pattern_label, self.buttons["always"]):
             part.setVisible(bool(request.pattern))
         self._show_body(request)
         self.setAccessibleName(f"The agent asks: {request.title}")
@@ -171,9 +182,6 @@ class ApprovalCard(QFrame):
         self._show_sign()
         self.show()
         self._rearm()
-
-    def _lasting(self) -> tuple[QPushButton, QPushButton]:
-        return self.buttons["session"], self.buttons["always"]
 
     def _show_body(self, request: ApprovalRequest) -> None:
         if self._body is not None:
@@ -194,9 +202,26 @@ class ApprovalCard(QFrame):
         request = self.request
         if request is None:
             return
-        pattern = self.pattern.text().strip() if choice in ("session", "always") else ""
+        lasts = choice in ("session", "always") and bool(request.pattern)
+        pattern = self.pattern.text().strip() if lasts else ""
+        if lasts:
+            try:
+                pattern_of(pattern)
+            except ValueError as error:
+                self._mark_pattern(str(error))
+                return
         note = self.note.text().strip() if choice == "deny" else ""
         self.answered.emit(request, ApprovalAnswer(choice, pattern, note))
+
+    def _mark_pattern(self, mistake: str) -> None:
+        """Say that the pattern is none; empty: it is one."""
+        self._mistake.setText(f"{mistake}. Nothing was allowed yet." if mistake else "")
+        self._mistake.setVisible(bool(mistake))
+        self.pattern.setProperty("invalid", bool(mistake))
+        self.pattern.style().unpolish(self.pattern)
+        self.pattern.style().polish(self.pattern)
+        if mistake:
+            self.pattern.setFocus()
 
     # keys ----------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -121,6 +121,7 @@ class CompletionList(QFrame):
         for one in suggestions:
             item = QTreeWidgetItem([one.shown or one.text, one.note])
             item.setForeground(1, dim)
+            item.setSizeHint(0, QSize(0, self.fontMetrics().height() + theme.S8))
             item.setToolTip(0, one.shown or one.text)
             item.setToolTip(1, one.note)
             self._list.addTopLevelItem(item)
@@ -139,7 +140,7 @@ class CompletionList(QFrame):
         window = box.window()
         row = self._list.sizeHintForRow(0) or self.fontMetrics().height()
         rows = min(MOST_SHOWN, self._list.topLevelItemCount())
-        self._list.setFixedHeight(rows * row + 2)
+        self._list.setFixedHeight(rows * row)
         width = min(box.width(), theme.scaled(560))
         self.resize(width, 1)
         height = self.sizeHint().height()

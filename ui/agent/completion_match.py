@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 MOST_OFFERED = 12
 _ASKED_EVERY = 512
@@ -22,12 +23,14 @@ def score(typed: str, name: str) -> int | None:
         return 1_000 + base.index(low) + len(name)
     if low in folded:
         return 2_000 + folded.index(low) + len(name)
-    found = _expression(low).search(folded)
-    if found is None:
-        return None
-    return 3_000 + 4 * (found.end() - found.start() - len(low)) + len(name)
+    letters = _expression(low)
+    for place, points in ((base, 3_000), (folded, 4_000)):
+        if found := letters.search(place):
+            return points + 4 * (found.end() - found.start() - len(low)) + len(name)
+    return None
 
 
+@lru_cache(maxsize=64)
 def _expression(low: str) -> re.Pattern[str]:
     return re.compile(".*?".join(re.escape(letter) for letter in low if not letter.isspace()))
 

@@ -26,7 +26,7 @@ class Chip(QFrame):
     def __init__(self, attachment: Attachment, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.attachment = attachment
-        self.setProperty("chip", True)
+        self.setProperty("card", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(f"Picture {attachment.words}. Delete removes it.")
         self.setToolTip(
@@ -47,6 +47,7 @@ class Chip(QFrame):
         row.addWidget(Caption(name if len(name) <= 28 else f"{name[:14]}…{name[-12:]}", self))
         row.addWidget(self._cross)
         theme.on_theme_changed(self._restyle)
+        self._restyle()
 
     def _restyle(self) -> None:
         side, ratio = theme.scaled(CHIP_HEIGHT - 2 * theme.S4), self.devicePixelRatioF()

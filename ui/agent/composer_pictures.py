@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
-from PySide6.QtGui import QImage, QImageReader, QPainter
+from PySide6.QtGui import QImage, QImageReader, QImageWriter, QPainter
 
 from explorer.models.request import ImagePart
 
@@ -124,8 +124,10 @@ def _within(image: QImage, side: int) -> QImage:
 def _encoded(image: QImage, form: bytes, quality: int) -> bytes:
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    if not image.save(buffer, form, quality):
-        raise PictureRefused(f"the picture cannot be written as {form.decode()}")
+    writer = QImageWriter(buffer, QByteArray(form))
+    writer.setQuality(quality)
+    if not writer.write(image):
+        raise PictureRefused(f"the picture cannot be made smaller: {writer.errorString()}")
     return bytes(buffer.data().data())
 
 

@@ -10,9 +10,6 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from explorer.agent.events import ToolEnded, ToolStarted, TurnEvent
 from explorer.agent.prompt import Prompt
-from explorer.models.door import TextDelta
-from explorer.models.retry import Retry
-from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
 from explorer.work.document import Document
 from ui import theme
 from ui.agent.approval_card import ApprovalCard
@@ -20,12 +17,9 @@ from ui.agent.automatic_strip import AutomaticStrip
 from ui.agent.completion import Completion
 from ui.agent.composer import Composer
 from ui.agent.composer_chips import ChipRow
-from ui.agent.conversation import SHOWN_AT_ONCE, Conversation, Said, lines_of
+from ui.agent.conversation import Conversation
 from ui.agent.pane_bar import AgentBar
 from ui.agent.queue_strip import QueueStrip
-from ui.theme import role_name
-
-_SHOWN = selector(CONTEXT_KINDS | {Kind.COMPACTION})
 
 
 class AgentPane(QWidget):
@@ -37,11 +31,12 @@ class AgentPane(QWidget):
     model_chosen = Signal(str)
     workspace_requested = Signal()
     entry_requested = Signal(int)
+    told = Signal(str)
+    """A passing word for the status bar."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document: Document | None = None
-        self._shown = SHOWN_AT_ONCE
         self._running = False
         self.conversation = Conversation(self)
         self.automatic = AutomaticStrip(self)
@@ -81,16 +76,16 @@ class AgentPane(QWidget):
         composer.textChanged.connect(self._show_buttons)
         self.chips.changed.connect(self._show_buttons)
         self.chips.emptied.connect(composer.setFocus)
-        self.send.clicked.connect(lambda: self._send(False, composer.toPlainText().strip()))
-        self.bar.after.clicked.connect(lambda: self._send(True, composer.toPlainText().strip()))
+        self.send.clicked.connect(lambda: self._send(False, ""))
+        self.bar.send_after.triggered.connect(lambda: self._send(True, ""))
         self.stop.clicked.connect(self.stop_requested)
         self.card.stopped.connect(self.stop_requested)
         self.card.typed_elsewhere.connect(self._type_on)
         self.workspace.clicked.connect(self.workspace_requested)
         self.models.activated.connect(lambda _row: self.model_chosen.emit(self.model))
         self.conversation.entry_requested.connect(self.entry_requested)
-        self.conversation.earlier_requested.connect(self._show_more)
-        theme.theme_signals.changed.connect(self.refresh)
+        self.conversation.left.connect(composer.setFocus)
+        self.conversation.told.connect(self.told)
         theme.theme_signals.changed.connect(self._restyle)
         self._restyle()
 
@@ -116,47 +111,29 @@ class AgentPane(QWidget):
 
     def show_document(self, document: Document | None) -> None:
         self._document = document
-        self._shown = SHOWN_AT_ONCE
         for part in (self.composer, self.bar):
             part.setEnabled(document is not None)
-        self.conversation.setPlaceholderText(
+        self.conversation.set_placeholder(
             "Nothing was said on this path yet. Write below to begin."
             if document
             else "Open a session to talk to the agent about it."
         )
+        self.conversation.show_document(document)
         self._show_buttons()
-        self.refresh()
 
     def refresh(self) -> None:
         """Show the end of the active path anew."""
-        if self._document is None:
-            self.conversation.clear()
-            return
-        document = self._document
-        columns = document.tree.columns
-        spoken = document.tree.path(document.leaf).select(columns.kind, _SHOWN)
-        newest = spoken[-self._shown :]
-        small = [index for index in newest if not columns.flags[index] & Flag.LARGE]
-        loaded = dict(zip(small, document.payloads.entries(small), strict=True))
-        said: list[Said] = []
-        for index in newest:
-            kind, flags = Kind(columns.kind[index]), columns.flags[index]
-            if index in loaded:
-                said += lines_of(index, kind, flags, loaded[index])
-            else:
-                said.append(
-                    Said(role_name(kind, flags), document.previews([index])[0], index, kind)
-                )
-        self.conversation.show_lines(said, len(spoken) - len(newest))
+        if self._document is not None:
+            self.conversation.refresh()
 
     def append(self, first: int, count: int) -> None:
         """Entries came in while the conversation is shown at the leaf."""
-        self.refresh()
+        if self._document is not None:
+            self.conversation.append(first, count)
 
-    def _show_more(self) -> None:
-        self._shown += SHOWN_AT_ONCE * 2
-        self.refresh()
-        self.conversation.verticalScrollBar().setValue(0)
+    def reveal(self, entry: int) -> bool:
+        """Scroll the conversation to an entry; False when it is not on the active path."""
+        return self.conversation.reveal(entry)
 
     # what is sent --------------------------------------------------------------------------------
 
@@ -190,15 +167,13 @@ class AgentPane(QWidget):
         """While a turn runs it can be stopped, and what is sent goes into it."""
         self._running = running
         self.state.setText(state)
+        self.conversation.set_running(running)
         self._show_buttons()
 
     def turn_event(self, event: TurnEvent) -> None:
         """What arrives while the agent works."""
-        if isinstance(event, TextDelta):
-            self.conversation.feed(event.text)
-        elif isinstance(event, ToolStarted):
+        self.conversation.turn_event(event)
+        if isinstance(event, ToolStarted):
             self.state.setText(f"running {event.call.name}…")
         elif isinstance(event, ToolEnded):
             self.state.setText("")
-        elif isinstance(event, Retry):
-            self.conversation.add(Said("Waiting", event.told, -1, Kind.ASSISTANT, int(Flag.ERROR)))

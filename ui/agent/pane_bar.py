@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -31,6 +33,12 @@ MODES: tuple[tuple[ApprovalMode, str, str], ...] = (
     ("yes", "Allow all", "It changes files in its folder and runs any command without asking."),
 )
 """(mode, label, what it means)"""
+WIDEST_MODEL = 240
+"""Pixels of the drawing."""
+MODEL_SHARE = 0.36
+"""Of the bar's width, at most."""
+NARROW = 470
+"""Pixels of the drawing; a bar of less keeps what is rarely chosen in its menu."""
 
 
 class AgentBar(QWidget):
@@ -65,24 +73,28 @@ class AgentBar(QWidget):
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu = QMenu(self.more)
         self.more.setMenu(self.menu)
-        self.automatic_switch = QCheckBox("Automatic compaction", self)
+        self.send_after = QAction("Send &after this turn (Alt+Enter)", self)
+        self.send_after.setEnabled(False)
+        self._thinks, self._is_narrow = False, False
+        self.automatic_switch = QCheckBox("Auto-compact", self)
+        self.automatic_switch.setAccessibleName("Automatic compaction")
         self.automatic_switch.setToolTip(
             "Compact this session by itself when its context is too full (by hand works always)"
         )
+        self.ask_switch = QCheckBox("asks before", self)
+        self.ask_switch.setAccessibleName("Ask before each automatic compaction")
+        self.ask_switch.setToolTip(
+            "Wait for your word before each compaction that would happen by itself"
+        )
         self.state = QLabel(self)
         theme.set_tone(self.state, "dim")
-        self.spent = QLabel(self)
-        theme.bind_font(self.spent, theme.small_font)
-        theme.set_tone(self.spent, "dim")
         self.go_on = QPushButton("Conti&nue", self)
         self.go_on.hide()
         self.stop = QPushButton("Stop", self)
         self.stop.setToolTip("Stop the answer (Esc)")
         self.stop.hide()
-        self.after = QPushButton("&After this turn", self)
-        self.after.setToolTip("Let the message wait until the agent is done (Alt+Enter)")
-        self.after.hide()
         self.send = QPushButton("Send", self)
+        self._fill_menu()
         self.set_folder("")
         self.set_mode("ask")
         self._lay_out()
@@ -93,35 +105,82 @@ class AgentBar(QWidget):
             lambda _row: self.mode_chosen.emit(str(self.mode.currentData()))
         )
         theme.on_theme_changed(self._restyle)
+        self._restyle()
+
+    def _fill_menu(self) -> None:
+        """What a narrow bar has no room for is in its menu."""
+        self._folder_action = self.menu.addAction("", self.workspace.click)
+        self._thinking_menu = self.menu.addMenu("&Thinking")
+        for level in THINKING_LEVELS:
+            action = self._thinking_menu.addAction(level)
+            action.setCheckable(True)
+            action.triggered.connect(partial(self.thinking_chosen.emit, level))
+        self._automatic_action = self.menu.addAction("Automatic c&ompaction")
+        self._automatic_action.setCheckable(True)
+        self._automatic_action.triggered.connect(self.automatic_switch.click)
+        self._ask_action = self.menu.addAction("Ask &before each automatic compaction")
+        self._ask_action.setCheckable(True)
+        self._ask_action.triggered.connect(self.ask_switch.click)
+        self.menu.addSeparator()
+        self.menu.aboutToShow.connect(self._check_menu)
+
+    def _check_menu(self) -> None:
+        self._automatic_action.setChecked(self.automatic_switch.isChecked())
+        self._automatic_action.setEnabled(self.automatic_switch.isEnabled())
+        self._ask_action.setChecked(self.ask_switch.isChecked())
+        self._ask_action.setEnabled(self.ask_switch.isEnabled())
+        for action in self._thinking_menu.actions():
+            action.setChecked(action.text() == self.thinking.currentData())
+
+    def _fold(self) -> None:
+        """Put what is rarely chosen into the menu where the bar is narrow."""
+        self._is_narrow = narrow = self.width() < theme.scaled(NARROW)
+        for part in (self.workspace, self.automatic_switch, self.ask_switch):
+            part.setVisible(not narrow)
+        self.thinking.setVisible(self._thinks and not narrow)
+        self._folder_action.setVisible(narrow)
+        self._automatic_action.setVisible(narrow)
+        self._ask_action.setVisible(narrow)
+        self._thinking_menu.menuAction().setVisible(narrow and self._thinks)
 
     def _lay_out(self) -> None:
         # What a narrow window has no room for beside each other goes into a second line.
         self._choices = choices = FlowLayout(across=theme.S8, down=theme.S4)
         for part in (
             self.more, self.models, self.thinking, self.workspace, self.mode,
-            self.automatic_switch, self.state,
+            self.automatic_switch, self.ask_switch, self.state,
         ):  # fmt: skip
             choices.addWidget(part)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.S8)
         row.addLayout(choices, 1)
-        for part in (self.spent, self.go_on, self.after, self.send, self.stop):
+        self._right = (self.go_on, self.send, self.stop)
+        for part in self._right:
             row.addWidget(part, 0, Qt.AlignmentFlag.AlignTop)
 
     def _restyle(self) -> None:
         self.models.setMinimumWidth(theme.scaled(90))
-        self.models.setMaximumWidth(theme.scaled(280))
+        self._share_width()
+        self._fold()
         line = self.workspace.sizeHint().height()
-        for part in (self.automatic_switch, self.state, self.spent, self.more):
+        for part in (self.automatic_switch, self.ask_switch, self.state, self.more):
             part.setMinimumHeight(line)
+
+    def _share_width(self) -> None:
+        """A long name of a model gives way where the bar is narrow."""
+        most = min(theme.scaled(WIDEST_MODEL), round(self.width() * MODEL_SHARE))
+        self.models.setMaximumWidth(max(theme.scaled(90), most))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_width()
+        self._fold()
 
     def lines_needed(self) -> int:
         """Pixels that the choices take at this width beyond one line."""
         right = sum(
-            part.sizeHint().width() + theme.S8
-            for part in (self.spent, self.go_on, self.after, self.send, self.stop)
-            if not part.isHidden()
+            part.sizeHint().width() + theme.S8 for part in self._right if not part.isHidden()
         )
         room = max(self.width() - right, 1)
         return max(0, self._choices.heightForWidth(room) - self._choices.minimumSize().height())
@@ -133,7 +192,9 @@ class AgentBar(QWidget):
 
     def set_folder(self, folder: str) -> None:
         """The folder that the agent works in; empty for none."""
-        self.workspace.setText(f"Folder: {Path(folder).name or folder}" if folder else NO_FOLDER)
+        words = f"Folder: {Path(folder).name or folder}" if folder else NO_FOLDER
+        self.workspace.setText(words)
+        self._folder_action.setText(f"{words.rstrip('…')}…".replace("&", "&&"))
         self.workspace.setToolTip(
             f"The agent works in {folder}, and nowhere else."
             if folder
@@ -147,21 +208,14 @@ class AgentBar(QWidget):
     def set_thinking(self, level: ThinkingLevel, useful: bool) -> None:
         """The level; ``useful``: whether the chosen model thinks at all."""
         self.thinking.setCurrentIndex(self.thinking.findData(level))
-        self.thinking.setVisible(useful)
-
-    def set_spent(self, words: str, tip: str) -> None:
-        """What the session took so far; empty where nobody counted anything."""
-        self.spent.setText(words)
-        self.spent.setToolTip(tip)
-        self.spent.setAccessibleName(tip)
-        self.spent.setVisible(bool(words))
+        self._thinks = useful
+        self._fold()
 
     def set_running(self, running: bool, has_message: bool, may_send: bool) -> None:
         """While a turn runs there is a Stop button; what is written goes into it, or after it."""
         self.stop.setVisible(running)
-        self.after.setVisible(running and has_message)
+        self.send_after.setEnabled(running and has_message)
         self.send.setVisible(has_message or not running)
-        self.send.setText("Send now" if running else "Send")
         self.send.setToolTip(
             "Put the message into the turn that runs (Enter)"
             if running

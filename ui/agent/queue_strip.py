@@ -13,7 +13,11 @@ from ui.widgets.figures import count
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
 
 MOST_LINES = 3
-_WHEN = {"steering": "Next, in this turn", "follow-up": "After this turn"}
+_WHEN = {"steering": "Next", "follow-up": "Then"}
+_TIPS = {
+    "steering": "The agent reads it in this turn, after the tools that run now",
+    "follow-up": "The agent reads it when this turn is done",
+}
 
 
 class QueueStrip(QFrame):
@@ -60,8 +64,10 @@ class QueueStrip(QFrame):
         if one.prompt.images:
             pictures = count(len(one.prompt.images), "picture")
             words = f"{words} ({pictures})" if words else pictures
+        when.setToolTip(_TIPS[one.kind])
         text = ElidedLabel(words, row)
         row.setAccessibleName(f"{when.text()} {text.text()}")
+        row.setAccessibleDescription(_TIPS[one.kind])
         back = LinkButton("Take back", row)
         back.setToolTip("Put this message back into the box; the agent does not get it")
         back.setAccessibleName(f"Take back: {text.text()[:60]}")

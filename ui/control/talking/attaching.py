@@ -38,6 +38,8 @@ class AttachControl(QObject):
         self._desk = desk
         self._folder = folder
         self._pasted = 0
+        self._one_by_one = asyncio.Lock()
+        """Pictures come in the order in which they were given."""
         pane = desk.window.agent
         pane.composer.picture_given.connect(self._picture)
         pane.composer.files_given.connect(self.take_files)
@@ -61,7 +63,8 @@ class AttachControl(QObject):
     async def _adding(self, name: str, make: Callable[[], Attachment]) -> None:
         document, chips = self._desk.document, self._desk.window.agent.chips
         try:
-            made = await asyncio.to_thread(make)
+            async with self._one_by_one:
+                made = await asyncio.to_thread(make)
         except PictureRefused as error:
             self._desk.notice("warning", f"{error}.", "Nothing was added to the message.")
             return

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
+from explorer.agent.walking import Walk
 from explorer.agent.workspace import Workspace
 from ui.agent.completion import Suggestion, Wanted
 from ui.agent.completion_match import best
@@ -24,7 +25,8 @@ _NO_FOLDER = "Choose a folder for the agent to mention its files."
 
 
 class CompletionControl(QObject):
-    """Answers what the message box asks for; files are listed and matched in a thread."""
+    """Answers what the message box asks for; files are listed and matched in a thread, without what
+    the project's ignore files name."""
 
     def __init__(self, desk: Desk, folder: FolderControl, commands: SlashCommands) -> None:
         super().__init__(desk)
@@ -98,5 +100,5 @@ class CompletionControl(QObject):
 
 def _files_below(root: Path) -> list[str]:
     workspace = Workspace(root)
-    files, _cut = workspace.files(workspace.root, MOST_FILES)
-    return [workspace.shown(path) for path in files]
+    walk = Walk(workspace.root, workspace.root, most=MOST_FILES)
+    return [workspace.shown(path) for path in walk.files()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject
 
 from explorer.agent.prompt import Prompt
@@ -19,6 +21,7 @@ from ui.control.talking.completing import CompletionControl
 from ui.control.talking.folder import FolderControl
 from ui.control.talking.history import HistoryControl
 from ui.control.talking.permission import PermissionControl
+from ui.control.talking.tools import ToolsControl
 from ui.control.talking.turns import TurnControl
 
 THINKING = "thinking"
@@ -33,6 +36,8 @@ class AgentControl(QObject):
         self._desk = desk
         self._offered: tuple[list[tuple[str, str]], str] = ([], "")
         self._thinking: ThinkingLevel = "off"
+        self.answers: Callable[[str], bool] = lambda _instructions: False
+        """Whether an order to compact is the answer to a compaction that asks first."""
         self.commands = SlashCommands()
         """Filled by the window once all of its parts are there."""
         self.folder = FolderControl(desk)
@@ -40,7 +45,8 @@ class AgentControl(QObject):
         self.history = HistoryControl(desk)
         self.attaching = AttachControl(desk, self.folder)
         self.completing = CompletionControl(desk, self.folder, self.commands)
-        self.turns = TurnControl(desk, self.folder, self.permission, self.history, self.attaching)
+        self.tools = ToolsControl(desk, self.folder, self.permission)
+        self.turns = TurnControl(desk, self.tools, self.history, self.attaching)
         self.turns.thinking = lambda: self.thinking if self.thinks else None
         pane = desk.window.agent
         pane.send_requested.connect(self.send)
@@ -48,6 +54,7 @@ class AgentControl(QObject):
         pane.model_chosen.connect(self.choose_model)
         pane.bar.thinking_chosen.connect(self.choose_thinking)
         pane.bar.go_on.clicked.connect(self.go_on)
+        pane.told.connect(desk.say)
         self._fill_menu()
         desk.document_changed.connect(self.stop)
         desk.state_changed.connect(self._offer_going_on)
@@ -58,6 +65,8 @@ class AgentControl(QObject):
         menu.addAction("Add &pictures or files…", self.attaching.look_for)
         menu.addAction("&Mention a file (@)", lambda: self._begin("@"))
         menu.addAction("&Commands (/)", lambda: self._begin("/"))
+        menu.addSeparator()
+        menu.addAction(pane.bar.send_after)
         menu.setAccessibleName("Add to the message")
         menu.aboutToHide.connect(pane.composer.setFocus)
 
@@ -222,7 +231,7 @@ class AgentControl(QObject):
         """Compact at the leaf without a review. While the agent answers, the profile says whether
         that stops it or is refused; then it can follow the turn (A9)."""
         desk = self._desk
-        if desk.document is None:
+        if desk.document is None or self.answers(instructions):
             return
         todo = manual_now(desk.profile, self.running)
         if todo == "refuse":

@@ -75,6 +75,18 @@ class PermissionControl(QObject):
         if self._desk.document is not None:
             self._desk.document.choose(CHOICE, mode if mode == "read-only" else None)
 
+        self._settle(mode)
+
+    def _settle(self, mode: ApprovalMode) -> None:
+        """Questions that are open are answered by a mode that leaves nothing to ask."""
+        settled = {
+            "yes": ApprovalAnswer("once"),
+            "read-only": ApprovalAnswer("deny", note="only tools that look may be used now"),
+        }
+        for one in self._open:
+            if mode in settled and not one.answer.done():
+                one.answer.set_result(settled[mode])
+
     def _set(self, mode: ApprovalMode) -> None:
         self._mode = mode
         self._desk.window.agent.bar.set_mode(mode)
@@ -124,13 +136,16 @@ class PermissionControl(QObject):
             loop.call_soon_threadsafe(give_up)
 
         remove = cancel.add_callback(cancelled)
+        conversation = self._desk.window.agent.conversation
         self._open.append(one)
+        conversation.set_waiting(request.call.id, True)
         self._show()
         try:
             return await one.answer
         finally:
             remove()
             self._open.remove(one)
+            conversation.set_waiting(request.call.id, False)
             self._show()
 
     def _answered(self, request: ApprovalRequest, answer: ApprovalAnswer) -> None:

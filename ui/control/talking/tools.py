@@ -1,43 +1,68 @@
-"""The tools that the window's agent works with."""
+"""The tools that the window's agent works with, for as long as a session is open."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
-from explorer.agent.tools import ToolBox, ToolOutcome, read_only_tools, run_tool
+from PySide6.QtCore import QObject
+
+from explorer.agent.approval import Approvals
+from explorer.agent.tools.box import WorkspaceTools
 from explorer.agent.workspace import Workspace
-from explorer.models.door import CancelToken, ToolCall, ToolSpec
 from explorer.work.document import Document
-from explorer.work.transcript import transcripts_of
+from explorer.work.session_tools import tools_of
+from ui.control.desk import Desk
+from ui.control.talking.allowed import AlwaysAllowed
 from ui.control.talking.folder import FolderControl
 from ui.control.talking.permission import PermissionControl
 
 
-class _Looking:
-    """Tools that only look."""
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What was allowed for this session, and its tools in one folder."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return read_only_tools()
-
-    def is_exclusive(self, call: ToolCall) -> bool:
-        return False
-
-    async def run(
-        self, call: ToolCall, cancel: CancelToken, on_output: Callable[[str], None]
-    ) -> ToolOutcome:
-        return await asyncio.to_thread(run_tool, self._workspace, call.name, call.arguments, cancel)
+    document: Document
+    folder: Path
+    tools: WorkspaceTools
 
 
-def tool_box(
-    document: Document, folder: FolderControl, permission: PermissionControl
-) -> ToolBox | None:
-    """The tools for a turn of a session; None where no folder is chosen, or it is gone."""
-    root = folder.folder
-    if root is None:
-        return None
-    # What a summary points to can be read, wherever the database is (A51).
-    return _Looking(Workspace(root).with_reading(transcripts_of(document).is_own))
+class ToolsControl(QObject):
+    """Makes the tools of the session shown, and keeps them in step with what may be done."""
+
+    def __init__(self, desk: Desk, folder: FolderControl, permission: PermissionControl) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._folder = folder
+        self._permission = permission
+        self._always = AlwaysAllowed(desk)
+        self._kept: _Kept | None = None
+        permission.mode_changed.connect(self._follow)
+        desk.document_changed.connect(self._let_go)
+
+    def _let_go(self) -> None:
+        """What was allowed for a session ends with it."""
+        if self._kept is not None and self._kept.document is not self._desk.document:
+            self._kept = None
+
+    def _follow(self) -> None:
+        """A change of mode holds at once, for a turn that runs too."""
+        if self._kept is not None and self._kept.document is self._desk.document:
+            self._kept.tools.approvals.mode = self._permission.mode
+
+    def box(self) -> WorkspaceTools | None:
+        """The tools for a turn of the session shown; None where no folder is chosen, or it is
+        gone."""
+        document, root = self._desk.document, self._folder.folder
+        if document is None or root is None:
+            return None
+        kept = self._kept
+        if kept is None or kept.document is not document or kept.folder != root:
+            approvals = Approvals(
+                self._permission.mode, always=self._always, approver=self._permission
+            )
+            kept = self._kept = _Kept(
+                document, root, tools_of(document, Workspace(root), approvals)
+            )
+        kept.tools.approvals.mode = self._permission.mode
+        return kept.tools

@@ -12,7 +12,6 @@ from explorer.agent.events import Steered, TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
 from explorer.agent.prompt import Prompt
 from explorer.agent.queue import MessageQueue, Queued
-from explorer.agent.tools.port import ToolBox
 from explorer.models.door import CancelToken
 from explorer.models.retry import Retry
 from explorer.models.thinking import ThinkingLevel
@@ -22,10 +21,8 @@ from explorer.work.talk import resume_turn, start_turn
 from ui.control.automatic import AutomaticControl
 from ui.control.desk import Desk
 from ui.control.talking.attaching import AttachControl
-from ui.control.talking.folder import FolderControl
 from ui.control.talking.history import HistoryControl
-from ui.control.talking.permission import PermissionControl
-from ui.control.talking.tools import tool_box
+from ui.control.talking.tools import ToolsControl
 from ui.widgets.notice import Notice
 
 KEPT = "What had arrived is kept."
@@ -38,21 +35,24 @@ ENDS = {
 """How loud it is told that a turn did not end well, and what to do."""
 
 
+def today() -> str:
+    """The date as the agent is told it."""
+    return date.today().isoformat()
+
+
 class TurnControl(QObject):
     """Runs what works on the session, keeps what waits for the running turn, and tells the end."""
 
     def __init__(
         self,
         desk: Desk,
-        folder: FolderControl,
-        permission: PermissionControl,
+        tools: ToolsControl,
         history: HistoryControl,
         attaching: AttachControl,
     ) -> None:
         super().__init__(desk)
         self._desk = desk
-        self._folder = folder
-        self._permission = permission
+        self._tools = tools
         self._history = history
         self._attaching = attaching
         self._cancel: CancelToken | None = None
@@ -124,10 +124,9 @@ class TurnControl(QObject):
 
         async def turn(queue: MessageQueue, on_event: Callable[[TurnEvent], None]) -> TurnResult:
             return await start_turn(
-                document, self._desk.agent_model(), self._tools(document), prompt,
+                document, self._desk.agent_model(), self._tools.box(), prompt,
                 cancel, on_event, self.automatic.of(document),
-                thinking=self.thinking(), queue=queue,
-                limits=TurnLimits.of(self._desk.values), date=date.today().isoformat(),
+                thinking=self.thinking(), queue=queue, limits=self._limits(), date=today(),
             )  # fmt: skip
 
         if not await self._turn(document, turn):
@@ -139,10 +138,9 @@ class TurnControl(QObject):
 
         async def turn(queue: MessageQueue, on_event: Callable[[TurnEvent], None]) -> TurnResult:
             return await resume_turn(
-                document, self._desk.agent_model(), self._tools(document),
+                document, self._desk.agent_model(), self._tools.box(),
                 cancel, on_event, self.automatic.of(document),
-                thinking=self.thinking(), queue=queue,
-                limits=TurnLimits.of(self._desk.values), date=date.today().isoformat(),
+                thinking=self.thinking(), queue=queue, limits=self._limits(), date=today(),
             )  # fmt: skip
 
         await self._turn(document, turn)
@@ -156,7 +154,7 @@ class TurnControl(QObject):
         pane, queue = self._desk.window.agent, MessageQueue()
         self._queue = queue
         self.automatic.show()
-        pane.set_running(True, f"{self._desk.agent_model()} is answering…")
+        pane.set_running(True, "answering…")
         stop_watching = queue.subscribe(lambda: pane.queue.show_waiting(queue.waiting))
 
         def on_event(event: TurnEvent) -> None:
@@ -190,8 +188,9 @@ class TurnControl(QObject):
             back = " What waited is in the box again." if came_back else ""
             self._desk.say(f"Stopped; what had arrived is kept.{back}")
 
-    def _tools(self, document: Document) -> ToolBox | None:
-        return tool_box(document, self._folder, self._permission)
+    def _limits(self) -> TurnLimits:
+        self._desk.live.refresh()
+        return TurnLimits.of(self._desk.values)
 
     # what waits ----------------------------------------------------------------------------------
 
