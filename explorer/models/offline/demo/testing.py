@@ -37,7 +37,10 @@ MOST_FILES = 12
 """Files that are read to find a fault."""
 MOST_FAULTS = 4
 """Faults that are repaired for one question."""
-_PYTEST = "python3 -m pytest -q --tb=native"
+# Python takes a file for unchanged that changed within a second and kept its size, where it kept
+# what it compiled; so nothing is kept.
+_PYTHON = "python3 -B -m"
+_PYTEST = f"{_PYTHON} pytest -q --tb=native"
 _OTHER_TESTS = (
     ("package.json", "npm test"), ("Cargo.toml", "cargo test"), ("go.mod", "go test ./..."),
 )  # fmt: skip
@@ -124,9 +127,9 @@ def unittest_for(listed: Sequence[str]) -> str:
     """How Python alone runs the tests of a folder."""
     folders = sorted({found[0] for path in listed if (found := _FOLDER.search(path))})
     if not folders:
-        return "python3 -m unittest discover"
+        return f"{_PYTHON} unittest discover"
     package = " -t ." if f"{folders[0]}/__init__.py" in listed else ""
-    return f"python3 -m unittest discover -s {folders[0]}{package}"
+    return f"{_PYTHON} unittest discover -s {folders[0]}{package}"
 
 
 def _run(command: str, listed: Sequence[str]) -> Part[_Run]:
