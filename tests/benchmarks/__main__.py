@@ -20,6 +20,7 @@ from tests.benchmarks import (
     starting,
     storing,
     summarizing,
+    talking,
 )
 from tests.benchmarks.bench import Bench, ChildFailed
 from tests.benchmarks.report import Row, machine, table
@@ -34,6 +35,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "drag": deciding.measure_window,
     "stalls": stalling.measure,
     "large": reading.measure,
+    "talk": talking.measure,
     "offline": summarizing.measure,
     "prompt": rendering.measure,
 }

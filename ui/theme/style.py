@@ -105,6 +105,10 @@ QToolButton:hover { background: $hover; }
 QToolButton:pressed, QToolButton:checked { background: $sel; }
 QToolButton:focus { border-color: $accent; }
 QToolButton:disabled { color: $quiet; }
+QToolButton[floating="true"] {
+  background: $card; border: 1px solid $line; border-radius: ${radius}px; padding: 3px 8px 3px 6px;
+}
+QToolButton[floating="true"]:hover { background: $panel; border-color: $faint; }
 QToolButton[fold="true"] { padding: 2px 5px 2px 0; color: $dim; }
 QToolButton[fold="true"][heading="true"] { color: $ink; padding: 4px 5px 4px 0; }
 QToolButton[popupMode="2"] { padding-right: 14px; }

@@ -15,15 +15,16 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
+    QTextFormat,
     QTextOption,
 )
 
 from ui import theme
 from ui.agent.view.inks import Inks
-from ui.agent.view.parts import Code, Diff, Note, Part, Prose
-from ui.inspector.code import colour
+from ui.agent.view.parts import Note, Part, Prose
 from ui.inspector.markdown_view import InertDocument, render_markdown
-from ui.widgets.plain_text import split_lines
+
+_QUOTE = QTextFormat.Property.BlockQuoteLevel
 
 WHOLE = 1 << 30
 """As the end of a selection: everything."""
@@ -53,8 +54,10 @@ class Box:
     """A part at a width. Coordinates are the surface's; y counts from the box's own top."""
 
     height = 0.0
-    is_pending = False
+    is_stale = False
     """Whether it gets better looking when there is time (see ``improve``)."""
+    improved_at = 0.0
+    """When it did so last, in seconds of the monotonic clock."""
 
     def __init__(self, part: Part, inks: Inks) -> None:
         self.part, self.inks = part, inks
@@ -101,6 +104,10 @@ class Box:
 
     def improve(self) -> None:
         """Do what was put off for the sake of the first paint; the height stays."""
+
+    def grow(self, part: Part) -> bool:
+        """Become a part that has more at its end; False where it must be laid out anew."""
+        return False
 
 
 class DocumentBox(Box):
@@ -226,7 +233,39 @@ class ProseBox(DocumentBox):
         super().__init__(part, inks)
         self.tint = "dim" if part.inset else "ink"
         render_markdown(self.document, part.text)
+        self._bars = self._tidy()
         self.height = self.fit(inks.right - self.left).height()
+
+    def _tidy(self) -> list[tuple[int, int]]:
+        """Take out the lines that Qt adds around tables, and give quotes a bar; the first and the
+        last block of each quote."""
+        quotes: list[tuple[int, int]] = []
+        block = self.document.begin()
+        while block.isValid():
+            form = block.blockFormat()
+            at_edge = not block.previous().isValid() or not block.next().isValid()
+            if at_edge and not block.text() and self.document.blockCount() > 1:
+                thin = QTextBlockFormat()
+                thin.setLineHeight(1, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+                QTextCursor(block).mergeBlockFormat(thin)
+            if form.intProperty(QTextFormat.Property.BlockQuoteLevel):
+                inside = QTextBlockFormat()
+                inside.setLeftMargin(theme.S12 * form.intProperty(_QUOTE))
+                QTextCursor(block).mergeBlockFormat(inside)
+                number = block.blockNumber()
+                first = quotes.pop()[0] if quotes and quotes[-1][1] == number - 1 else number
+                quotes.append((first, number))
+            block = block.next()
+        return quotes
+
+    def paint(self, painter: QPainter, top: float, looks: Looks, clip: QRectF) -> None:
+        layout = self.document.documentLayout()
+        for first, last in self._bars:
+            above = layout.blockBoundingRect(self.document.findBlockByNumber(first)).top()
+            below = layout.blockBoundingRect(self.document.findBlockByNumber(last)).bottom()
+            bar = QRectF(self.text_left, top + above, 2, below - above)
+            painter.fillRect(bar, self.inks.now.line)
+        super().paint(painter, top, looks, clip)
 
     def markdown(self, first: int, end: int) -> str:
         if first <= 0 and end >= self.length():
@@ -256,90 +295,3 @@ class NoteBox(DocumentBox):
             middle = top + (self.inks.metrics.height() - sign) / 2
             painter.drawPixmap(QPointF(self.left, middle), picture)
         super().paint(painter, top, looks, clip)
-
-
-class CodeBox(DocumentBox):
-    """Code, an output or a diff on a panel of its own; long ones are several boxes in a row."""
-
-    def __init__(self, part: Code | Diff, inks: Inks) -> None:
-        super().__init__(part, inks)
-        self.opens = part.opens if isinstance(part, Code) else True
-        self.closes = part.closes if isinstance(part, Code) else True
-        self.padding = theme.S12 if not part.inset else theme.S8
-        self._headed = self.opens and isinstance(part, Code) and part.fenced
-        head = inks.small_metrics.height() + theme.S8 if self._headed else theme.S4
-        self.text_top = head if self.opens else 0
-        self.document.setDefaultFont(inks.mono)
-        self._copy_side = inks.sign + theme.S8
-        if isinstance(part, Code):
-            self._shown, _ = split_lines(part.text)
-            self.document.setPlainText(self._shown)
-            self.is_pending = part.coloured and bool(part.language or part.path)
-        else:
-            self._fill_diff(part)
-        room = inks.right - self.left - 2 * self.padding
-        room -= 0 if self._headed else self._copy_side
-        size = self.fit(room)
-        self.height = self.text_top + size.height() + (theme.S8 if self.closes else 0)
-
-    def _fill_diff(self, part: Diff) -> None:
-        now = self.inks.now
-        fills = {"+": now.added, "-": now.removed}
-        lines = part.lines
-        words = (f"{line.sign.replace('@', ' ')} {line.text[:998]}" for line in lines)
-        self.document.setPlainText("\n".join(words))
-        block = self.document.begin()
-        for line in lines:
-            if (fill := fills.get(line.sign)) is not None:
-                form = QTextBlockFormat()
-                form.setBackground(fill)
-                QTextCursor(block).mergeBlockFormat(form)
-            block = block.next()
-
-    @property
-    def surface(self) -> QRectF:
-        """The panel behind it."""
-        return QRectF(self.left, 0, self.inks.right - self.left, self.height)
-
-    def paint(self, painter: QPainter, top: float, looks: Looks, clip: QRectF) -> None:
-        now, panel = self.inks.now, self.surface.translated(0, top)
-        painter.save()
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(now.panel)
-        painter.setClipRect(panel.intersected(clip))
-        # Corners only where the block begins and ends.
-        above = 0 if self.opens else theme.RADIUS
-        below = 0 if self.closes else theme.RADIUS
-        painter.drawRoundedRect(panel.adjusted(0, -above, 0, below), theme.RADIUS, theme.RADIUS)
-        painter.restore()
-        if self._headed:
-            self._paint_head(painter, top)
-        super().paint(painter, top, looks, clip)
-        if self.opens:
-            rect = self._copy_rect().translated(0, top)
-            sign = self.inks.sign
-            picture = theme.icon_pixmap(
-                "copy", "ink" if looks.hovered else "dim", sign, self.inks.dpr
-            )
-            corner = rect.center() - QPointF(sign / 2, sign / 2)
-            painter.drawPixmap(corner, picture)
-
-    def _paint_head(self, painter: QPainter, top: float) -> None:
-        assert isinstance(self.part, Code)
-        painter.setFont(self.inks.small)
-        painter.setPen(self.inks.now.dim)
-        baseline = top + theme.S4 + self.inks.small_metrics.ascent()
-        painter.drawText(QPointF(self.text_left, baseline), self.part.language or "text")
-
-    def _copy_rect(self) -> QRectF:
-        side = self._copy_side
-        return QRectF(self.inks.right - side - 2, 2, side, side)
-
-    def zones(self) -> list[Zone]:
-        return [Zone(self._copy_rect(), "copy", "Copy the code")] if self.opens else []
-
-    def improve(self) -> None:
-        self.is_pending = False
-        part = self.part
-        if isinstance(part, Code):
-            colour(self.document, self.document.begin(), part.text, part.language, part.path)

@@ -227,7 +227,11 @@ def _arguments(key: str, block: CallBlock | None) -> list[Part]:
     if isinstance(command, str) and command:
         found += _pieces(f"{key}.c", command, language="bash")
     rest = {name: value for name, value in block.arguments.items() if not _is_shown(name, block)}
-    if rest:
+    simple = all(isinstance(value, str | int | float) for value in rest.values())
+    words = "   ".join(f"{name}: {value}" for name, value in rest.items())
+    if rest and simple and "\n" not in words and len(words) <= 160:
+        found.append(Note(key=f"{key}.a", text=words, inset=True))
+    elif rest:
         text = json.dumps(rest, ensure_ascii=False, indent=2)
         found += _pieces(f"{key}.a", text[:MOST_OUTPUT], language="json")
     return found

@@ -8,9 +8,10 @@ from functools import partial
 from ui.agent.view.calls import CallStates
 from ui.agent.view.finding import shown_words
 from ui.agent.view.flow import Flow
+from ui.agent.view.items import Snapshot
 from ui.agent.view.parts import Code, Note, Part, Row, markdown_of
 from ui.agent.view.reader import ShownDocument, read_item
-from ui.agent.view.reading import parts_of
+from ui.agent.view.reading import FIGURES, parts_of
 from ui.agent.view.selecting import Selection, Spot
 from ui.inspector.gather import READ_ERRORS
 
@@ -41,7 +42,7 @@ def plain_words(part: Part) -> str:
 
 def item_markdown(parts: Sequence[Part]) -> str:
     """A message with who says it."""
-    told = [part for part in parts if not (isinstance(part, Note) and part.key == "figures")]
+    told = [part for part in parts if not (isinstance(part, Note) and part.key == FIGURES)]
     role = next((part.role for part in told if part.role is not None), None)
     text = joined(told, markdown_of)
     if role is None or role.name not in ("You", "Agent"):
@@ -49,12 +50,11 @@ def item_markdown(parts: Sequence[Part]) -> str:
     return f"**{role.name}**\n\n{text}"
 
 
-def conversation_markdown(
-    document: ShownDocument, items: Sequence[tuple[int, Sequence[int]]]
-) -> str:
+def conversation_markdown(document: ShownDocument, items: Snapshot, first: int, end: int) -> str:
     """Everything that is said; belongs to a thread. What cannot be read is named."""
     found = []
-    for entry, results in items:
+    for at in range(first, end):
+        entry, results = items[at]
         try:
             read = read_item(document, entry, results, CallStates(), whole=True)
         except READ_ERRORS as error:
@@ -68,7 +68,7 @@ def conversation_words(flow: Flow) -> str:
     """Everything that is said, as plain words, with what is arriving."""
     found = []
     for item in range(flow.count):
-        parts = [p for p in flow.laid(item).parts if p.key != "figures"]
+        parts = [p for p in flow.laid(item).parts if p.key != FIGURES]
         found.append(joined(parts, plain_words))
     return "\n\n".join(text for text in found if text)
 

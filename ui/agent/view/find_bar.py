@@ -26,7 +26,7 @@ class FindBar(QFrame):
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
-        self._pause.timeout.connect(lambda: self.asked.emit(self.field.text()))
+        self._pause.timeout.connect(self._ask)
         self.field = QLineEdit(self)
         self.field.setAccessibleName("Words to find in the conversation")
         self.field.setPlaceholderText("Find in the conversation")
@@ -48,6 +48,9 @@ class FindBar(QFrame):
         for part in (self.count, self.previous, self.next, self._close):
             row.addWidget(part)
         self.hide()
+
+    def _ask(self) -> None:
+        self.asked.emit(self.field.text())
 
     def _button(self, icon: str, tip: str, step: int) -> QToolButton:
         button = QToolButton(self)

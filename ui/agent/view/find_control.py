@@ -73,7 +73,7 @@ class FindControl(QObject):
         if not keep:
             view.current, self._moved = None, False
         view.viewport().update()
-        document, items = view.flow.document, view.flow.items
+        document, items = view.flow.document, view.flow.items.snapshot()
         if not query or document is None:
             self._found, self._is_over = Found((), 0, 0), True
             self._bar.tell("")
@@ -81,13 +81,12 @@ class FindControl(QObject):
         if not keep:
             self._found = Found((), 0, len(items))
         self._is_over = False
-        chosen = [(head, items.results(at)) for at, head in enumerate(items.heads)]
         signals = self._signals
 
         def told(found: Found) -> None:
             signals.told.emit(search, found)
 
-        search = self._search = Search(document, chosen, query, told)
+        search = self._search = Search(document, items, query, told)
         QThreadPool.globalInstance().start(_Task(search, signals))
         self._say()
 

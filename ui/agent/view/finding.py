@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ui.agent.view.calls import CallStates
+from ui.agent.view.items import Snapshot
 from ui.agent.view.parts import Code, Diff, Note, Part, Prose, Row
 from ui.agent.view.reader import ShownDocument, read_item
 from ui.agent.view.reading import parts_of
@@ -78,7 +79,7 @@ class Search:
     def __init__(
         self,
         document: ShownDocument,
-        items: Sequence[tuple[int, Sequence[int]]],
+        items: Snapshot,
         query: str,
         told: Callable[[Found], None],
     ) -> None:
@@ -95,9 +96,10 @@ class Search:
         """Look through all items, newest first; what was found."""
         found: list[list[Hit]] = []
         last, count = time.monotonic(), len(self._items)
-        for number, (entry, results) in enumerate(reversed(self._items)):
+        for number in range(count):
             if self._stopped:
                 break
+            entry, results = self._items[count - 1 - number]
             if hits := self._look(entry, results):
                 found.append(hits)
             if number % _EVERY == 0:

@@ -30,6 +30,30 @@ _ORPHANS = re.compile(
 )
 
 
+class Snapshot:
+    """Items as they were at one moment, for a thread: each entry with its results."""
+
+    def __init__(self, tree: SessionTree | None, path: Path, heads: list[int]) -> None:
+        self._tree, self._path, self._heads = tree, path, heads
+
+    def __len__(self) -> int:
+        return len(self._heads)
+
+    def __getitem__(self, at: int) -> tuple[int, list[int]]:
+        if not 0 <= at < len(self):
+            raise IndexError(f"there is no item {at}")
+        return self._heads[at], self.results(at)
+
+    def results(self, item: int) -> list[int]:
+        """The tool results between an item and the next one."""
+        if self._tree is None:
+            return []
+        first = self._path.position(self._heads[item]) + 1
+        last = item + 1 == len(self._heads)
+        end = len(self._path) if last else self._path.position(self._heads[item + 1])
+        return self._path[first:end].select(self._tree.columns.kind, _RESULTS)
+
+
 class PathItems:
     """The items of one path. Growing at the leaf costs what is new, not what is there."""
 
@@ -86,11 +110,11 @@ class PathItems:
 
     def results(self, item: int) -> list[int]:
         """The tool results between an item and the next one."""
-        assert self._tree is not None
-        first = self._path.position(self.heads[item]) + 1
-        last = item + 1 == len(self.heads)
-        end = len(self._path) if last else self._path.position(self.heads[item + 1])
-        return self._path[first:end].select(self._tree.columns.kind, _RESULTS)
+        return Snapshot(self._tree, self._path, self.heads).results(item)
+
+    def snapshot(self) -> Snapshot:
+        """All items as they are now."""
+        return Snapshot(self._tree, self._path, list(self.heads))
 
     def item_of(self, entry: int) -> int:
         """The item that shows an entry of the path, or the nearest above it; -1 for none."""

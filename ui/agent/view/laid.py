@@ -6,7 +6,8 @@ from bisect import bisect_right
 from itertools import accumulate
 
 from ui import theme
-from ui.agent.view.boxes import Box, CodeBox, NoteBox, ProseBox
+from ui.agent.view.boxes import Box, NoteBox, ProseBox
+from ui.agent.view.code_box import CodeBox
 from ui.agent.view.inks import Inks
 from ui.agent.view.parts import Code, Diff, Note, Part, Picture, Prose, Row
 from ui.agent.view.pictures import PictureBox, Pictures
@@ -31,8 +32,8 @@ def _gap(part: Part, before: Part | None) -> float:
     """Space above a part."""
     if before is None:
         if isinstance(part, Row):
-            return theme.S12 if part.is_mark else theme.S4
-        return theme.S16
+            return theme.S12 if part.is_mark else 0
+        return theme.S24 if isinstance(part, Prose) and part.said_by_user else theme.S12
     if isinstance(part, Code) and isinstance(before, Code) and not part.opens:
         return 0
     if isinstance(part, Row) and isinstance(before, Row):
@@ -42,6 +43,12 @@ def _gap(part: Part, before: Part | None) -> float:
     if isinstance(part, Note):
         return theme.S4
     return theme.S8
+
+
+def _below(part: Part) -> float:
+    """Space below the last part of an item: what the person said stands on a ground of its own."""
+    said = isinstance(part, Prose | Code | Picture) and part.said_by_user
+    return theme.S12 if said else theme.S4
 
 
 def _guess(part: Part, inks: Inks) -> float:
@@ -69,6 +76,7 @@ class Laid:
         self.places: dict[str, int] = {}
         self._boxes: list[Box | None] = []
         self._gaps: list[float] = []
+        self._belows: list[float] = []
         self._heights: list[float] = []
         self._tops: list[float] | None = None
         self.inks = inks
@@ -82,15 +90,21 @@ class Laid:
                 break
             same += 1
         boxes = {part.key: box for part, box in zip(self.parts, self._boxes, strict=True) if box}
-        del self._boxes[same:], self._gaps[same:], self._heights[same:]
+        if len(parts) != len(self.parts):
+            # Another part is the last one now: it is the last that has space below it.
+            same = max(0, min(same, len(self.parts) - 1, len(parts) - 1))
+        del self._boxes[same:], self._gaps[same:], self._heights[same:], self._belows[same:]
         for at in range(same, len(parts)):
             part = parts[at]
             gap = _gap(part, parts[at - 1] if at else None)
             box = boxes.get(part.key)
-            keeps = box is not None and box.part == part
+            keeps = box is not None and (box.part == part or box.grow(part))
             self._boxes.append(box if keeps else None)
             self._gaps.append(gap)
-            self._heights.append(gap + (box.height if keeps and box else _guess(part, self.inks)))
+            below = _below(part) if at == len(parts) - 1 else 0
+            self._belows.append(below)
+            high = box.height if keeps and box else _guess(part, self.inks)
+            self._heights.append(gap + high + below)
         self.parts, self._tops = parts, None
         self.places = {part.key: at for at, part in enumerate(parts)}
 
@@ -98,7 +112,7 @@ class Laid:
         """Another width or look: everything is laid out anew when it is looked at."""
         self.inks = inks
         parts, self.parts, self._boxes = self.parts, [], []
-        self._gaps, self._heights = [], []
+        self._gaps, self._belows, self._heights = [], [], []
         self.set_parts(parts)
 
     @property
@@ -136,7 +150,7 @@ class Laid:
         box = self._boxes[part]
         if box is None:
             box = self._boxes[part] = make_box(self.parts[part], self.inks, pictures)
-            height = self._gaps[part] + box.height
+            height = self._gaps[part] + box.height + self._belows[part]
             if height != self._heights[part]:
                 self._heights[part] = height
                 self._tops = None

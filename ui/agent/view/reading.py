@@ -25,6 +25,9 @@ from ui.inspector.content import Related, blocks
 from ui.theme import role_icon, role_name, role_token
 from ui.widgets.figures import count, size
 
+FIGURES = "figures"
+"""The key of the words that say what a reply took; nothing to stop at."""
+
 MOST_SHOWN = 200_000
 """Characters of one text that are shown; the rest is read in the inspector."""
 
@@ -162,7 +165,7 @@ def reply_end(
         found.append(Note(key="why", text=words, tint="comp", icon="warning"))
     figures = footer(message, time_ms)
     if figures and (with_figures or found):
-        found.append(Note(key="figures", text=figures))
+        found.append(Note(key=FIGURES, text=figures))
     return found
 
 

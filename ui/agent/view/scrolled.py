@@ -7,6 +7,7 @@ The scroll bar is derived from that place.
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple
 
 from PySide6.QtCore import QElapsedTimer, Qt, QTimer, Signal
@@ -19,6 +20,10 @@ from ui.agent.view.inks import Inks
 
 _AHEAD_MS = 4
 """Milliseconds that laying out ahead takes at once."""
+
+
+_AGAIN_S = 0.25
+"""Seconds until a part that goes on growing is improved once more."""
 
 
 class Placed(NamedTuple):
@@ -59,6 +64,10 @@ class ScrolledFlow(QAbstractScrollArea):
         self._ahead = QTimer(self)
         self._ahead.setInterval(0)
         self._ahead.timeout.connect(self._lay_ahead)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(round(_AGAIN_S * 1000))
+        self._later.timeout.connect(self._ahead.start)
         self.verticalScrollBar().valueChanged.connect(self._bar_moved)
 
     # placing ------------------------------------------------------------------------------------
@@ -291,10 +300,14 @@ class ScrolledFlow(QAbstractScrollArea):
         for placed in self.placed:
             laid = self.flow.known(placed.item)
             box = laid.known_box(placed.part) if laid and placed.part < len(laid.parts) else None
-            if box is not None and box.is_pending:
-                box.improve()
-                self.viewport().update()
-                return
+            if box is None or not box.is_stale:
+                continue
+            if time.monotonic() - box.improved_at < _AGAIN_S:
+                self._later.start()
+                continue
+            box.improve()
+            self.viewport().update()
+            return
         if not self.placed or not self._beyond(clock):
             self._ahead.stop()
         self._sync_bar()

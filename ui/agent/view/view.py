@@ -23,6 +23,7 @@ from ui.agent.view.finding import Hit
 from ui.agent.view.flow import LIVE
 from ui.agent.view.keyboard import is_view_key, press_key
 from ui.agent.view.parts import Row, markdown_of
+from ui.agent.view.reading import FIGURES
 from ui.agent.view.selecting import Place
 from ui.agent.view.surface import Surface
 
@@ -66,10 +67,12 @@ class ConversationView(Surface):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Who comes by keyboard begins at the last part in sight."""
-        if self.focused is None and self.placed:
-            last = self.placed[-1]
-            laid = self.flow.laid(last.item)
-            self.focus_on(laid.entry, laid.parts[last.part].key, scroll=False)
+        if self.focused is None:
+            for last in reversed(self.placed):
+                laid = self.flow.laid(last.item)
+                if laid.parts[last.part].key != FIGURES:
+                    self.focus_on(laid.entry, laid.parts[last.part].key, scroll=False)
+                    break
         super().focusInEvent(event)
 
     def scroll_lines(self, lines: int) -> None:
@@ -89,7 +92,13 @@ class ConversationView(Surface):
                 self._focus_part(at.item, at.part)
             return
         item, part = place[0], place[1] + step
-        while not 0 <= part < len(self.flow.laid(item).parts):
+        while True:
+            laid = self.flow.laid(item)
+            if 0 <= part < len(laid.parts):
+                if laid.parts[part].key != FIGURES:
+                    break
+                part += step
+                continue
             item += step
             if not 0 <= item < self.flow.count:
                 return
@@ -275,12 +284,12 @@ class ConversationView(Surface):
         self._copy_items(0, len(self.flow.items))
 
     def _copy_items(self, first: int, end: int) -> None:
-        document, items = self.flow.document, self.flow.items
+        document, items = self.flow.document, self.flow.items.snapshot()
         if document is None:
             return
-        chosen = [(items.heads[at], items.results(at)) for at in range(first, min(end, len(items)))]
+        end = min(end, len(items))
         self._copies.forget()
-        self._copies.run(len(chosen), lambda: conversation_markdown(document, chosen))
+        self._copies.run(end - first, lambda: conversation_markdown(document, items, first, end))
 
     def _copy_made(self, count: int, text: object) -> None:
         if isinstance(text, str):

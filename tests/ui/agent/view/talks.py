@@ -91,10 +91,9 @@ class Talk:
     def add(self, type_: str, **fields: Any) -> int:
         at = len(self.entries)
         parent = self.entries[-1]["id"] if self.entries else None
-        stamp = START_MS + at * 4100
-        self.entries.append(
-            {"type": type_, "id": f"e{at:07d}", "parentId": parent, "timestamp": stamp, **fields}
-        )
+        stamp = self.entries[-1]["timestamp"] + 20_000 if self.entries else START_MS
+        known = {"type": type_, "id": f"e{at:07d}", "parentId": parent, "timestamp": stamp}
+        self.entries.append(known | fields)
         return at
 
     def message(self, role: str, *content: Mapping[str, Any] | str, **fields: Any) -> int:
@@ -112,9 +111,12 @@ class Talk:
         known = {"provider": "openai", "model": "gpt-5.1", "usage": usage, "stopReason": "stop"}
         return self.message("assistant", *content, **known | fields)
 
-    def result(self, call: str, tool: str, text: str, **fields: Any) -> int:
+    def result(self, call: str, tool: str, text: str, took_s: float = 0.0, **fields: Any) -> int:
         known = {"toolCallId": call, "toolName": tool, "isError": False}
-        return self.message("toolResult", text, **known | fields)
+        before = self.entries[-1]["timestamp"] if self.entries else START_MS
+        at = self.message("toolResult", text, **known | fields)
+        self.entries[at]["timestamp"] = before + round(took_s * 1000)
+        return at
 
     def write(self, path: Path) -> Path:
         """As a session file of pi."""
@@ -159,7 +161,7 @@ def rich() -> Talk:
     talk.result("c3", "edit", "Successfully replaced text in src/retry.py.")
     talk.reply(call("c4", "bash", command="pytest -q -k retry"), stopReason="toolUse")
     talk.result("c4", "bash", "F.........\n\nE   assert 3 == 2\n\n1 failed, 9 passed in 0.52s",
-                isError=True, details={"exitCode": 1})  # fmt: skip
+                took_s=0.6, isError=True, details={"exitCode": 1})  # fmt: skip
     kept = talk.add(
         "compaction", summary="## Goal\nThe retry test must not flake.\n\n## Progress\n- the race "
         "is in `pause`", firstKeptEntryId="e0000006", tokensBefore=184_200,
@@ -171,7 +173,7 @@ def rich() -> Talk:
     talk.user("Run the retry tests ten times and tell me whether it still flakes.")
     talk.reply(call("c5", "bash", command="for i in $(seq 10); do pytest -q -k retry; done"),
                stopReason="toolUse")  # fmt: skip
-    talk.result("c5", "bash", "\n".join(["10 passed in 0.41s"] * 10))
+    talk.result("c5", "bash", "\n".join(["10 passed in 0.41s"] * 10), took_s=4.1)
     talk.reply("Ten clean runs. The race is gone: the backoff now waits on the event instead of "
                "the clock, and 409 is never retried.")  # fmt: skip
     return talk
