@@ -119,7 +119,9 @@ class _Scan:
             words.add("")
             self._quoted(words, depth)
         elif sign == "\\":
-            words.add(self._line[self._at + 1 : self._at + 2])
+            if self._at + 1 == len(self._line):
+                raise _NotUnderstood
+            words.add(self._line[self._at + 1])
             self._at += 2
         elif sign == "$":
             self._put_in(words, depth, quoted=False)
