@@ -221,6 +221,8 @@ class ModelDoor:
         ``key`` None takes the one that is kept; ``model`` names whom to ask, else the cheapest one.
         Raises Cancelled.
         """
+        if key is not None and not key.strip():
+            return KeyTest("no key", "There is no key to test: the field is empty.")
         asked = model or await asyncio.to_thread(self._model_to_ask, provider)
         if not asked:
             return KeyTest("no such model", f"No model of {provider} is known; name one.")
@@ -228,8 +230,8 @@ class ModelDoor:
         def find_route() -> Route:
             route = self._route(asked)
             if key is not None:
-                remember_secret(key)
-                route = replace(route, api_key=key)
+                remember_secret(key.strip())
+                route = replace(route, api_key=key.strip())
             return route
 
         needs_key = key is None and self.own.server(provider) is None
