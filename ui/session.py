@@ -33,8 +33,10 @@ from ui.control.refreshing import RefreshControl
 from ui.control.searching import SearchControl
 from ui.control.sessions import SessionsControl
 from ui.control.settings import SettingsControl
+from ui.control.taking_back import TakeBackControl
 from ui.control.talking import AgentControl
 from ui.control.talking.commands import Commands
+from ui.control.watching import WatchControl
 from ui.main_window import MainWindow
 
 READERS_MS = 5_000
@@ -71,6 +73,11 @@ class WindowSession(QObject):
         self.differences = DifferenceControl(self.desk, self.navigation)
         self.refresh.menu_parts.append(partial(fill_menu, self))
         self.compaction = CompactionControl(self.desk)
+        self.watching = WatchControl(self.desk, self.agent.automatic, self.compaction)
+        self.taking_back = TakeBackControl(self.desk, self.agent)
+        self.watching.undo_and_go_on = self.taking_back.undo_and_go_on
+        self.watching.stop_agent = self.agent.stop
+        self.agent.answers = self.watching.compact
         self.pruning = PruningControl(self.desk)
         self.prompts = PromptControl(self.desk, self.agent)
         self.settings = SettingsControl(self.desk, self.agent.automatic)
@@ -110,6 +117,7 @@ class WindowSession(QObject):
             self.navigation.ready()
             self.agent.ready()
             self.compaction.ready()
+            self.watching.ready()
             self.prompts.ready()
             self.settings.ready()
             self.extensions.ready()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.threshold import limit_of
+from explorer.prompting.budget import message_budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +62,28 @@ def limits_of(profile: Profile, settings: Settings, model_window: int | None) ->
     window = min(settings.context_window, model_window or settings.context_window)
     threshold = limit_of(profile, replace(settings, context_window=window))
     return Limits(window, max(0, threshold))
+
+
+class Mark(NamedTuple):
+    """Where a context that grows is compacted next."""
+
+    tokens: int
+    about: bool
+    """Not the same place each time."""
+
+
+def mark_of(profile: Profile, settings: Settings, model_window: int | None) -> Mark:
+    """The threshold; where summaries are made ahead, the middle of the line at which they are begun
+    with a warm cache (A47)."""
+    found = limits_of(profile, settings, model_window)
+    budget, ahead = profile.prompt_budget, profile.background
+    if budget is None:
+        return Mark(found.threshold, False)
+    try:
+        base = message_budget(found.window, threshold=budget.threshold).base
+    except ValueError:
+        # A threshold that means nothing is told where it is set.
+        base = found.window
+    if ahead is None:
+        return Mark(base, False)
+    return Mark(round(base * (ahead.warm_low + ahead.warm_high) / 2), True)

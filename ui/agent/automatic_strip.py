@@ -23,13 +23,17 @@ class StripState:
     tint: str = "comp"
     first: str = ""
     second: str = ""
+    third: str = ""
+    tips: tuple[str, ...] = ()
+    """What each button does, with its keys."""
 
 
 class AutomaticStrip(QFrame):
-    """One line with at most two buttons; hidden while there is nothing to say."""
+    """One line with at most three buttons; hidden while there is nothing to say."""
 
     first_pressed = Signal()
     second_pressed = Signal()
+    third_pressed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,20 +45,26 @@ class AutomaticStrip(QFrame):
         self._words = ElidedLabel("", self)
         self._first = LinkButton("", self)
         self._second = LinkButton("", self)
+        self._third = LinkButton("", self)
         self._first.clicked.connect(self.first_pressed)
         self._second.clicked.connect(self.second_pressed)
+        self._third.clicked.connect(self.third_pressed)
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.S16, 1, theme.S16, 1)
         row.setSpacing(theme.S8)
         row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self._words, 1)
-        row.addWidget(self._first)
-        row.addWidget(self._second)
+        for button in self._buttons:
+            row.addWidget(button)
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK_MS)
         self._timer.timeout.connect(self._tick)
         theme.on_theme_changed(self._restyle)
         self.hide()
+
+    @property
+    def _buttons(self) -> tuple[LinkButton, ...]:
+        return self._first, self._second, self._third
 
     @property
     def words(self) -> str:
@@ -98,15 +108,19 @@ class AutomaticStrip(QFrame):
         self.state = state
         if state is not None:
             self._words.setText(state.words)
-            self._name(self._first, state.first)
-            self._name(self._second, state.second)
+            names = (state.first, state.second, state.third)
+            tips = (*state.tips, "", "", "")
+            for button, name, tip in zip(self._buttons, names, tips, strict=False):
+                self._name(button, name, tip)
             self.setAccessibleName(state.words)
             self._restyle()
         self.setVisible(state is not None)
 
     @staticmethod
-    def _name(button: QPushButton, words: str) -> None:
+    def _name(button: QPushButton, words: str, tip: str) -> None:
         button.setText(words)
+        button.setToolTip(tip)
+        button.setAccessibleDescription(tip)
         button.setVisible(bool(words))
 
     def _restyle(self) -> None:

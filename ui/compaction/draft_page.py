@@ -201,6 +201,11 @@ class DraftPage(QWidget):
         self._pages.setCurrentIndex(0)
         self.streaming.begin(model, purposes)
 
+    def watch(self, model: str, purposes: list[str], told: str) -> None:
+        """A draft is being made that was not ordered here."""
+        self._pages.setCurrentIndex(0)
+        self.streaming.begin(model, purposes, told, takes_focus=False)
+
     def finish(self, document: CompactionDocument, draft: ShownDraft, shown: Partition) -> None:
         """Show a finished draft, in front of those made before."""
         self.streaming.end()
@@ -212,13 +217,14 @@ class DraftPage(QWidget):
         self.tabs.blockSignals(False)
         self.show_drafts()
 
-    def show_drafts(self) -> None:
+    def show_drafts(self, takes_focus: bool = True) -> None:
         """Show the drafts that there are."""
         self.streaming.end()
         self.tabs.setVisible(len(self._held) > 1)
         self._pages.setCurrentIndex(1)
         self._switched(self.tabs.currentIndex())
-        self.editor.setFocus()
+        if takes_focus:
+            self.editor.setFocus()
 
     def drafts(self) -> list[ShownDraft]:
         """The drafts that can be committed, in the order in which they were made."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ui.widgets.figures import count, short
 from ui.widgets.notice import Notice
 
+CANCELLED = Notice("info", "The compaction was cancelled.", "Nothing was changed.")
 STOPPED = Notice("info", "Stopped.", "Nothing was stored; your instructions are still here.")
 
 
@@ -29,6 +30,17 @@ def committed(entry: int, before: int, after: int, others: int, undo: Callable[[
         kept += f" {count(others, 'other draft')} put aside."
     what = f"Compacted as #{entry}{sizes}."
     return Notice("done", what, kept, "", action="&Undo", on_action=undo)
+
+
+def happened(why: str, entry: int, before: int, after: int, undo: Callable[[], None]) -> Notice:
+    """A compaction that nobody reviewed is in the session."""
+    return Notice(
+        "done",
+        f"Compacted ({why}) as #{entry}: {short(before)} → {short(after)} tokens.",
+        "Everything that it tells of stays in the session.",
+        action="Undo and go on",
+        on_action=undo,
+    )
 
 
 def not_stored(message: str, details: str) -> Notice:

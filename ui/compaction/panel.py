@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition
@@ -16,20 +16,16 @@ from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import purposes_of
 from ui.compaction import notices
+from ui.compaction.automatic_bar import AutomaticBar
 from ui.compaction.draft_page import DraftPage
 from ui.compaction.ports import CompactionDocument, ModelChoice, ShownDraft
-from ui.compaction.request_window import RequestWindow, request_sizes
+from ui.compaction.request_window import RequestWindow
+from ui.compaction.requests_part import RequestsPart
 from ui.compaction.rules_page import RulesPage
 from ui.compaction.setup_page import SetupPage
 from ui.compaction.words import is_possible
-from ui.inspector.gather import Loader
-from ui.widgets.notice import NoticeStrip
+from ui.widgets.notice import Notice, NoticeStrip
 from ui.widgets.panels import EmptyState
-
-MEASURED_ENTRIES = 20_000
-"""Requests of more entries are not built only to tell their size."""
-
-MEASURE_AFTER_MS = 400
 
 
 class CompactionPanel(QWidget):
@@ -77,7 +73,7 @@ class CompactionPanel(QWidget):
         self.setup = SetupPage(self._pages)
         self._rules: RulesPage | None = None
         self._draft: DraftPage | None = None
-        self._requests: RequestWindow | None = None
+        self.automatic = AutomaticBar(self)
         self.empty = EmptyState(
             "compaction", "No session is open", "Open a session to see what a compaction of it "
             "would summarize and what it would keep.", parent=self._pages,
@@ -87,17 +83,12 @@ class CompactionPanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self.automatic)
         column.addWidget(self.notice)
         column.addWidget(self._pages, 1)
-        self._measure_timer = QTimer(self)
-        self._measure_timer.setSingleShot(True)
-        self._measure_timer.setInterval(MEASURE_AFTER_MS)
-        self._measure_timer.timeout.connect(self._measure)
-        self._measurer = Loader(self)
-        self._measurer.loaded.connect(self.setup.show_request_size)
-        self._builder = Loader(self)
-        self._builder.loaded.connect(lambda found: self.requests.show_requests(found))
-        self._builder.failed.connect(lambda message: self.requests.show_failure(message))
+        self._exact = RequestsPart(self, self._requested)
+        self._exact.measured.connect(self.setup.show_request_size)
+        self._exact.entry_requested.connect(self.entry_requested)
         self._connect()
         self._profiles: Mapping[str, Profile] = PROFILES
         self.setup.offer(PROFILES)
@@ -134,10 +125,7 @@ class CompactionPanel(QWidget):
     @property
     def requests(self) -> RequestWindow:
         """The window of the exact requests."""
-        if self._requests is None:
-            self._requests = RequestWindow(self)
-            self._requests.entry_requested.connect(self.entry_requested)
-        return self._requests
+        return self._exact.window
 
     def _connect(self) -> None:
         setup = self.setup
@@ -150,7 +138,7 @@ class CompactionPanel(QWidget):
         setup.request_asked.connect(self.show_requests)
         setup.summarize_asked.connect(self.summarize)
         setup.model_chosen.connect(self._model_picked)
-        setup.instructions_changed.connect(self._measure_timer.start)
+        setup.instructions_changed.connect(self._exact.measure_soon)
 
     # what is previewed -------------------------------------------------------------------------
 
@@ -165,8 +153,7 @@ class CompactionPanel(QWidget):
         if is_other:
             if self._draft is not None:
                 self._draft.clear()
-            if self._requests is not None:
-                self._requests.close()
+            self._exact.close()
             self.notice.dismiss()
             self._cut = None
         self._document, self._at = document, at
@@ -261,7 +248,7 @@ class CompactionPanel(QWidget):
         if self._draft is not None:
             self._draft.refresh()
         self.partition_changed.emit(shown)
-        self._measure_timer.start()
+        self._exact.measure_soon()
 
     def _settings_chosen(self, settings: Settings) -> None:
         self._settings, self._cut = settings, None
@@ -284,8 +271,8 @@ class CompactionPanel(QWidget):
 
     def _model_picked(self, model: str) -> None:
         """Another model may write less at once: the requests are others."""
-        self._measure_timer.start()
-        if self._requests is not None and self._requests.isVisible():
+        self._exact.measure_soon()
+        if self._exact.is_shown:
             self.show_requests()
         self.model_chosen.emit(model)
 
@@ -295,26 +282,14 @@ class CompactionPanel(QWidget):
         """What the person adds to the prompt."""
         return self.setup.instructions.toPlainText().strip()
 
-    def _measure(self) -> None:
-        document, shown = self._document, self._shown
-        if document is None or shown is None or not isinstance(shown.preparation, Preparation):
-            return
-        prepared, instructions = shown.preparation, self.instructions()
-        if len(prepared.history) + len(prepared.turn_prefix) <= MEASURED_ENTRIES:
-            model = self.setup.chosen_model()
-            self._measurer.load(
-                lambda: request_sizes(document.requests(shown, instructions, model))
-            )
+    def _requested(self) -> tuple[CompactionDocument | None, Partition | None, str, str]:
+        """What a request would be built from."""
+        return self._document, self._shown, self.instructions(), self.setup.chosen_model()
 
     def show_requests(self) -> None:
         """Open the exact requests."""
-        document, shown, instructions = self._document, self._shown, self.instructions()
-        if document is None or shown is None or not is_possible(shown):
-            return
-        model = self.setup.chosen_model()
-        self.requests.show()
-        self.requests.raise_()
-        self._builder.load(lambda: document.requests(shown, instructions, model))
+        if self._document is not None and self._shown is not None and is_possible(self._shown):
+            self._exact.show()
 
     # the draft ---------------------------------------------------------------------------------
 
@@ -334,6 +309,24 @@ class CompactionPanel(QWidget):
         purposes = purposes_of(prepared) if isinstance(prepared, Preparation) else ["history"]
         self._pages.setCurrentWidget(self.draft)
         self.draft.begin(self.setup.chosen_model(), list(purposes))
+
+    def watch(self, model: str, purposes: Sequence[str], told: str) -> None:
+        """A summary is on its way that nobody ordered here; the keyboard stays where it is."""
+        self.notice.dismiss()
+        self._pages.setCurrentWidget(self.draft)
+        self.draft.watch(model, list(purposes), told)
+
+    def watched(self, notice: Notice | None) -> None:
+        """It is over; ``notice`` tells how, None where that is told elsewhere."""
+        self._end_draft(takes_focus=False)
+        if notice is not None:
+            self.notice.show_notice(notice)
+            self._told_leaf = self._document.leaf if self._document is not None else -2
+
+    @property
+    def cut(self) -> int | None:
+        """The position on the path of a cut that was chosen by hand."""
+        return self._cut
 
     def draft_text(self, delta: str, purpose: str = "history") -> None:
         """A piece of an answer."""
@@ -356,18 +349,33 @@ class CompactionPanel(QWidget):
         self._end_draft()
         self.notice.show_notice(notices.STOPPED)
 
-    def _end_draft(self) -> None:
+    def _end_draft(self, takes_focus: bool = True) -> None:
         self.draft.streaming.end()
         if self.draft.drafts():
-            self.draft.show_drafts()
+            self.draft.show_drafts(takes_focus)
             return
         self._pages.setCurrentWidget(self.setup)
-        self.setup.summarize.setFocus()
+        if takes_focus:
+            self.setup.summarize.setFocus()
 
-    def _discard(self, draft: object) -> None:
+    @property
+    def has_drafts(self) -> bool:
+        """Drafts are there to be read, edited and committed."""
+        return self._draft is not None and bool(self._draft.drafts())
+
+    def set_up(self) -> None:
+        """Show what a draft is made from, with the keyboard on the instructions."""
+        self._pages.setCurrentWidget(self.setup)
+        self.setup.instructions.setFocus()
+
+    def put_aside(self, draft: object) -> None:
+        """A draft is no longer to be shown, whatever became of it."""
         if not self.draft.remove(draft):
             self._pages.setCurrentWidget(self.setup)
             self.setup.summarize.setFocus()
+
+    def _discard(self, draft: object) -> None:
+        self.put_aside(draft)
         self.discard_requested.emit(draft)
 
     def committed(self, entry: int, tokens_before: int = 0, tokens_after: int = 0) -> None:

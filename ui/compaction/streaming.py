@@ -29,6 +29,8 @@ class StreamingView(QWidget):
         self._told = ""
         self.title = ElidedLabel(parent=self)
         bind_font(self.title, lambda: ui_font(0.5, bold=True))
+        self.why = Caption(parent=self)
+        self.why.setWordWrap(True)
         self.progress = Caption(parent=self)
         self.busy = QProgressBar(self)
         self.busy.setRange(0, 0)
@@ -46,12 +48,15 @@ class StreamingView(QWidget):
         column.setContentsMargins(S16, S12, S16, S12)
         column.setSpacing(S8)
         column.addLayout(line)
+        column.addWidget(self.why)
         column.addWidget(self.progress)
         column.addWidget(self.busy)
         column.addWidget(self.tabs, 1)
 
-    def begin(self, model: str, purposes: list[str]) -> None:
-        """Start showing the answers to one or two requests."""
+    def begin(
+        self, model: str, purposes: list[str], why: str = "", takes_focus: bool = True
+    ) -> None:
+        """Start showing the answers to one or two requests; ``why``: where nobody ordered them."""
         self._model, self._told = model, ""
         while self.tabs.count():
             old = self.tabs.widget(0)
@@ -66,12 +71,15 @@ class StreamingView(QWidget):
             self.tabs.addTab(stream, PURPOSES.get(purpose, purpose))
         self.tabs.tabBar().setVisible(len(purposes) > 1)
         self.title.setText(f"{model or 'The model'} is writing")
+        self.why.setText(why)
+        self.why.setVisible(bool(why))
         self.cancel.setEnabled(True)
         self.cancel.setText("Ca&ncel")
         self._clock.start()
         self._tick.start()
         self._show_progress()
-        self.cancel.setFocus()
+        if takes_focus:
+            self.cancel.setFocus()
 
     def add(self, purpose: str, delta: str) -> None:
         """A piece of an answer."""

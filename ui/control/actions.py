@@ -90,6 +90,8 @@ class WindowActions(QObject):
         shown = window.compaction.partition
         registry.enable(map_actions.NEEDS_CUT, shown is not None and shown.cut >= 0)
         registry.enable(("stop",), self._desk.agent_running)
+        registry.enable(("compact_not_now",), self._session.watching.asks)
+        registry.enable(("undo_and_go_on",), self._session.taking_back.is_offered)
         branching.follow(self._session, registry)
         registry["less_motion"].setChecked(self._desk.preferences.less_motion)
         scale = self._desk.preferences.scale

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject
 
 from explorer.compaction.partition import Partition
@@ -28,6 +30,8 @@ class CompactionControl(QObject):
         self._cancel: CancelToken | None = None
         self._shown: Document | None = None
         self._offered: tuple[list[ModelChoice], str] = ([], "")
+        self.answers: Callable[[Draft, str | None], bool] = lambda _draft, _text: False
+        """Whether a draft's commit, or without a text its end, is the answer to a question."""
         panel, window = desk.window.compaction, desk.window
         panel.partition_changed.connect(self._partition_changed)
         panel.settings_changed.connect(desk.set_settings)
@@ -175,6 +179,8 @@ class CompactionControl(QObject):
             self._desk.state_changed.emit()
 
     def commit(self, draft: Draft, text: str) -> None:
+        if self.answers(draft, text):
+            return
         self._desk.tasks.start("Storing the compaction", self._commit(draft, text))
 
     async def _commit(self, draft: Draft, text: str) -> None:
@@ -195,7 +201,9 @@ class CompactionControl(QObject):
         desk.window.map.setFocus()
 
     def _discard(self, draft: object) -> None:
-        if isinstance(draft, Draft) and self._desk.document is not None:
+        if not isinstance(draft, Draft) or self.answers(draft, None):
+            return
+        if self._desk.document is not None:
             self._desk.tasks.start(
                 "Discarding the draft",
                 self._desk.document.drafts.mark(draft, "discarded", draft.summary),

@@ -18,9 +18,10 @@ from explorer.work.changes import (
     LeafMoved,
     ProfilesChanged,
     SessionsChanged,
+    SummaryText,
 )
 from explorer.work.document import Document
-from explorer.work.rules import limits_of
+from explorer.work.rules import limits_of, mark_of
 from ui.control.desk import BREATH_S, Desk
 from ui.control.navigating import NavigationControl
 from ui.control.sessions import SessionsControl
@@ -73,7 +74,7 @@ class RefreshControl(QObject):
         if isinstance(change, SessionsChanged):
             self._sessions.refresh()
             return
-        if document is None or isinstance(change, ProfilesChanged | DraftChanged):
+        if document is None or isinstance(change, ProfilesChanged | DraftChanged | SummaryText):
             return
         if change.key != document.key:
             return
@@ -221,7 +222,10 @@ class RefreshControl(QObject):
         limits = limits_of(self._desk.profile, settings, model.window)
         reserve = limits.window - limits.threshold
         window.context.set_limits(limits.window, reserve, self._desk.profile)
-        window.header.gauge.set_context(size.tokens, *limits, size.source)
+        mark = mark_of(self._desk.profile, settings, model.window)
+        window.header.gauge.set_context(
+            size.tokens, limits.window, mark.tokens, size.source, mark.about
+        )  # fmt: skip
         window.compaction.setup.budget.set_model_window(model.window or 0)
         window.saved.setText("● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")

@@ -11,12 +11,13 @@ from explorer.compaction.profile import PROFILES
 from explorer.models.door import ModelError
 from explorer.settings.effective import pace_of
 from explorer.settings.live import SettingsChanged
-from ui.control.automatic import AutomaticControl
+from ui.control.automatic import ASK, ASK_FIRST, CHOICE, AutomaticControl
 from ui.control.desk import Desk
 from ui.settings.dialog import SettingsDialog
 from ui.settings.standing import Surroundings
 
-ENABLED = "compaction.enabled"
+OWN = {"compaction.enabled": CHOICE, ASK_FIRST: ASK}
+"""Settings that a session chooses for itself below the message box, and how it keeps that."""
 
 
 class SettingsControl(QObject):
@@ -79,13 +80,14 @@ class SettingsControl(QObject):
         names = [model.id for model in desk.model_infos()]
         titles = {name: profile.title for name, profile in desk.profiles.items()}
         chosen = desk.own_choices()
-        if (on := self._automatic.own_choice()) is not None:
-            chosen[ENABLED] = on
+        for name, choice in OWN.items():
+            if (on := self._automatic.own_choice(choice)) is not None:
+                chosen[name] = on
         return Surroundings(desk.project, own, chosen, names, titles)
 
     def _forget(self, name: str) -> None:
-        if name == ENABLED:
-            self._automatic.forget_choice()
+        if name in OWN:
+            self._automatic.forget_choice(OWN[name])
         self._desk.forget_choice(name)
 
     def _changed(self, change: SettingsChanged) -> None:

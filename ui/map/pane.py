@@ -167,6 +167,14 @@ class MapPane(QWidget):
         if reveal:
             self.view.reveal(index, centre=True)
 
+    def show_cut(self) -> None:
+        """Bring the cut on screen; what is selected stays so."""
+        partition = self.model.partition
+        if partition is not None and partition.cut >= 0:
+            entry = partition.path[partition.cut]
+            self.model.uncover(entry)
+            self.view.reveal(entry, centre=True)
+
     @property
     def selected(self) -> int:
         """The selected entry, -1 for none."""

@@ -1,58 +1,121 @@
-"""How full the context is, in the header and by the composer."""
+"""How full the context is, and how far it is to the next compaction: in the header."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QPointF, QRectF, QSize
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ui.theme import bind_font, mono_font, on_theme_changed, theme
+from ui.theme.verdicts import TO_SUMMARIZE, verdict_brush
 from ui.widgets.figures import full, round_short, short
+
+NEAR = 0.85
+"""Share of the mark from which the context is said to be near it."""
+_BAR = 190
+_SMALLEST_BAR = 48
+_GAP = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Sizes in tokens."""
+
+    tokens: int = 0
+    window: int = 200_000
+    mark: int = 200_000
+    about: bool = False
+    source: str = ""
+    by_itself: bool = True
+
+    @property
+    def left(self) -> int:
+        return self.mark - self.tokens
+
+    @property
+    def is_due(self) -> bool:
+        return self.tokens > self.mark
+
+    @property
+    def is_near(self) -> bool:
+        return not self.is_due and self.tokens >= self.mark * NEAR
 
 
 class ContextGauge(QWidget):
     """``121.4k / 200k`` with a bar, and a tick where compaction is due.
 
-    Beyond the tick the bar takes the warning colour and the figure an exclamation mark.
+    Near the tick the bar is hatched, as everything is that is to be summarized, and the figure
+    says what is left; beyond it both take the warning colour and say that it is due.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._tokens, self._window, self._threshold = 0, 200_000, 200_000
-        self._source = ""
+        self._shown = _Shown()
         bind_font(self, mono_font)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Context")
         on_theme_changed(self.update)
 
-    def set_context(self, tokens: int, window: int, threshold: int, source: str) -> None:
-        """Tokens in the context, the window, where compaction is due, and who counted."""
-        self._tokens, self._window = max(0, tokens), max(1, window)
-        self._threshold, self._source = max(0, min(threshold, window)), source
-        left = self._threshold - self._tokens
-        state = (
-            f"{full(left)} left before compaction is due"
-            if left >= 0
-            else (
-                f"{full(-left)} beyond the threshold of {full(self._threshold)}: compaction is due"
-            )
-        )
-        words = f"{full(self._tokens)} of {full(self._window)} tokens ({source}); {state}"
+    def set_context(
+        self, tokens: int, window: int, threshold: int, source: str, about: bool = False
+    ) -> None:
+        """Tokens in the context, the window, where compaction is due, and who counted.
+
+        ``about``: the place is not the same each time, as with summaries that are made ahead.
+        """
+        window = max(1, window)
+        mark = max(0, min(threshold, window))
+        self._show(
+            _Shown(max(0, tokens), window, mark, about, source, self._shown.by_itself)
+        )  # fmt: skip
+
+    def set_automatic(self, by_itself: bool) -> None:
+        """Whether the session is compacted by itself."""
+        now = self._shown
+        self._show(
+            _Shown(now.tokens, now.window, now.mark, now.about, now.source, by_itself)
+        )  # fmt: skip
+
+    def _show(self, shown: _Shown) -> None:
+        if shown == self._shown:
+            return
+        self._shown = shown
+        words = self._words()
         self.setAccessibleDescription(words)
         self.setToolTip(words)
         self.updateGeometry()
         self.update()
 
+    def _words(self) -> str:
+        now = self._shown
+        at = f"{'about ' if now.about else ''}{full(now.mark)}"
+        if now.is_due:
+            state = f"{full(-now.left)} beyond the threshold of {at}: compaction is due"
+        else:
+            near = "near the threshold, " if now.is_near else ""
+            state = f"{near}{full(now.left)} left before compaction is due"
+        how = f"Compacts at {at}."
+        if not now.by_itself:
+            how = f"Compaction is due at {at}, and does not happen by itself now."
+        taken = f"{full(now.tokens)} of {full(now.window)} tokens ({now.source})"
+        return f"{taken}; {state}. {how}"
+
     def text(self) -> str:
         """The figure beside the bar."""
-        due = " !" if self._tokens > self._threshold else ""
-        return f"{short(self._tokens)} / {round_short(self._window)}{due}"
+        now = self._shown
+        figures = f"{short(now.tokens)} / {round_short(now.window)}"
+        if now.is_due:
+            return f"{figures} · due !"
+        return f"{figures} · {short(now.left)} left" if now.is_near else figures
 
     def sizeHint(self) -> QSize:
-        return QSize(190 + 12 + self._text_width(), max(20, self.fontMetrics().height()))
+        return QSize(_BAR + _GAP + self._text_width(), max(20, self.fontMetrics().height()))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(48 + 12 + self._text_width(), max(20, self.fontMetrics().height()))
+        smallest = _SMALLEST_BAR + _GAP + self._text_width()
+        return QSize(smallest, max(20, self.fontMetrics().height()))
 
     def _text_width(self) -> int:
         return self.fontMetrics().horizontalAdvance(self.text())
@@ -60,23 +123,38 @@ class ContextGauge(QWidget):
     def paintEvent(self, event: QPaintEvent, /) -> None:
         now, painter = theme(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        width = self.width() - 12 - self._text_width()
+        width = self.width() - _GAP - self._text_width()
         middle = self.height() / 2
-        bar = QRectF(0, middle - 4, width, 8)
         painter.setPen(QPen(now.line, 0))
         painter.setBrush(now.line)
-        painter.drawRoundedRect(bar, 4, 4)
-        due = self._tokens > self._threshold
-        share = min(1.0, self._tokens / self._window)
+        painter.drawRoundedRect(QRectF(0, middle - 4, width, 8), 4, 4)
+        shown = self._shown
+        share = min(1.0, shown.tokens / shown.window)
         if share > 0:
-            painter.setPen(QPen(now.lost if due else now.accent, 0))
-            painter.setBrush(now.lost if due else now.accent)
-            painter.drawRoundedRect(QRectF(0, middle - 4, max(8.0, width * share), 8), 4, 4)
-        x = round(width * self._threshold / self._window)
+            self._fill(painter, QRectF(0, middle - 4, max(8.0, width * share), 8))
+        x = round(width * shown.mark / shown.window)
         painter.setPen(QPen(now.ink, 2))
         painter.drawLine(QPointF(x, middle - 8), QPointF(x, middle + 8))
-        painter.setPen(now.lost if due else now.ink)
+        painter.setPen(self._colour(now.ink))
         painter.setFont(self.font())
-        painter.drawText(
-            QPointF(width + 12, middle + self.fontMetrics().ascent() / 2 - 1), self.text()
-        )
+        baseline = middle + self.fontMetrics().ascent() / 2 - 1
+        painter.drawText(QPointF(width + _GAP, baseline), self.text())
+
+    def _colour(self, calm: QColor) -> QColor:
+        if self._shown.is_due:
+            return theme().lost
+        return theme().comp if self._shown.is_near else calm
+
+    def _fill(self, painter: QPainter, bar: QRectF) -> None:
+        colour = self._colour(theme().accent)
+        if not self._shown.is_near:
+            painter.setPen(QPen(colour, 0))
+            painter.setBrush(colour)
+            painter.drawRoundedRect(bar, 4, 4)
+            return
+        painter.setPen(QPen(colour, 1))
+        painter.setBrush(theme().card)
+        painter.drawRoundedRect(bar, 4, 4)
+        painter.setBrushOrigin(bar.topLeft())
+        painter.setBrush(verdict_brush(TO_SUMMARIZE, self.devicePixelRatioF()))
+        painter.drawRoundedRect(bar, 4, 4)

@@ -1,0 +1,123 @@
+"""What stands over the compaction panel while a compaction happens by itself, or asks to."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from explorer.work.asking import NotNow, Question
+from ui import theme
+from ui.compaction.asking_words import Asked, asked_words
+from ui.widgets.choice import Choice
+from ui.widgets.figures import round_short
+from ui.widgets.flow import FlowLayout
+from ui.widgets.labels import Caption, LinkButton
+
+SHARE = 20
+"""One part in so many of the window is what the context may grow before it is asked again."""
+
+
+class AutomaticBar(QFrame):
+    """Asks, or tells that a summary is being written out of sight. Hidden otherwise."""
+
+    compact_asked = Signal()
+    review_asked = Signal()
+    left = Signal(object)
+    """``NotNow``: the person does not want it now."""
+    watch_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("strip", True)
+        self.question: Question | None = None
+        self._sign = QLabel(self)
+        self.words = QLabel(self)
+        self.words.setWordWrap(True)
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        theme.bind_font(self.words, lambda: theme.ui_font(0, bold=True))
+        self.then = Caption(parent=self)
+        self.then.setWordWrap(True)
+        self.compact = QPushButton(self)
+        self.compact.setProperty("kind", "primary")
+        self.review = QPushButton(self)
+        self.not_now = QPushButton("&Not now", self)
+        self.again = Choice(self)
+        self.again.setAccessibleName("When to ask again after Not now")
+        self.watch = LinkButton("Watch", self)
+        for button in (self.compact, self.review, self.not_now):
+            button.setAutoDefault(False)
+        self.compact.clicked.connect(self.compact_asked)
+        self.review.clicked.connect(self.review_asked)
+        self.not_now.clicked.connect(lambda: self.left.emit(self.answer()))
+        self.watch.clicked.connect(self.watch_asked)
+        self._lay_out()
+        theme.on_theme_changed(self._restyle)
+        self.hide()
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.S16, theme.S8, theme.S16, theme.S8)
+        column.setSpacing(theme.S4)
+        column.addWidget(self.words)
+        column.addWidget(self.then)
+        self._buttons = QWidget(self)
+        flow = FlowLayout(across=theme.S8, down=theme.S4)
+        flow.setContentsMargins(0, 0, 0, 0)
+        for part in (self.compact, self.review, self.not_now, self.again):
+            flow.addWidget(part)
+        self._buttons.setLayout(flow)
+        column.addWidget(self._buttons)
+        column.addWidget(self.watch)
+
+    def _restyle(self) -> None:
+        self.again.setMaximumWidth(theme.scaled(240))
+
+    def ask(self, question: Question) -> None:
+        """Ask; a question that stands there already keeps what was chosen with it."""
+        if question is self.question:
+            return
+        self.question = question
+        told = asked_words(question)
+        self._say(told.what, told.then)
+        self._name(told)
+        self.again.clear()
+        self.again.addItem(f"Ask again: {told.until}", 0)
+        if question.trigger != "overflow":
+            more = max(1_000, question.window // SHARE // 1_000 * 1_000)
+            self.again.addItem(f"Ask again: {round_short(more)} tokens later", more)
+        self._buttons.show()
+        self.watch.hide()
+        self.show()
+
+    def _name(self, told: Asked) -> None:
+        self.compact.setText(told.compact)
+        self.compact.setToolTip(f"{told.compact_tip} (Ctrl+Alt+K)")
+        self.review.setText(told.review)
+        self.review.setToolTip(told.review_tip)
+        self.not_now.setToolTip(f"{told.not_now_tip} (Ctrl+Alt+N)")
+        for button in (self.compact, self.review, self.not_now):
+            button.setAccessibleDescription(button.toolTip())
+
+    def answer(self) -> NotNow:
+        """What Not now means with what is chosen beside it."""
+        return NotNow(int(self.again.currentData() or 0))
+
+    def tell(self, words: str) -> None:
+        """Say that something happens out of sight, with a way to watch it."""
+        self.question = None
+        self._say(words, "")
+        self._buttons.hide()
+        self.watch.show()
+        self.show()
+
+    def _say(self, words: str, then: str) -> None:
+        self.words.setText(words)
+        self.then.setText(then)
+        self.then.setVisible(bool(then))
+        self.setAccessibleName(words)
+        self.setAccessibleDescription(then)
+
+    def clear(self) -> None:
+        """There is nothing to ask or to tell."""
+        self.question = None
+        self.hide()
