@@ -11,8 +11,9 @@ from explorer.models.events import (
     TextDelta,
     Usage,
     UsageReport,
+    UsageSource,
 )
-from explorer.models.request import ModelRequest
+from explorer.models.request import ChatMessage, ModelRequest
 
 PIECE = 48
 
@@ -45,9 +46,25 @@ def send_text(text: str, emit: Emit, cancelled: IsCancelled) -> bool:
     return True
 
 
-def send_end(request: ModelRequest, output: str, reason: StopReason, emit: Emit) -> None:
-    """Send the estimated usage and the finish."""
-    given = sum(estimate_tokens(message.text) for message in request.messages)
+def send_end(
+    request: ModelRequest,
+    output: str,
+    reason: StopReason,
+    emit: Emit,
+    source: UsageSource = "estimate",
+) -> None:
+    """Send the usage by the estimate and the finish.
+
+    ``source``: ``provider`` where the model is an agent. Its own count is the estimate then, and
+    is stored with its replies, as rules want it that go by what a provider said.
+    """
+    given = sum(_given(message) for message in request.messages)
     made = estimate_tokens(output)
-    emit(UsageReport(Usage(input=given, output=made, total=given + made, source="estimate")))
+    emit(UsageReport(Usage(input=given, output=made, total=given + made, source=source)))
     emit(Finished(reason))
+
+
+def _given(message: ChatMessage) -> int:
+    """Tokens of a message and of its calls."""
+    calls = sum(estimate_tokens(call.name + str(call.arguments)) for call in message.tool_calls)
+    return estimate_tokens(message.text) + calls

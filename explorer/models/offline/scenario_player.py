@@ -52,7 +52,7 @@ def play(
     for call in calls:
         emit(ToolCallReady(call))
     made = reply.thinking + text + "".join(str(call.arguments) for call in calls)
-    send_end(request, made, "tool_calls" if calls else "stop", emit)
+    send_end(request, made, "tool_calls" if calls else "stop", emit, "provider")
 
 
 def _text(following: Next, reply: ScriptedReply) -> str:

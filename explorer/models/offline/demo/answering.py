@@ -37,7 +37,7 @@ def answer(request: ModelRequest, emit: Emit, cancelled: IsCancelled) -> None:
     for call in calls:
         emit(ToolCallReady(call))
     said = move.thinking + move.text + "".join(str(call.arguments) for call in calls)
-    send_end(request, said, "tool_calls" if calls else "stop", emit)
+    send_end(request, said, "tool_calls" if calls else "stop", emit, "provider")
 
 
 def _call_id() -> str:
