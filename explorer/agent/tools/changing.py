@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from explorer.agent.inside import mark_of, read_whole, replace_whole
 from explorer.agent.tools.arguments import Arguments, ToolError, content_of, path_of
+from explorer.agent.tools.cutting import split_lines
 from explorer.agent.tools.desk import Desk
 from explorer.agent.tools.diffs import Diff, diff_of
 from explorer.agent.tools.matching import MOST_PLACES, Span, line_at, places_of
@@ -55,8 +56,9 @@ def planned_write(desk: Desk, arguments: Arguments) -> Change:
     there = read_whole(desk.workspace, path)
     if there is None:
         data = NEW.encoded(content)
-        lines = content.count("\n") + (not content.endswith("\n") and bool(content))
-        told = f"Created file {shown}: {lines:,} lines, {len(data):,} bytes."
+        count = len(split_lines(content))
+        lines = "1 line" if count == 1 else f"{count:,} lines"
+        told = f"Created file {shown}: {lines}, {len(data):,} bytes."
         return Change("write", path, shown, None, data, diff_of(shown, None, content), told)
     if desk.seen.changed(path, there.mark):
         raise ToolError(
@@ -70,7 +72,8 @@ def planned_write(desk: Desk, arguments: Arguments) -> Change:
     data, diff = file.encoded(text), diff_of(shown, file.text, text)
     if data == there.data:
         raise ToolError(f"{shown} holds exactly that already; nothing was written")
-    told = f"Updated {shown}: {diff.added:,} lines added, {diff.removed:,} removed."
+    added = "1 line" if diff.added == 1 else f"{diff.added:,} lines"
+    told = f"Updated {shown}: {added} added, {diff.removed:,} removed."
     return Change("write", path, shown, there.mark, data, diff, told)
 
 

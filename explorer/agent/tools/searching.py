@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +23,19 @@ MOST_HITS = 100
 LONGEST_LINE = 500
 """Characters of a line that are shown."""
 _LARGEST_FILE = 64 * 1024 * 1024
-_PATIENCE_S = 2.0
-"""Seconds for one line, so that no pattern can keep a thread busy for ever."""
+_PATIENCE_S = 1.0
+"""Seconds of work for one line, so that no pattern can keep a thread busy for ever."""
+_MOST_S = 60.0
+"""Seconds for a search."""
 
 
 class _Search:
     """One search while it goes through files."""
 
-    def __init__(self, desk: Desk, arguments: Arguments) -> None:
+    def __init__(self, desk: Desk, arguments: Arguments, job: Job) -> None:
         self._desk = desk
+        self._job = job
+        self._until = time.monotonic() + _MOST_S
         self._pattern = text_of(arguments, "pattern")
         self._expression = _compiled(
             self._pattern, yes_or_no(arguments, "literal"), yes_or_no(arguments, "ignoreCase")
@@ -47,6 +52,16 @@ class _Search:
         """One hit more than is wanted was seen, and is not among the lines."""
         return self.hits > self.most
 
+    @property
+    def late(self) -> bool:
+        """It has taken too long."""
+        return time.monotonic() > self._until
+
+    @property
+    def over(self) -> bool:
+        """Nothing more is to be looked for."""
+        return self.full or self.late or self._job.cancel.cancelled
+
     def look_into(self, path: Path) -> None:
         """Add the hits of one file; one that cannot be read or is no text has none."""
         data = self._data(path)
@@ -59,9 +74,10 @@ class _Search:
         for number, row in enumerate(rows):
             if self._met(row.removesuffix("\r")):
                 self.hits += 1
-                if self.full:
-                    break
-                found.append(number)
+                if not self.full:
+                    found.append(number)
+            if self.over:
+                break
         self._show(self._desk.workspace.shown(path), rows, found)
 
     def _data(self, path: Path) -> bytes | None:
@@ -113,14 +129,14 @@ class _Search:
 
 def grep(desk: Desk, arguments: Arguments, job: Job) -> ToolOutcome:
     """Search files. Raises ToolError, WorkspaceError and OSError."""
-    search = _Search(desk, arguments)
+    search = _Search(desk, arguments, job)
     start = desk.workspace.resolve(text_of(arguments, "path", "."))
     pattern = text_of(arguments, "glob", "")
     glob: Glob | None = glob_of(pattern) if pattern else None
     base = start if start.is_dir() else start.parent
-    walk = Walk(desk.workspace.root, start, lambda: job.cancel.cancelled)
+    walk = Walk(desk.workspace.root, start, lambda: search.over)
     for path in walk.files():
-        if job.cancel.cancelled or search.full:
+        if search.over:
             break
         name = path.relative_to(base).as_posix()
         if glob is None or glob.matches(name) or glob.matches(desk.workspace.shown(path)):
@@ -143,6 +159,8 @@ def _told(desk: Desk, job: Job, search: _Search, cut: bool) -> ToolOutcome:
         notes.append(f"not searched: {', '.join(search.skipped[:3])}{more}")
     if cut:
         notes.append("the folder holds too many files to look at them all; name a path below it")
+    if search.late:
+        notes.append(f"ended after {_MOST_S:.0f} seconds; name a path or make it simpler")
     if job.cancel.cancelled:
         notes.append("stopped by the person")
     if not lines:
