@@ -86,7 +86,7 @@ def selected_words(flow: Flow, span: tuple[Spot, Spot], *, markdown: bool) -> st
         words: dict[str, str] = {}
         for at, part in enumerate(laid.parts):
             within = Selection.within(span, item, at)
-            if within is None:
+            if within is None or (part.key == FIGURES and span[0][:2] != span[1][:2]):
                 continue
             chosen.append(part)
             whole = within[0] <= 0 and (item, at) != (last.item, last.part)

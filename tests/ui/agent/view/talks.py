@@ -182,9 +182,8 @@ def rich() -> Talk:
 def long(messages: int) -> Talk:
     """So many messages of everyday size."""
     talk = Talk()
-    while len(talk.entries) < messages:
-        at = len(talk.entries)
-        kind = at % 5
+    while (at := len(talk.entries)) < messages:
+        kind = at % 6
         if kind == 0:
             talk.user(f"Question {at}: what does the queue do when it is full?")
         elif kind == 1:
@@ -194,9 +193,9 @@ def long(messages: int) -> Talk:
             talk.result(f"k{at - 1}", "read", "\n".join(f"line {n}" for n in range(40)))
         elif kind == 3:
             talk.reply(call(f"k{at}", "bash", command="pytest -q"), stopReason="toolUse")
-        else:
+        elif kind == 4:
             talk.result(f"k{at - 1}", "bash", f"{at} passed in 0.4s")
-        if kind == 4:
+        else:
             words = f"It **waits** until `get` was called ({at}). " * (1 + at % 7)
             talk.reply(f"{words}\n\n- one point\n- another one with `code`\n\n{words}")
     return talk
