@@ -20,6 +20,7 @@ from ui import theme
 from ui.branching.actions import fill_menu
 from ui.branching.comparing import DifferenceControl
 from ui.branching.forking import ForkControl
+from ui.branching.running import RunsControl
 from ui.control.actions import WindowActions
 from ui.control.compacting import CompactionControl
 from ui.control.comparing import CompareControl
@@ -71,6 +72,7 @@ class WindowSession(QObject):
         self.refresh = RefreshControl(self.desk, self.sessions, self.navigation)
         self.forks = ForkControl(self.desk, self.sessions, self.navigation.still)
         self.differences = DifferenceControl(self.desk, self.navigation)
+        self.runs = RunsControl(self.desk, self.agent, self.navigation, self.differences)
         self.refresh.menu_parts.append(partial(fill_menu, self))
         self.compaction = CompactionControl(self.desk)
         self.watching = WatchControl(self.desk, self.agent.automatic, self.compaction)

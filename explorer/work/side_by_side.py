@@ -159,8 +159,9 @@ class SideBySide:
             self.stop()
             await asyncio.wait(tasks)
             raise
-        for task in tasks:
-            task.result()
+        errors = [error for task in tasks if (error := task.exception()) is not None]
+        if errors:
+            raise errors[0]
 
     def stop(self, number: int | None = None) -> None:
         """Stop one run, or all of them; what has arrived is kept and marked."""

@@ -43,6 +43,15 @@ def session_actions(session: WindowSession) -> list[Entry]:
     ]  # fmt: skip
 
 
+def agent_actions(session: WindowSession) -> list[Entry]:
+    """What is done with the agent."""
+    return [
+        (ActionSpec("side_by_side", "Ask se&veral models…",
+                    "The same message to several models at once, each on a branch of its own",
+                    AGENT, ("Ctrl+Shift+E",)), session.runs.ask),
+    ]  # fmt: skip
+
+
 def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
     """What the menu of an entry on the map offers."""
     menu.addSeparator()
@@ -65,5 +74,6 @@ def follow(session: WindowSession, registry: ActionRegistry) -> None:
     registry.enable(("edit_again",), session.navigation.message_of(selected) >= 0)
     has_leaf = document is not None and document.leaf >= 0
     registry.enable(("fork",), has_leaf)
+    registry.enable(("side_by_side",), document is not None)
     registry.enable(("compare_branches",), has_leaf)
     registry.enable(("origin",), session.forks.has_origin)

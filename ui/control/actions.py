@@ -120,6 +120,7 @@ class WindowActions(QObject):
             *self._compaction(),
             *map_actions.cut_actions(session),
             *map_actions.agent_actions(session),
+            *branching.agent_actions(session),
             *self._view(),
             *self._help(),
         ]

@@ -15,6 +15,8 @@ from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from ui.branching.difference_window import DifferenceWindow
 from ui.branching.fork_dialog import ForkDialog
+from ui.branching.runs_dialog import RunsDialog
+from ui.branching.runs_window import RunsWindow
 from ui.branching.turns_table import CELL
 from ui.branching.under_way import UnderWayDialog
 from ui.shell.leaving import LeavingDialog
@@ -314,3 +316,118 @@ async def test_the_window_of_a_comparison_goes_with_its_session(
     live.session.desk.show(None)
     await live.idle()
     assert live.session.differences.window is None
+
+
+# side by side ------------------------------------------------------------------------------------
+
+OTHER = "openai/gpt-4o"
+
+
+async def asking(live: RunningWindow, text: str) -> RunsWindow:
+    """Ask the model of the window and another one, by keyboard."""
+    live.keys("F7")
+    live.type(text)
+    live.keys("Ctrl+Shift+E")
+    dialog = await live.dialog(RunsDialog)
+    assert dialog.words.toPlainText() == text
+    box = dialog.rows[1][0]
+    box.setCurrentIndex(box.findData(OTHER))
+    box.activated.emit(box.currentIndex())
+    dialog.words.setFocus()
+    live.keys("Ctrl+Return")
+    await live.until(lambda: live.session.runs.window is not None, "the columns")
+    window = live.session.runs.window
+    assert window is not None
+    return window
+
+
+async def test_two_models_answer_side_by_side_and_one_is_gone_on_with(
+    house: House, server: ChatServer
+) -> None:
+    server.plan(Answer("By waiting longer."), model="gpt-4o-mini")
+    server.plan(Answer("By waiting less."), model="gpt-4o")
+    live = await house.start(sample_path())
+    leaf = live.document.leaf
+    window = await asking(live, "How would you fix it?")
+    assert live.window.agent.composer.toPlainText() == ""
+    await live.until(lambda: window.is_over, "both answers")
+    await live.idle()
+    shown = [column.stream.text() for column in window.columns]
+    assert shown == ["By waiting longer.", "By waiting less."]
+    assert live.document.leaf == leaf
+    live.press_button("Compare", window)
+    compared = live.session.differences
+    await live.until(lambda: compared.window is not None and compared.window.found, "the window")
+    assert compared.window is not None
+    await live.settle()
+    assert compared.window.right_answer.marked == ["less"]
+    compared.window.close()
+    live.click(window.columns[1].go)
+    await live.until(lambda: live.document.leaf == window.runs.runs[1].leaf, "the leaf")
+    await live.idle()
+    assert "By waiting less." in json.dumps(dict(live.document.entry(live.document.leaf)))
+    ends = live.document.tree.leaves()
+    assert window.runs.runs[0].leaf in ends, "the other stays as a branch"
+
+
+async def test_one_of_two_is_stopped_alone_and_keeps_what_had_arrived(
+    house: House, server: ChatServer
+) -> None:
+    server.plan(Stall(after=2, text="I would begin with "), model="gpt-4o-mini")
+    server.plan(Stall(after=2, text="My first step is "), model="gpt-4o")
+    live = await house.start(sample_path())
+    window = await asking(live, "How would you fix it?")
+    first, second = window.columns
+    await live.until(lambda: "I would" in first.stream.text(), "the first words of one")
+    await live.until(lambda: "My first" in second.stream.text(), "the first words of the other")
+    live.click(first.stop)
+    await live.until(lambda: first.run.is_over, "the end of one")
+    assert not second.run.is_over
+    assert live.session.agent.running
+    live.window.agent.stop_requested.emit()
+    await live.until(lambda: window.is_over, "the end of both")
+    await live.idle()
+    flags = live.document.tree.columns.flags
+    assert all(flags[run.leaf] & Flag.ABORTED for run in window.runs.runs)
+    assert not live.session.agent.running
+
+
+async def test_a_closed_window_of_runs_tells_when_they_are_done(
+    house: House, server: ChatServer
+) -> None:
+    server.plan(Stall(after=1, text="Well, "), model="gpt-4o-mini")
+    server.plan(Answer("Done."), model="gpt-4o")
+    live = await house.start(sample_path())
+    window = await asking(live, "How would you fix it?")
+    await live.until(lambda: window.columns[1].run.is_over, "the quick one")
+    window.close()
+    assert live.session.agent.running
+    live.window.activateWindow()
+    await live.until(live.window.isActiveWindow, "the window's activation")
+    live.keys("Ctrl+Shift+E")
+    await live.until(window.isVisible, "the columns again")
+    window.close()
+    window.runs.stop()
+    await live.until(lambda: window.is_over, "the end")
+    await live.idle()
+    assert live.notice == "2 models have answered side by side."
+    live.press_button("Show them", live.window.notices)
+    await live.until(window.isVisible, "the columns")
+
+
+async def test_rows_of_models_are_added_and_removed(house: House, server: ChatServer) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+Shift+E")
+    dialog = await live.dialog(RunsDialog)
+    assert not dialog.run.isEnabled(), "there is nothing to ask yet"
+    live.type("Which?")
+    assert dialog.run.isEnabled()
+    live.press_button("Add a model", dialog)
+    assert len(dialog.rows) == 3
+    assert dialog.rows[2][0].accessibleName() == "Model 3"
+    live.click(dialog.rows[0][2])
+    assert [box.accessibleName() for box, _, _ in dialog.rows] == ["Model 1", "Model 2"]
+    assert not dialog.rows[0][2].isEnabled(), "two are the fewest"
+    live.keys("Esc")
+    await live.until(lambda: live.session.runs.dialog is None, "the end of the dialog")
+    await live.idle()
