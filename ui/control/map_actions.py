@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ui.actions import ActionSpec, Entry
+from ui.control import conversing
 from ui.main_window import TABS
 from ui.map.bar import Shown
 from ui.map.rows import FILTER_TITLES, RowFilter
@@ -25,6 +26,7 @@ NEEDS_SESSION = (
     *(f"filter_{choice.name.lower()}" for choice in RowFilter),
     *(f"shown_{shown.name.lower()}" for shown in Shown),
     *("rules", "workspace", "compare_profiles"),
+    *conversing.NEEDS_SESSION,
 )
 NEEDS_COMPACTIONS = ("fold_all", "unfold_all")
 NEEDS_CUT = ("show_cut", "request")
@@ -114,4 +116,5 @@ def agent_actions(session: WindowSession) -> list[Entry]:
                     AGENT), session.window.agent.workspace_requested.emit),
         (ActionSpec("stop", "&Stop the answer", "Stop the agent; what has arrived is kept", AGENT),
          session.agent.stop),
+        *conversing.actions(session),
     ]  # fmt: skip

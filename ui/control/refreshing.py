@@ -22,6 +22,7 @@ from explorer.work.changes import (
 )
 from explorer.work.document import Document
 from explorer.work.rules import limits_of, mark_of
+from ui.control.conversing import menu_part
 from ui.control.desk import BREATH_S, Desk
 from ui.control.navigating import NavigationControl
 from ui.control.sessions import SessionsControl
@@ -247,6 +248,7 @@ class RefreshControl(QObject):
         menu.addAction("Preview a compaction here").triggered.connect(
             lambda: self._tab(index, "compaction")
         )
+        menu_part(self._desk, menu, index)
         for fill in self.menu_parts:
             fill(menu, index)
         menu.addSeparator()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayo
 
 from ui import theme
 from ui.actions import ActionRegistry, shown_keys
+from ui.agent.view import keyboard
 from ui.map.keyboard import KEY_HELP
 from ui.widgets.dialogs import fit
 
@@ -20,6 +21,7 @@ def keys_html(registry: ActionRegistry) -> str:
             title = bound.spec.menu.replace("&", "") or "Window"
             groups.setdefault(title, []).append((keys, bound.spec.tip))
     groups["On the map"] = list(KEY_HELP)
+    groups["In the conversation"] = list(keyboard.KEY_HELP)
     parts, width = [], theme.scaled(170)
     for title, rows in groups.items():
         cells = "".join(
