@@ -31,6 +31,7 @@ from explorer.work.document import Document
 from explorer.work.fork_plan import plan_fork
 from explorer.work.forking import Forked, ForkSource, store_fork
 from explorer.work.origins import origin_of
+from explorer.work.session_tools import remove_outputs
 from explorer.work.transcript import Transcripts
 
 if TYPE_CHECKING:  # see explorer.work.appending
@@ -121,12 +122,13 @@ class Workbench:
         return await asyncio.to_thread(lambda: list(discover(home)))
 
     async def remove(self, key: int) -> None:
-        """Take a session out of the database, and its transcripts with it; the file that it came
-        from stays. Raises StoreError, OSError."""
+        """Take a session out of the database, and its transcripts and the whole outputs of its
+        commands with it; the file that it came from stays. Raises StoreError, OSError."""
         self._open.pop(key, None)
         session_id = self.store.session(key).session_id
         await asyncio.wrap_future(self.store.delete(key))
         await asyncio.to_thread(Transcripts(self.store.path, session_id).remove)
+        await asyncio.to_thread(remove_outputs, self.store.path, session_id)
         self.hub.publish(SessionsChanged())
 
     async def search(self, query: str, key: int | None = None, limit: int = 200) -> list[Hit]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,10 +17,17 @@ FOLDER = "outputs"
 _UNSAFE = re.compile(r"[^\w.-]+")
 
 
-def outputs_of(document: Document) -> Path:
+def outputs_folder(database: Path, session_id: str) -> Path:
     """The folder of a session's whole outputs, beside the database; it need not exist."""
-    name = _UNSAFE.sub("-", document.header.session_id).strip(".")[:80] or "session"
-    return document.store.path.resolve().parent / FOLDER / name
+    name = _UNSAFE.sub("-", session_id).strip(".")[:80] or "session"
+    return database.resolve().parent / FOLDER / name
+
+
+def remove_outputs(database: Path, session_id: str) -> None:
+    """Delete a session's whole outputs. Raises OSError for what cannot be."""
+    folder = outputs_folder(database, session_id)
+    if folder.is_dir():
+        shutil.rmtree(folder)
 
 
 def tools_of(
@@ -35,4 +43,5 @@ def tools_of(
     """
     # What a summary points to can be read, wherever the database is (A51).
     workspace = workspace.with_reading(transcripts_of(document).is_own)
-    return WorkspaceTools(workspace, approvals, outputs_of(document), environment)
+    outputs = outputs_folder(document.store.path, document.header.session_id)
+    return WorkspaceTools(workspace, approvals, outputs, environment)
