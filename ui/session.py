@@ -31,6 +31,7 @@ from ui.control.profiles import ProfilesControl
 from ui.control.prompts import PromptControl
 from ui.control.pruning import PruningControl
 from ui.control.refreshing import RefreshControl
+from ui.control.replaying import ReplayControl
 from ui.control.searching import SearchControl
 from ui.control.sessions import SessionsControl
 from ui.control.settings import SettingsControl
@@ -86,6 +87,7 @@ class WindowSession(QObject):
         self.profiles = ProfilesControl(self.desk)
         self.comparing = CompareControl(self.desk, self.profiles)
         self.extensions = ExtensionsControl(self.desk)
+        self.replaying = ReplayControl(self.desk, self.sessions, self.agent)
         self.actions = WindowActions(self)
         for command in Commands(self).all():
             self.agent.commands.add(command)

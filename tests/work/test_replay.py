@@ -16,7 +16,7 @@ from explorer.session.kinds import Kind
 from explorer.work.changes import CompactionEnded
 from explorer.work.document import Document
 from explorer.work.replay.answering import Pace, RecordedModel
-from explorer.work.replay.player import Played, Player
+from explorer.work.replay.player import Played, Player, in_proportion
 from explorer.work.replay.recorded import recorded, scenes
 from explorer.work.rules import AutomaticRules
 from explorer.workbench import Workbench
@@ -162,6 +162,14 @@ def test_a_play_that_stands_still_plays_nothing(bench: Workbench, document: Docu
     assert played.end == "stopped"
     # The name of the session alone, then one scene.
     assert before <= 1 and after > before + len(first.replies)
+
+
+def test_sizes_shrink_with_the_window_and_never_grow() -> None:
+    base = AutomaticRules.of(PROFILES["explorer"], "offline/extractive")
+    small = in_proportion(base, base.settings.context_window // 10).settings
+    assert small.keep_recent_tokens == round(base.settings.keep_recent_tokens / 10)
+    assert small.reserve_tokens == round(base.settings.reserve_tokens / 10)
+    assert in_proportion(base, base.settings.context_window * 2) == base
 
 
 def test_a_recording_without_a_further_reply_says_so() -> None:

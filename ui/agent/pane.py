@@ -89,6 +89,12 @@ class AgentPane(QWidget):
         theme.theme_signals.changed.connect(self._restyle)
         self._restyle()
 
+    def add_strip(self, strip: QWidget) -> None:
+        """Put a line between the conversation and what else stands above the message box."""
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(1, strip)
+
     def minimumSizeHint(self) -> QSize:
         """Room for every line that the choices take at this width."""
         return super().minimumSizeHint() + QSize(0, self.bar.lines_needed())

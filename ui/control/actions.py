@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Standard = QKeySequence.StandardKey
 SAID_AGAIN_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
-NEEDS_DATABASE = ("import", "find", "sample", "search", "extensions")
+NEEDS_DATABASE = ("replay", "import", "find", "sample", "search", "extensions")
 NEEDS_SESSION = (
     "export",
     "rename",

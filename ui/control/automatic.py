@@ -67,6 +67,20 @@ class AutomaticControl(QObject):
         document = self._desk.document
         return self.of(document) if document is not None else None
 
+    def adopt(self, document: Document, automatic: AutomaticCompaction) -> Callable[[], None]:
+        """Show what another one does in a session as long as that is at work; returns its end."""
+        before = self._kept.pop(document.key, None)
+        if before is not None:
+            before.close()
+        self._kept[document.key] = automatic
+
+        def release() -> None:
+            if self._kept.get(document.key) is automatic:
+                del self._kept[document.key]
+                self.show()
+
+        return release
+
     def rules(self, document: Document) -> AutomaticRules:
         """The rules as they stand now: those that the window shows."""
         desk = self._desk

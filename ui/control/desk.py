@@ -198,6 +198,11 @@ class Desk(QObject):
         if self.document is not None:
             self.document.choose(choice, model)
 
+    def forget_model(self, choice: str) -> None:
+        """Let the session shown follow the settings again in who is asked."""
+        if self._models.pop(choice, None) is not None:
+            self.models_changed.emit()
+
     def _keep(self) -> None:
         """A session is opened again with the rules and sizes that were last chosen in it."""
         self._rest.stop()

@@ -45,6 +45,21 @@ def rules_of_play(rules: AutomaticRules) -> AutomaticRules:
     )
 
 
+def in_proportion(rules: AutomaticRules, window: int) -> AutomaticRules:
+    """The rules for a smaller context window: what is kept and what is reserved, in tokens, shrink
+    with it. A larger window changes nothing."""
+    sizes = rules.settings
+    part = window / sizes.context_window
+    if part >= 1:
+        return rules
+    smaller = replace(
+        sizes,
+        keep_recent_tokens=max(1, round(sizes.keep_recent_tokens * part)),
+        reserve_tokens=max(1, round(sizes.reserve_tokens * part)),
+    )
+    return replace(rules, settings=smaller)
+
+
 @dataclass(frozen=True, slots=True)
 class Played:
     """How a play ended, and how far it came, in steps of the recording."""
@@ -74,6 +89,8 @@ class Player:
         self.automatic = AutomaticCompaction(target, lambda: rules_of_play(rules()))
         self.position = 0
         """Steps that were played, or left out since they cannot be."""
+        self.stood_still: Callable[[], None] = lambda: None
+        """Called when it stands still by itself, after a step."""
         self._window = window
         self._answers = RecordedModel(self.pace, window)
         self._tools = RecordedTools(self.pace)
@@ -108,6 +125,7 @@ class Player:
         if self._step_only and self.position:
             self._step_only = False
             self.pace.pause()
+            self.stood_still()
         # The pace is told from any thread, so there is no event of this loop's to wait for.
         while self.pace.is_paused and not cancel.cancelled:  # noqa: ASYNC110
             await asyncio.sleep(_TICK_S)

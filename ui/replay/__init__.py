@@ -1,0 +1,1 @@
+"""Playing a recorded session again: what is chosen before, and the line that steers it."""
