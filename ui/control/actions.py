@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 Standard = QKeySequence.StandardKey
 SAID_AGAIN_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
-NEEDS_DATABASE = ("replay", "import", "find", "sample", "search", "extensions")
+NEEDS_DATABASE = ("import", "find", "sample", "search", "extensions")
 NEEDS_SESSION = (
     "export",
     "rename",
     "compact",
     "compact_now",
     "prune",
+    "replay",
     "focus_map",
     "focus_agent",
     *(f"tab_{name}" for name in TABS),
