@@ -27,13 +27,20 @@ from ui import theme
 from ui.inspector.blocks import DiffBlock
 from ui.inspector.diff_view import DiffView, unified_lines
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption, ElidedLabel
+from ui.widgets.labels import Caption, ElidedLabel, LinkButton
 from ui.widgets.plain_text import PlainTextView
 
 ARMED_AFTER_MS = 700
 """How long the card has the keyboard, without a key, before a key answers it."""
+NARROW = 420
+"""Pixels of the drawing; a card in a pane of less shows what can be left out on a word."""
 BODY = 150
 """Pixels of the drawing that a diff or a command takes at most; the rest is scrolled to."""
+BODY_MOST = 180
+"""Pixels that it takes at most with large text."""
+
+HINT_HERE = "Enter allows once, 4 denies"
+HINT_ELSEWHERE = "Alt+O allows once, Alt+D denies"
 
 Key = Qt.Key
 _ENTER = (Key.Key_Return, Key.Key_Enter)
@@ -78,6 +85,8 @@ class ApprovalCard(QFrame):
         self.setProperty("card", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.request: ApprovalRequest | None = None
+        self.is_narrow = False
+        self._waiting = 0
         self._sign = QLabel(self)
         self._title = QLabel(self)
         self._title.setWordWrap(True)
@@ -86,7 +95,7 @@ class ApprovalCard(QFrame):
         self._more = Caption("", self)
         self._where = ElidedLabel("", self, Qt.TextElideMode.ElideMiddle)
         theme.set_tone(self._where, "dim")
-        self._notice = Caption("", self, "comp")
+        self._notice = Caption("", self)
         self._notice.setWordWrap(True)
         self._mistake = Caption("", self, "lost")
         self._mistake.setWordWrap(True)
@@ -108,6 +117,11 @@ class ApprovalCard(QFrame):
         self.note.setAccessibleName("Note to the agent when it is denied")
         self.note.setPlaceholderText("Why not, for the agent (optional)")
         self.note.returnPressed.connect(partial(self._answer, "deny"))
+        self.details = LinkButton("&More", self)
+        self.details.setCheckable(True)
+        self.details.setAutoDefault(False)
+        self.details.setToolTip("The folder, the pattern and a note to the agent")
+        self.details.toggled.connect(self._fold)
         self._arming = QTimer(self)
         self._arming.setSingleShot(True)
         self._arming.setInterval(ARMED_AFTER_MS)
@@ -122,7 +136,8 @@ class ApprovalCard(QFrame):
         head.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         head.addWidget(self._title, 1)
         head.addWidget(self._more, 0, Qt.AlignmentFlag.AlignTop)
-        answers = FlowLayout(across=theme.S8, down=theme.S4)
+        head.addWidget(self.details, 0, Qt.AlignmentFlag.AlignTop)
+        answers = FlowLayout(across=theme.S4, down=theme.S4)
         self._pattern_label = Caption("Pattern:", self)
         for part in (
             self.buttons["once"], self.buttons["session"], self.buttons["always"],
@@ -130,7 +145,7 @@ class ApprovalCard(QFrame):
         ):  # fmt: skip
             answers.addWidget(part)
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(theme.S12, theme.S8, theme.S12, theme.S8)
+        self._column.setContentsMargins(theme.S8, theme.S8, theme.S8, theme.S8)
         self._column.setSpacing(theme.S4)
         self._column.addLayout(head)
         self._column.addWidget(self._where)
@@ -154,7 +169,8 @@ class ApprovalCard(QFrame):
 
     def show_request(self, request: ApprovalRequest | None, waiting: int = 1) -> None:
         """Ask this, as the first of so many questions that wait; None: nothing is asked."""
-        self._more.setText(f"1 of {waiting} questions" if waiting > 1 else "")
+        self._waiting = waiting
+        self._hint()
         if request is self.request:
             return
         self.request = request
@@ -167,12 +183,11 @@ class ApprovalCard(QFrame):
         self._where.setText(f"in {request.folder}" if request.folder else where)
         self._where.setToolTip(request.folder)
         self._notice.setText(request.notice)
-        self._notice.setVisible(bool(request.notice))
+        self._title.setToolTip(f"in {request.folder}. {request.notice}".strip())
         self.pattern.setText(request.pattern)
         self.note.clear()
         self._mark_pattern("")
-        for part in (self.pattern, self._pattern_label, self.buttons["always"]):
-            part.setVisible(bool(request.pattern))
+        self.buttons["always"].setVisible(bool(request.pattern))
         self._show_body(request)
         self.setAccessibleName(f"The agent asks: {request.title}")
         self.setAccessibleDescription(
@@ -180,15 +195,38 @@ class ApprovalCard(QFrame):
             "1 allows it once, 2 for this session, 3 always, 4 denies, Escape stops the turn."
         )
         self._show_sign()
+        self.details.setChecked(False)
+        self._fold()
         self.show()
         self._rearm()
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Whether there is room for the question and the ways to answer it alone."""
+        if narrow != self.is_narrow:
+            self.is_narrow = narrow
+            self._fold()
+
+    def _fold(self) -> None:
+        """What can be left out of a narrow card waits behind a button."""
+        request = self.request
+        if request is None:
+            return
+        whole = not self.is_narrow or self.details.isChecked()
+        self.details.setVisible(self.is_narrow)
+        self._more.setVisible(whole or self._waiting > 1)
+        self._where.setVisible(whole)
+        self._notice.setVisible(whole and bool(request.notice))
+        for part in (self.pattern, self._pattern_label):
+            part.setVisible(whole and bool(request.pattern))
+        self.note.setVisible(whole)
+        self.updateGeometry()
 
     def _show_body(self, request: ApprovalRequest) -> None:
         if self._body is not None:
             self._column.removeWidget(self._body)
             self._body.hide()
             self._body.deleteLater()
-        fit = theme.scaled(BODY)
+        fit = min(theme.scaled(BODY), BODY_MOST)
         if request.kind == "command":
             self._body = PlainTextView(self, fit=fit)
             self._body.set_text(request.command)
@@ -236,6 +274,17 @@ class ApprovalCard(QFrame):
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self._rearm()
+        self._hint()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._hint()
+
+    def _hint(self) -> None:
+        """How many questions wait, and which keys answer now."""
+        count = f"1 of {self._waiting} questions   " if self._waiting > 1 else ""
+        keys = HINT_HERE if self.hasFocus() else HINT_ELSEWHERE
+        self._more.setText(count + keys)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Key(event.key())

@@ -12,7 +12,7 @@ from explorer.agent.events import ToolEnded, ToolStarted, TurnEvent
 from explorer.agent.prompt import Prompt
 from explorer.work.document import Document
 from ui import theme
-from ui.agent.approval_card import ApprovalCard
+from ui.agent.approval_card import NARROW, ApprovalCard
 from ui.agent.automatic_strip import AutomaticStrip
 from ui.agent.completion import Completion
 from ui.agent.composer import Composer
@@ -96,12 +96,21 @@ class AgentPane(QWidget):
         layout.insertWidget(1, strip)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for every line that the choices take at this width."""
-        return super().minimumSizeHint() + QSize(0, self.bar.lines_needed())
+        """Room for every line that its parts take at this width."""
+        room = max(1, self.width() - 2 * theme.S16)
+        more = sum(_lines_beyond(part, room) for part in (self.card, self.chips))
+        return super().minimumSizeHint() + QSize(0, more)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.show_room()
         self.updateGeometry()
+
+    def show_room(self) -> None:
+        """In a narrow window a question takes the place of what it leaves no room for."""
+        asks = self.card.request is not None
+        self.card.set_narrow(self.width() < theme.scaled(NARROW))
+        self.bar.setVisible(not (asks and self.card.is_narrow))
 
     def _restyle(self) -> None:
         # In a low window what was said last gives way to what is being done.
@@ -183,3 +192,11 @@ class AgentPane(QWidget):
             self.state.setText(f"running {event.call.name}…")
         elif isinstance(event, ToolEnded):
             self.state.setText("")
+
+
+def _lines_beyond(part: QWidget, width: int) -> int:
+    """Pixels that a part takes at a width beyond the least that its layout asks for."""
+    layout = part.layout()
+    if part.isHidden() or layout is None:
+        return 0
+    return max(0, layout.totalHeightForWidth(width) - layout.totalMinimumSize().height())

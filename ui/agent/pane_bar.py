@@ -196,7 +196,7 @@ class AgentBar(QWidget):
         self.workspace.setText(words)
         self._folder_action.setText(f"{words.rstrip('…')}…".replace("&", "&&"))
         self.workspace.setToolTip(
-            f"The agent works in {folder}, and nowhere else."
+            f"The agent works in {folder}.\nIts file tools stay inside; commands start there."
             if folder
             else "The folder that the agent may work in; without one it has no tools"
         )

@@ -68,6 +68,7 @@ QLabel[keycap="true"] {
 }
 QFrame[strip="true"] { background: $panel; border-bottom: 1px solid $line; }
 QFrame[card="true"] { background: $card; border: 1px solid $line; border-radius: ${radius}px; }
+QFrame[card="true"]:focus { border-color: $accent; }
 QFrame[line="h"] { background: $line; border: none; max-height: 1px; min-height: 1px; }
 QFrame[line="v"] { background: $line; border: none; max-width: 1px; min-width: 1px; }
 

@@ -163,7 +163,8 @@ async def interrupted(scene: Scene) -> AsyncIterator[None]:
 @state("allow-all", dark=True)
 async def allow_all(scene: Scene) -> AsyncIterator[None]:
     folder_of(scene)
-    scene.live.choose(scene.live.window.agent.bar.mode, "yes")
+    scene.live.window.agent.bar.mode.setFocus()
+    scene.live.keys("Down", "Down")
     await scene.live.dialog(QMessageBox)
     yield
     scene.live.keys("Esc")

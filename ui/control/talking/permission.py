@@ -94,17 +94,16 @@ class PermissionControl(QObject):
 
     def _confirm(self) -> None:
         self._desk.window.agent.bar.set_mode(self._mode)
-        folder = self._desk.window.agent.bar.workspace.toolTip()
         self.dialog = box = QMessageBox(self._desk.window)
         box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle("Allow all")
         box.setText("Let the agent change files and run commands without asking?")
         box.setInformativeText(
-            f"{folder} Commands are not held to that folder: they can do whatever you can do on "
-            "this computer. This holds for this session until it is closed."
+            "Its file tools stay in its folder, but commands are not held to it: they can do "
+            "whatever you can do on this computer. This holds for this session until it is closed."
         )
         allow = box.addButton("&Allow all", QMessageBox.ButtonRole.AcceptRole)
-        box.setDefaultButton(box.addButton("&Keep asking", QMessageBox.ButtonRole.RejectRole))
+        box.setDefaultButton(box.addButton("&Leave it as it is", QMessageBox.ButtonRole.RejectRole))
 
         def closed(_result: int) -> None:
             self.dialog = None
@@ -161,6 +160,7 @@ class PermissionControl(QObject):
         had_keys = focus is not None and (focus is pane.card or pane.card.isAncestorOf(focus))
         first = self._open[0].request if self._open else None
         pane.card.show_request(first, len(self._open))
+        pane.show_room()
         if is_new and (had_keys or self._box_is_empty()):
             pane.card.setFocus()
         elif not self._open and had_keys:
