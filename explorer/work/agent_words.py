@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
+from explorer.agent.keeping import Outgoing
 from explorer.agent.tools.port import ToolBox
 from explorer.compaction.wording import fill
 from explorer.models.door import ToolCall
@@ -26,6 +27,12 @@ def system_prompt(template: str, tools: ToolBox | None, date: str = "") -> str:
     """
     today = fill(load_prompt("agent-date"), {"date": date}) if date else ""
     return fill(template, {"workspace": _workspace(tools), "date": today}).strip()
+
+
+def outgoing_of(template: str, model: str, tools: ToolBox | None, date: str = "") -> Outgoing:
+    """What a request of the agent is made of beside the conversation; see ``system_prompt``."""
+    specs = tools.specs() if tools is not None else ()
+    return Outgoing(model, system_prompt(template, tools, date), specs)
 
 
 def _workspace(tools: ToolBox | None) -> str:

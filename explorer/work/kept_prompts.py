@@ -4,12 +4,13 @@ does that, and left alone otherwise."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
 from explorer.agent.keeping import Outgoing
-from explorer.agent.tools import read_only_tools
 from explorer.models.door import CancelToken, ChatMessage, ModelError
+from explorer.work.agent_words import outgoing_of
 from explorer.work.asking import Asking, NotNow
 from explorer.work.background import PromptKeeper
 from explorer.work.drafting import DraftFailed
@@ -37,6 +38,8 @@ class KeptPrompts:
         self._guards = guards
         self._asking = asking
         self.keeper: PromptKeeper | None = None
+        self._last: Outgoing | None = None
+        """What the last prompt was rendered for."""
 
     @property
     def wanted(self) -> bool:
@@ -50,6 +53,7 @@ class KeptPrompts:
         if not self.wanted:
             await self.stop()
             return None
+        self._last = outgoing
         try:
             return await self._kept().messages(outgoing, cancel)
         except ValueError as error:
@@ -60,7 +64,8 @@ class KeptPrompts:
 
         Raises Cancelled, StoreError, and ValueError with the reason when nothing comes of it.
         """
-        outgoing = Outgoing(model, self._document.agent_prompt, read_only_tools())
+        last = self._last or outgoing_of(self._document.agent_prompt, model, None)
+        outgoing = replace(last, model=model)
         try:
             return await self._kept().compact(outgoing, instructions, cancel)
         except DraftFailed as error:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from explorer.agent.approval import Approvals
 from explorer.agent.limits import TurnLimits
-from explorer.agent.looking_box import LookingBox
 from explorer.agent.loop import AgentTurn, SessionPort, Steered, TurnEvent, TurnResult
 from explorer.agent.prompt import Prompt
 from explorer.agent.queue import MessageQueue
@@ -24,7 +24,7 @@ from explorer.work.automatic import AutomaticCompaction
 from explorer.work.chat import chat_messages
 from explorer.work.document import Document
 from explorer.work.model_changes import note_model
-from explorer.work.transcript import transcripts_of
+from explorer.work.session_tools import tools_of
 
 __all__ = ["DocumentPort", "chat_messages", "open_calls", "resume_turn", "start_turn"]
 
@@ -256,8 +256,7 @@ async def resume_turn(
 def _box(document: Document, tools: ToolBox | Workspace | None) -> ToolBox | None:
     if not isinstance(tools, Workspace):
         return tools
-    # What a summary points to can be read, wherever the database is (A51).
-    return LookingBox(tools.with_reading(transcripts_of(document).is_own))
+    return tools_of(document, tools, Approvals("read-only"))
 
 
 def _ended(result: TurnResult) -> Literal["went-well", "failed", "stopped"]:

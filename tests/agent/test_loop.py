@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
-from explorer.agent.looking_box import LookingBox
+from explorer.agent.approval import Approvals
 from explorer.agent.loop import AgentTurn, ToolEnded, TurnEvent, TurnResult
+from explorer.agent.tools.box import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.models.door import (
     CancelToken,
-    ChatMessage,
     Event,
     ModelDoor,
     ModelError,
@@ -22,52 +21,7 @@ from explorer.models.door import (
     ToolCallReady,
 )
 from explorer.models.retry import RetryPolicy
-
-
-class Log:
-    """A session in a list."""
-
-    def __init__(self) -> None:
-        self.messages: list[dict[str, Any]] = []
-
-    async def append_message(self, message: Mapping[str, Any]) -> int:
-        self.messages.append(dict(message))
-        return len(self.messages) - 1
-
-    def chat_messages(self) -> Sequence[ChatMessage]:
-        found = []
-        for message in self.messages:
-            text = "\n".join(b.get("text", "") for b in message["content"])
-            calls = tuple(
-                ToolCall(b["id"], b["name"], b["arguments"])
-                for b in message["content"]
-                if b["type"] == "toolCall"
-            )
-            role = {"toolResult": "tool"}.get(message["role"], message["role"])
-            found.append(ChatMessage(role, text, calls, message.get("toolCallId")))  # type: ignore[arg-type]
-        return found
-
-    def open_calls(self) -> Sequence[ToolCall]:
-        return ()
-
-    def now_ms(self) -> int:
-        return 1_767_603_603_459
-
-
-class Scripted(ModelDoor):
-    """A door whose answers are written down, to reach what offline models never do."""
-
-    def __init__(self, *answers: Sequence[Event | Exception]) -> None:
-        super().__init__()
-        self._answers = list(answers)
-        self.requests: list[ModelRequest] = []
-
-    async def stream(self, request: ModelRequest, cancel: CancelToken) -> AsyncIterator[Event]:
-        self.requests.append(request)
-        for item in self._answers.pop(0):
-            if isinstance(item, Exception):
-                raise item
-            yield item
+from tests.agent.desk import Log, Scripted
 
 
 def turn(
@@ -75,7 +29,10 @@ def turn(
 ) -> tuple[Log, TurnResult, list[TurnEvent]]:
     log = Log()
     events: list[TurnEvent] = []
-    area = LookingBox(Workspace(workspace)) if workspace else None
+    area = None
+    if workspace is not None:
+        outputs = workspace / ".outputs"
+        area = WorkspaceTools(Workspace(workspace), Approvals("read-only"), outputs)
     agent = AgentTurn(log, door, "offline/demo", "You help.", area, retry=RetryPolicy(tries=1))
     result = asyncio.run(agent.run(text, cancel or CancelToken(), events.append))
     door.close()

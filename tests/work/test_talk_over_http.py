@@ -370,7 +370,7 @@ def test_pictures_of_a_person_and_of_a_tool_reach_the_model(desk: Desk, model: s
 
 # stopping -----------------------------------------------------------------------------------------
 
-SLOW = 'echo started; sleep 300 & echo "$! $$" > pids.txt; wait'
+SLOW = 'sleep 300 & echo "$! $$" > pids.txt; echo started; wait'
 
 
 def _alive(pid: int) -> bool:

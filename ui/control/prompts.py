@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer
 
-from explorer.agent.keeping import Outgoing
-from explorer.agent.tools import read_only_tools
 from explorer.compaction.background import Machine
 from explorer.compaction.policies import Background
+from explorer.work.agent_words import outgoing_of
 from explorer.work.background import PromptKeeper
 from explorer.work.changes import (
     BackgroundChanged,
@@ -21,6 +20,7 @@ from explorer.work.changes import (
 from explorer.work.prompt import CopilotWords, PreparedPrompt, prepare_prompt, window_for
 from ui.control.desk import Desk
 from ui.control.talking import AgentControl
+from ui.control.talking.turns import today
 from ui.main_window import TABS
 
 REST_MS = 120
@@ -98,8 +98,7 @@ class PromptControl(QObject):
         words = self._words = self._words or CopilotWords.load()
         profile, model = desk.profile, desk.agent_model()
         window = window_for(document, profile, model, desk.settings.context_window)
-        tools = read_only_tools() if desk.preferences.workspace else ()
-        outgoing = Outgoing(model, document.agent_prompt, tools)
+        outgoing = outgoing_of(document.agent_prompt, model, self._agent.tools.box(), today())
         return lambda: prepare_prompt(document, profile, outgoing, window, words)
 
     def _stop(self) -> None:
