@@ -416,7 +416,7 @@ def test_a38_an_extensions_cancel_is_no_failure_of_automatic_compaction(place: P
     keeper = automatic(document, NOBODY)
     before = state(document)
     for _ in range(4):
-        ended = wait(keeper._compact("threshold", NOBODY, keeper.rules, CancelToken()))
+        ended = wait(keeper._unreviewed.compact("threshold", NOBODY, keeper.rules, CancelToken()))
         assert ended.problem == "Cancelled by the extension mine: Not at night."
     assert keeper.resting == "" and state(document) == before
     assert len([c for c in place.told if isinstance(c, CompactionEnded)]) == 4
