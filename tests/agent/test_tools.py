@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.agent.tools import MOST_BYTES, read_only_tools, run_tool
+from explorer.agent.tools import MOST_BYTES, read_only_tools
 from explorer.agent.tools.cutting import head, size_of, tail
 from explorer.agent.tools.desk import Desk, Job
 from explorer.agent.tools.globs import glob_of
@@ -16,7 +16,6 @@ from explorer.agent.tools.looking import look
 from explorer.agent.tools.outputs import Outputs
 from explorer.agent.tools.port import ToolOutcome
 from explorer.agent.workspace import Workspace, WorkspaceError
-from explorer.models.door import CancelToken
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -37,7 +36,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def outcome(workspace: Workspace, tool: str, **arguments: object) -> ToolOutcome:
-    return run_tool(workspace, tool, arguments, CancelToken())
+    return look(Desk(workspace), arguments, Job(tool))
 
 
 def run(workspace: Workspace, tool: str, **arguments: object) -> tuple[str, bool]:

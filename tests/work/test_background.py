@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 import pytest
 
 from explorer.agent.keeping import Outgoing
-from explorer.agent.tools import read_only_tools, run_tool
+from explorer.agent.tools import read_only_tools
+from explorer.agent.tools.desk import Desk, Job
+from explorer.agent.tools.looking import look
 from explorer.agent.workspace import Workspace
 from explorer.compaction.background import State
 from explorer.compaction.policies import PromptBudget
@@ -29,10 +31,10 @@ from explorer.models.door import (
 from explorer.session.kinds import Kind
 from explorer.store import DraftRow, Store
 from explorer.work.background import PromptKeeper
-from explorer.work.prompt_rules import PromptRules
 from explorer.work.changes import BackgroundChanged, Change, CompactionEnded
 from explorer.work.document import Document
 from explorer.work.drafting import DraftFailed
+from explorer.work.prompt_rules import PromptRules
 from explorer.work.transcript import transcripts_of
 from explorer.workbench import Workbench
 from tests.models.server import (
@@ -629,16 +631,16 @@ def test_a51_a_summary_says_where_the_whole_conversation_can_be_read(
     own = transcripts_of(document)
     (tmp_path / "project").mkdir()
     workspace = Workspace(tmp_path / "project").with_reading(own.is_own)
-    read = run_tool(workspace, "read", {"path": str(path), "limit": 1}, CancelToken())
+    read = look(Desk(workspace), {"path": str(path), "limit": 1}, Job("read"))
     assert not read.is_error
     assert read.text.startswith("=== #0 ")
     other = path.with_name("else.txt")
     other.write_text("not yours")
     for name in (other, document.store.path):
-        assert run_tool(workspace, "read", {"path": str(name)}, CancelToken()).is_error
+        assert look(Desk(workspace), {"path": str(name)}, Job("read")).is_error
     for tool in ("ls", "grep", "find"):
         arguments = {"path": str(path), "pattern": "x"}
-        assert run_tool(workspace, tool, arguments, CancelToken()).is_error
+        assert look(Desk(workspace), arguments, Job(tool)).is_error
 
 
 def test_a51_branches_have_transcripts_of_their_own(document: Document) -> None:

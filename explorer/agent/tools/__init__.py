@@ -1,7 +1,6 @@
 """The tools of the agent, with pi's names and arguments. ``box`` has all of them together."""
 
 from explorer.agent.tools.cutting import MOST_BYTES, MOST_LINES
-from explorer.agent.tools.looking import run_tool
 from explorer.agent.tools.offered import read_only_tools
 from explorer.agent.tools.port import ToolBox, ToolOutcome
 
@@ -11,5 +10,4 @@ __all__ = [
     "ToolBox",
     "ToolOutcome",
     "read_only_tools",
-    "run_tool",
 ]

@@ -10,8 +10,7 @@ from explorer.agent.tools.finding import find, ls
 from explorer.agent.tools.port import ToolOutcome
 from explorer.agent.tools.reading import read
 from explorer.agent.tools.searching import grep
-from explorer.agent.workspace import Workspace, WorkspaceError
-from explorer.models.cancel import CancelToken
+from explorer.agent.workspace import WorkspaceError
 
 _TOOLS: dict[str, Callable[[Desk, Arguments, Job], ToolOutcome]] = {
     "read": read,
@@ -38,10 +37,3 @@ def failed(name: str, error: OSError) -> ToolOutcome:
     """What the system refused, as a result."""
     where = error.filename if isinstance(error.filename, str) else name
     return ToolOutcome(f"{where}: {error.strerror or error}", is_error=True)
-
-
-def run_tool(
-    workspace: Workspace, name: str, arguments: Arguments, cancel: CancelToken
-) -> ToolOutcome:
-    """Run one call of a tool that only looks, with nobody to keep what a result leaves out."""
-    return look(Desk(workspace), arguments, Job(name, cancel=cancel))
