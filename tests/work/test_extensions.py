@@ -35,13 +35,13 @@ from explorer.models.request import ThinkingPart
 from explorer.store import Store
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.background import PromptKeeper
-from explorer.work.prompt_rules import PromptRules
 from explorer.work.changes import Change, CompactionEnded, ExtensionsActed
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.extending import CancelledByExtension, SummaryDeclined
 from explorer.work.message_texts import texts_of, with_texts
 from explorer.work.navigation import NavigationPlan
+from explorer.work.prompt_rules import PromptRules
 from explorer.work.rules import AutomaticRules
 from explorer.workbench import Workbench
 from tests.extensions.making import conversation, handler, wait, write
