@@ -13,6 +13,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TypeAlias
 
+from explorer.commands.model_words import add_models
 from explorer.commands.profile_words import add_profiles
 from explorer.installed import version, window_target
 from explorer.models.thinking import THINKING_LEVELS
@@ -38,6 +39,7 @@ COMMANDS = {
     "settings": "settings",
     "run": "running",
     "new": "running",
+    "models": "modelling",
 }
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -140,6 +142,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_settings(commands)
     _add_extending(commands)
     add_profiles(commands, _session)
+    add_models(commands)
     return parser
 
 

@@ -22,7 +22,7 @@ from explorer.session.tree import SessionTree
 if TYPE_CHECKING:  # see explorer.work.appending
     from explorer.store import Store
 
-AT_ONCE = 1_000
+AT_ONCE = 250
 """Lines read between two looks at whether anyone still waits."""
 
 
