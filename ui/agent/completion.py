@@ -166,6 +166,7 @@ class Completion(QObject):
         composer.typed.connect(self._follow)
         composer.left.connect(self.close)
         composer.before_key = self._key
+        composer.keeps_tab = lambda: self.is_open
 
     @property
     def is_open(self) -> bool:

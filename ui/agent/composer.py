@@ -52,6 +52,8 @@ class Composer(QPlainTextEdit):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.before_key: Callable[[QKeyEvent], bool] = lambda _event: False
         """Asked first about each key; whether it was taken."""
+        self.keeps_tab: Callable[[], bool] = lambda: False
+        """Whether Tab is a key like others now, and does not leave the box."""
         self.carries_more: Callable[[], bool] = lambda: False
         """Whether there is something to send beside the text."""
         self._hinted, self._running = False, False
@@ -154,6 +156,9 @@ class Composer(QPlainTextEdit):
             self._recall(1, event)
         else:
             super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, next: bool, /) -> bool:
+        return False if next and self.keeps_tab() else super().focusNextPrevChild(next)
 
     def _last_line(self) -> bool:
         return self.textCursor().blockNumber() == self.document().blockCount() - 1
