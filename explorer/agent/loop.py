@@ -62,7 +62,7 @@ class SessionPort(Protocol):
         """Append a message entry at the leaf; returns its index after the commit."""
 
     def chat_messages(self) -> Sequence[ChatMessage]:
-        """What the model sees at the leaf now."""
+        """What the model sees at the leaf now. Called in a thread, while nothing is appended."""
 
     def open_calls(self) -> Sequence[ToolCall]:
         """Calls of the last reply on the way to the leaf that have no result, in their order; none
@@ -173,7 +173,8 @@ class AgentTurn:
         asked = await self._asking.ask(
             self._outgoing(), self._thinking, self._port.chat_messages, cancel, self._on_event
         )
-        self._used += asked.used_tokens
+        if self._limits.tokens is not None:
+            self._used += await asyncio.to_thread(lambda: asked.used_tokens)
         reply = asked.reply
         if not asked.whole:
             return await self._broken_off(asked, cancel)

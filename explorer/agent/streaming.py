@@ -31,8 +31,8 @@ class Asked:
     reply: Reply
     error: ModelError | None = None
     stopped: bool = False
-    sent_tokens: int = 0
-    """Tokens of the request's texts, by the estimate."""
+    sent: tuple[ChatMessage, ...] = ()
+    """What the model was sent."""
 
     @property
     def whole(self) -> bool:
@@ -40,14 +40,16 @@ class Asked:
 
     @property
     def used_tokens(self) -> int:
-        """Tokens read and written, as the provider counts them or by the estimate."""
+        """Tokens read and written, as the provider counts them or by the estimate, which takes
+        a moment for a long request."""
         usage = self.reply.usage
         if usage is not None and usage.source == "provider":
             parts = usage.input + usage.output + usage.cache_read + usage.cache_write
             return max(usage.total, parts)
         if self.reply.empty and not self.whole:
             return 0
-        return self.sent_tokens + self.reply.written_tokens
+        read = sum(estimate_text(message.text) for message in self.sent)
+        return read + self.reply.written_tokens
 
 
 class _BrokenOff(Exception):
@@ -74,18 +76,23 @@ class Asking:
         cancel: CancelToken,
         on_event: Callable[[TurnEvent], None],
     ) -> Asked:
-        """One reply. ``context`` gives what is sent where no keeper renders it."""
+        """One reply. ``context`` gives what is sent where no keeper renders it; it is called in a
+        thread, since reading and converting a long conversation takes too long for a window's."""
         try:
             kept = await self._keeper.messages(outgoing, cancel)
         except Cancelled:
             return Asked(Reply(), stopped=True)
         except ModelError as error:
             return Asked(Reply(), error)
-        whole = (ChatMessage("system", outgoing.system), *context()) if kept is None else kept
-        messages = tuple(sendable(whole, pictures=outgoing.pictures))
-        request = ModelRequest(outgoing.model, messages, thinking=thinking, tools=outgoing.tools)
-        reply = Reply(call.id for message in messages for call in message.tool_calls)
-        asked = Asked(reply, sent_tokens=sum(estimate_text(each.text) for each in messages))
+
+        def messages() -> tuple[ChatMessage, ...]:
+            whole = (ChatMessage("system", outgoing.system), *context()) if kept is None else kept
+            return tuple(sendable(whole, pictures=outgoing.pictures))
+
+        sent = await asyncio.to_thread(messages)
+        request = ModelRequest(outgoing.model, sent, thinking=thinking, tools=outgoing.tools)
+        reply = Reply(call.id for message in sent for call in message.tool_calls)
+        asked = Asked(reply, sent=sent)
         try:
             await self._stream(request, reply, cancel, on_event)
         except Cancelled:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -135,7 +136,7 @@ class _Work:
         if self.automatic is not None:
             await self.automatic.before_message(self.model, self.cancel)
         turn = self.turn()
-        sent = self.port_of().chat_messages()
+        sent = await asyncio.to_thread(self.port_of().chat_messages)
         if sent and sent[-1].role != "assistant":
             await self._note_model()
             return await self._follow(await turn.resume(self.cancel, self.on_event))
