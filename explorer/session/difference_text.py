@@ -36,7 +36,7 @@ def money(side: Side) -> str:
     spent = side.spent
     if not spent.calls or spent.unpriced == spent.calls:
         return "not known"
-    known = f"${spent.cost:.4f}"
+    known = f"${spent.cost:.4f}" if spent.cost >= 0.01 else f"${spent.cost:.6f}"
     return f"at least {known}" if spent.unpriced or spent.uncounted else known
 
 

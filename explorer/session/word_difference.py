@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from typing import NamedTuple
 
 MOST_WORDS = 2_500
 """Words of a text that are compared one by one; longer texts are compared line by line."""
 MOST_LINES = 4_000
 """Lines that are compared; of texts longer still only the equal beginning is found."""
+FEWEST_ALIKE = 3
+"""Words in a row that count as said by both where they stand between words that are not: a lone
+"the" in the middle of two other sentences is nothing that they have in common."""
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -32,11 +35,24 @@ def differing(one: str, other: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...
             same += 1
         return _pieces(mine, [(0, same)]), _pieces(theirs, [(0, same)])
     matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
-    blocks = matcher.get_matching_blocks()
+    blocks = [block for block in matcher.get_matching_blocks() if block.size]
+    kept = [
+        block
+        for block in blocks
+        if not _is_between(block, mine, theirs)
+        or sum(word.strip() != "" for word in mine[block.a : block.a + block.size]) >= FEWEST_ALIKE
+    ]
     return (
-        _pieces(mine, [(block.a, block.size) for block in blocks]),
-        _pieces(theirs, [(block.b, block.size) for block in blocks]),
+        _pieces(mine, [(block.a, block.size) for block in kept]),
+        _pieces(theirs, [(block.b, block.size) for block in kept]),
     )
+
+
+def _is_between(block: Match, mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether equal words stand neither at the beginning nor at the end of both texts."""
+    begins = block.a == block.b == 0
+    ends = block.a + block.size == len(mine) and block.b + block.size == len(theirs)
+    return not (begins or ends)
 
 
 def _pieces(words: Sequence[str], equal: Sequence[tuple[int, int]]) -> tuple[Piece, ...]:

@@ -104,6 +104,12 @@ def test_a_branch_that_goes_on_is_compared_with_its_beginning() -> None:
     assert found.right.turns[0].prompt == ""
 
 
+def test_a_lone_word_between_two_other_sentences_is_nothing_in_common() -> None:
+    mine, theirs = differing("Ten clean runs, so the race is gone.", "No test, and the log has it.")
+    assert [piece.differs for piece in mine] == [piece.differs for piece in theirs] == [True, False]
+    assert mine[-1].text == "."
+
+
 def test_pieces_together_are_the_text_however_long_it_is() -> None:
     short = ("a b, c", "a x, c d")
     words = (" ".join(map(str, range(MOST_WORDS))), "else\n" * 3)

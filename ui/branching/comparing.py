@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject
 from explorer.session.branch_difference import compare_branches
 from explorer.session.tree import SessionTree
 from explorer.work.document import Document
-from ui.branching.difference_window import Branch, DifferenceWindow
+from ui.branching.difference_window import BETWEEN, Branch, DifferenceWindow
 from ui.control.desk import Desk
 from ui.control.navigating import NavigationControl
 
@@ -81,7 +81,7 @@ def branches_of(document: Document, always: tuple[int, ...] = ()) -> list[Branch
         what = labels.get(end) or first
         model = _model(tree, end)
         told = f"#{end}" + (", the leaf" if end == document.leaf else "")
-        found.append(Branch(end, " · ".join(part for part in (told, model, what) if part)))
+        found.append(Branch(end, BETWEEN.join(part for part in (told, model, what) if part)))
     return found
 
 

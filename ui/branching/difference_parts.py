@@ -38,7 +38,7 @@ class Share(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(scaled(60), scaled(4))
+        return QSize(scaled(24), scaled(4))
 
     def paintEvent(self, event: QPaintEvent, /) -> None:
         painter = QPainter(self)
@@ -55,6 +55,7 @@ class FiguresGrid(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Figures of both branches")
+        self.setMinimumWidth(1)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(S16, S8, S16, S8)
         self._grid.setHorizontalSpacing(S16)
@@ -69,6 +70,7 @@ class FiguresGrid(QWidget):
             pair = QLabel(self), QLabel(self)
             for column, label in enumerate(pair, 1):
                 label.setWordWrap(True)
+                label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
                 label.setTextFormat(Qt.TextFormat.PlainText)
                 label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
                 self._grid.addWidget(label, line, column)
@@ -86,7 +88,8 @@ class FiguresGrid(QWidget):
         sides = (found.left, found.right)
         for title, words in FIGURES:
             for label, side, name in zip(self.values[title], sides, (left, right), strict=True):
-                label.setText(words(side))
+                # A model's name may be broken behind its provider.
+                label.setText(words(side).replace("/", "/\u200b"))
                 label.setAccessibleName(f"{title} of {name}: {words(side)}")
         for title, bars in self._bars.items():
             figures = [BARS[title](side) for side in sides]
@@ -98,11 +101,10 @@ class FiguresGrid(QWidget):
 class MarkedText(QTextEdit):
     """A text in which what the other one has not is marked: by a ground and a line below."""
 
-    def __init__(self, name: str, added: bool, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._pieces: Sequence[Piece] = ()
         self._empty = ""
-        self._added = added
         self.setReadOnly(True)
         self.setTabChangesFocus(True)
         self.setAccessibleName(name)
@@ -121,9 +123,9 @@ class MarkedText(QTextEdit):
     def _fill(self) -> None:
         now = theme()
         plain, marked = QTextCharFormat(), QTextCharFormat()
-        marked.setBackground(now.added if self._added else now.removed)
+        marked.setBackground(now.sel)
         marked.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
-        marked.setUnderlineColor(now.dim)
+        marked.setUnderlineColor(now.accent)
         self.clear()
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()

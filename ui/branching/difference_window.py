@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QComboBox,
     QDialog,
     QGridLayout,
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QTableWidget,
     QTableWidgetItem,
@@ -28,11 +30,16 @@ from explorer.session.difference_text import as_markdown
 from ui.branching.difference_parts import FiguresGrid, MarkedText
 from ui.branching.turns_table import TurnsTable
 from ui.inspector.gather import Loader
-from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
+from ui.theme import S4, S8, S12, S16, bind_font, scaled, set_tone, ui_font
 from ui.widgets.choice import Choice
 from ui.widgets.dialogs import fit
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.panels import row
+
+NARROW = 800
+"""Pixels, at a text scale of 100 %."""
+BETWEEN = " · "
+"""Between the parts of a branch's name, the first of which names it alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +88,7 @@ class DifferenceWindow(QDialog):
         choice = Choice(self)
         choice.setAccessibleName(name)
         choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        choice.setMinimumContentsLength(16)
+        choice.setMinimumContentsLength(8)
         choice.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         choice.activated.connect(lambda _row: self._ask())
         return choice
@@ -99,8 +106,8 @@ class DifferenceWindow(QDialog):
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Parts of the comparison")
         self.figures = FiguresGrid(self)
-        self.left_answer = MarkedText("Final answer of the left branch", False, self)
-        self.right_answer = MarkedText("Final answer of the right branch", True, self)
+        self.left_answer = MarkedText("Final answer of the left branch", self)
+        self.right_answer = MarkedText("Final answer of the right branch", self)
         overview = QWidget(self)
         column = QVBoxLayout(overview)
         column.setContentsMargins(0, S8, 0, 0)
@@ -117,7 +124,14 @@ class DifferenceWindow(QDialog):
         answers.addWidget(self.left_answer, 1, 0)
         answers.addWidget(self.right_answer, 1, 1)
         answers.setRowStretch(1, 1)
+        for answer in (self.left_answer, self.right_answer):
+            answer.setMinimumHeight(scaled(110))
         column.addLayout(answers, 1)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(overview)
         self.turns = TurnsTable(self)
         self.turns.entry_chosen.connect(self.entry_requested)
         self.files = QTableWidget(0, 3, self)
@@ -126,9 +140,11 @@ class DifferenceWindow(QDialog):
         self.files.setShowGrid(False)
         self.files.verticalHeader().hide()
         self.files.setTabKeyNavigation(False)
-        self.files.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        columns = self.files.horizontalHeader()
+        columns.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        columns.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for page, title in (
-            (overview, "&Overview"), (self.turns, "&Turn by turn"), (self.files, "&Files"),
+            (area, "&Overview"), (self.turns, "&Turn by turn"), (self.files, "&Files"),
         ):  # fmt: skip
             self.pages.addTab(page, title)
 
@@ -141,8 +157,9 @@ class DifferenceWindow(QDialog):
         head.addSpacing(S8)
         chosen = QHBoxLayout()
         chosen.setSpacing(S16)
-        for choice, button in ((self.left, self.go_left), (self.right, self.go_right)):
-            chosen.addLayout(row(choice, button), 1)
+        self._chosen = [row(self.left, self.go_left), row(self.right, self.go_right)]
+        for line in self._chosen:
+            chosen.addLayout(line, 1)
         head.addLayout(chosen)
         self.copy = QPushButton("&Copy as Markdown", self)
         self.copy.setAutoDefault(False)
@@ -167,6 +184,14 @@ class DifferenceWindow(QDialog):
         shortcut = QShortcut(QKeySequence("Ctrl+Shift+C"), self)
         shortcut.activated.connect(self._copy)
         self.copy.setToolTip("The whole comparison as Markdown (Ctrl+Shift+C)")
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        """In a narrow window a branch and its button stand below each other."""
+        super().resizeEvent(event)
+        wide = self.width() >= scaled(NARROW)
+        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        for line in self._chosen:
+            line.setDirection(way)
 
     # what is shown -------------------------------------------------------------------------------
 
@@ -209,8 +234,9 @@ class DifferenceWindow(QDialog):
         self.figures.show_difference(found, left, right)
         self.left_answer.show_pieces(found.left_answer, "This branch has no answer yet.")
         self.right_answer.show_pieces(found.right_answer, "This branch has no answer yet.")
-        self.turns.show_difference(found, left, right)
-        self._show_files(found, left, right)
+        short = (left.split(BETWEEN)[0], right.split(BETWEEN)[0])
+        self.turns.show_difference(found, *short)
+        self._show_files(found, *short)
         self.copy.setEnabled(True)
 
     def _show_files(self, found: BranchDifference, left: str, right: str) -> None:

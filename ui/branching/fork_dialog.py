@@ -55,6 +55,7 @@ class ForkDialog(QDialog):
         self.notes.setWordWrap(True)
         theme.set_tone(self.notes, "comp")
         self.notes.setVisible(bool(notes))
+        path.toggled.connect(lambda on: self.notes.setVisible(on and bool(notes)))
         self.name = QLineEdit(name, self)
         self.name.setAccessibleName("Name of the fork")
         self.name.setPlaceholderText("as its first message")
@@ -76,7 +77,7 @@ class ForkDialog(QDialog):
         column.addLayout(row(label, self.name))
         column.addStretch(1)
         column.addLayout(row(1, cancel, self.fork))
-        fit(self, 520, 300)
+        fit(self, 520, 270)
         path.setFocus()
 
     def _fork(self) -> None:

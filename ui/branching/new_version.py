@@ -41,7 +41,7 @@ class NewVersionStrip(QFrame):
         self.cancel_button.setToolTip("Go back to where the leaf was; the message stays as it is")
         self.cancel_button.clicked.connect(self.cancelled)
         line = QHBoxLayout(self)
-        line.setContentsMargins(theme.S16, 1, theme.S16, 1)
+        line.setContentsMargins(theme.S16, 0, theme.S16, 0)
         line.setSpacing(theme.S8)
         line.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignVCenter)
         line.addWidget(self.words, 1)
@@ -52,6 +52,9 @@ class NewVersionStrip(QFrame):
         self.hide()
 
     def _restyle(self) -> None:
+        # In a low window with large text every pixel counts.
+        for button in (self.show_button, self.cancel_button):
+            button.setFixedHeight(button.fontMetrics().height())
         ratio = self.devicePixelRatioF()
         self._sign.setPixmap(theme.icon_pixmap("branch", "accent", theme.scaled(14), ratio))
 
@@ -118,7 +121,7 @@ class NewVersionControl(QObject):
     def _take(self, document: Document, version: _Version) -> None:
         self._now = version
         first = document.previews([version.entry])[0]
-        self.strip.words.setText(f"A new version of #{version.entry}: {first}")
+        self.strip.words.setText(f"Rewriting #{version.entry} as a new version: {first}")
         self.strip.show()
 
     def cancel(self) -> None:

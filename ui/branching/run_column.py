@@ -59,10 +59,17 @@ class RunColumn(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.S16, theme.S12, theme.S16, theme.S12)
         column.setSpacing(theme.S8)
-        column.addLayout(row(self.name, self.thinking))
+        head = row(self.name, self.thinking)
+        head.setStretch(0, 1)
+        self.thinking.setVisible(bool(thinking))
+        column.addLayout(head)
         column.addWidget(self.state)
         column.addWidget(self.stream, 1)
-        column.addLayout(row(self.figures, 1, self.stop, self.go))
+        self.figures.setWordWrap(True)
+        self.figures.setMinimumWidth(1)
+        foot = row(self.figures, self.stop, self.go)
+        foot.setStretch(0, 1)
+        column.addLayout(foot)
         self._clock = QTimer(self)
         self._clock.setInterval(_TICK_MS)
         self._clock.timeout.connect(self._show_figures)
@@ -115,6 +122,11 @@ class RunColumn(QWidget):
         self.stop.setEnabled(running)
         self.go.setVisible(run.is_over)
         self.go.setEnabled(has_answer)
+        self.go.setToolTip(
+            "Make its last entry the leaf; the others stay as branches"
+            if has_answer
+            else "When all have ended, and this one has an answer"
+        )
         if had_keys and run.is_over:
             self.go.setFocus()
         if running:

@@ -130,7 +130,7 @@ class RunsControl(QObject):
 
     async def _run(self, document: Document, window: RunsWindow, cancel: CancelToken) -> None:
         runs = window.runs
-        self._desk.window.agent.set_running(True, f"{len(runs.runs)} models are answering…")
+        self._desk.window.agent.set_running(True, "asking several models…")
         forget = cancel.add_callback(lambda: runs.stop())
 
         def on_event(number: int, event: TurnEvent) -> None:

@@ -39,7 +39,9 @@ class StandingStill(QObject):
 
     def _under_way(self) -> str:
         doing = self._desk.window.agent.state.text().strip().rstrip("….")
-        return f"The agent is working: {doing}." if doing else "The agent is working."
+        if not doing.split(" ", 1)[0].endswith("ing"):
+            doing = f"working: {doing}" if doing else "working"
+        return f"The agent ({self._desk.agent_model()}) is {doing}."
 
     def _closed(self, dialog: UnderWayDialog) -> None:
         if self.dialog is dialog:

@@ -257,6 +257,7 @@ class TurnsTable(QTableView):
         header.setAccessibleName("Branches")
         header.setSectionsClickable(False)
         header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.doubleClicked.connect(lambda index: self._choose(index))
         on_theme_changed(self.restyle)

@@ -2,6 +2,7 @@
 
 from tests.screens.states import (
     automatic,
+    branching,
     compacting,
     dialogs,
     leaving,
@@ -16,6 +17,7 @@ from tests.screens.states.registry import JOBS
 __all__ = [
     "JOBS",
     "automatic",
+    "branching",
     "compacting",
     "dialogs",
     "leaving",

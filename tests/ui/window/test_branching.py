@@ -60,7 +60,7 @@ async def test_going_while_the_agent_works_asks_stops_and_goes(
     before = len(live.document.tree)
     await working(live, server)
     dialog = await asked(live, TARGET)
-    assert "answering" in dialog.question.text()
+    assert dialog.question.text() == "The agent (openai/gpt-4o-mini) is answering."
     assert dialog.stay.hasFocus(), "Enter does not stop anything"
     live.mnemonic("Stop it and go there", dialog)
     leaving = await live.dialog(LeavingDialog)

@@ -53,7 +53,7 @@ class AgentControl(QObject):
         pane.stop_requested.connect(self.stop)
         pane.model_chosen.connect(self.choose_model)
         pane.bar.thinking_chosen.connect(self.choose_thinking)
-        pane.bar.go_on.clicked.connect(self.go_on)
+        pane.bar.go_on.clicked.connect(self._go_on_pressed)
         pane.told.connect(desk.say)
         self._fill_menu()
         desk.document_changed.connect(self.stop)
@@ -196,7 +196,7 @@ class AgentControl(QObject):
             return
         message = Prompt(meant.text, prompt.images)
         if self.running and not self.turns.takes_messages:
-            self._desk.say("The session is being compacted; send the message after that.")
+            self._desk.say("The session is being worked on; send the message after that.")
             return
         self.history.remember(prompt.text)
         pane.taken(prompt.text)
@@ -224,6 +224,12 @@ class AgentControl(QObject):
         if not unfinished(document):
             raise ValueError("There is nothing to continue: the last answer is complete.")
         self.turns.go_on()
+
+    def _go_on_pressed(self) -> None:
+        try:
+            self.go_on()
+        except ValueError as error:
+            self._desk.say(str(error))
 
     # compaction ----------------------------------------------------------------------------------
 
