@@ -6,7 +6,6 @@ import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -91,9 +90,7 @@ async def pictures(scene: Scene) -> AsyncIterator[None]:
     for colour in ("#2458c5", "#b5541c"):
         image = QImage(900, 500, QImage.Format.Format_RGB32)
         image.fill(QColor(colour))
-        data = QMimeData()
-        data.setImageData(image)
-        QApplication.clipboard().setMimeData(data)
+        QApplication.clipboard().setImage(image)
         live.keys("Ctrl+V")
     await live.until(lambda: len(live.window.agent.chips.attachments) == 2, "the pictures")
     await live.idle()
