@@ -137,9 +137,8 @@ class AutomaticLine(QObject):
         first, second, third = (name.replace("&", "") for name in names)
         tips = (f"{told.compact_tip} (Ctrl+Alt+K)", told.review_tip,
                 f"{told.not_now_tip} (Ctrl+Alt+N)")  # fmt: skip
-        state = StripState(
-            f"{told.what} The turn waits for you.", "warning", "comp", first, second, third, tips
-        )
+        words = f"{told.short} The turn waits."
+        state = StripState(words, "warning", "comp", first, second, third, tips)
         self._say(state, lambda: self.compact(), lambda: self.review(), lambda: self.not_now())
         self._desk.window.agent.state.setText("")
 
@@ -182,9 +181,18 @@ class AutomaticLine(QObject):
             )  # fmt: skip
         elif ended.cancelled:
             self._desk.say("The compaction was cancelled; nothing was changed.")
-        elif self._desk.window.agent.automatic.state is None:
+        elif not self._is_held():
             figures = f"{short(ended.tokens_before)} → {short(ended.tokens_after)} tokens"
             self._offer(f"Compacted ({TRIGGERS[ended.trigger]}): {figures}.", ended.entry)
+
+    def _is_held(self) -> bool:
+        """Something else is to be told that a person must see."""
+        document = self._desk.document
+        if document is None:
+            return True
+        now = self._of(document)
+        rests = bool(now.resting) and self.is_on(document)
+        return rests or now.is_requested or now.running is not None or bool(now.asking.question)
 
     def _offer(self, words: str, entry: int) -> None:
         """Say what happened, and offer to look at it and to take it back."""

@@ -28,7 +28,7 @@ from ui.main_window import TABS
 from ui.widgets.figures import round_short, short
 
 TITLE = "Compaction"
-_TAB = TABS.index("compaction")
+_TAB, _PROMPT = TABS.index("compaction"), TABS.index("prompt")
 _SHOWN = AutomaticChanged | BackgroundChanged | CompactionStarted | CompactionEnded | SummaryText
 
 
@@ -174,13 +174,12 @@ class WatchControl(QObject):
             )  # fmt: skip
         elif ended.cancelled:
             notice = notices.CANCELLED
-        elif ended.problem:
-            notice = notices.failed(ended.problem, "\n\n".join(live.texts.values()))
         if live.watched:
             panel.watched(notice)
-        elif notice is not None:
+        else:
             panel.automatic.clear()
-            panel.notice.show_notice(notice)
+            if notice is not None:
+                panel.notice.show_notice(notice)
         self._mark("done" if ended.entry >= 0 else "")
 
     def _look_ahead(self, change: BackgroundChanged) -> None:
@@ -274,8 +273,10 @@ class WatchControl(QObject):
         return self._compaction.running or bool(panel.has_drafts)
 
     def _is_busy(self) -> bool:
-        """The person is at work in the inspector, or a dialog is open."""
+        """The person is at work in the inspector, looks at the prompt, or a dialog is open."""
         focus, inspector = QApplication.focusWidget(), self._desk.window.inspector
+        if inspector.currentIndex() == _PROMPT:
+            return True
         if QApplication.activeModalWidget() or QApplication.activePopupWidget():
             return True
         return focus is not None and inspector.isAncestorOf(focus)

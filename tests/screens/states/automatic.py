@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from explorer.compaction.profile import PROFILES, Settings
-from tests.models.server import Answer, HttpFailure, Stall
+from tests.models.server import OVERFLOW, Answer, HttpFailure, Stall
 from tests.models.summaries import GOOD
 from tests.screens.stage import Scene
 from tests.screens.states.registry import state
 from tests.ui.window.running import RunningWindow
 
 FULL = {"prompt_tokens": 114_300, "completion_tokens": 700, "total_tokens": 115_000}
+NEAR = {"prompt_tokens": 104_300, "completion_tokens": 700, "total_tokens": 105_000}
 AGENT, SUMMARIZER = "openai/gpt-4o-mini", "openai/gpt-4o"
 
 
@@ -48,6 +49,63 @@ async def compacting(scene: Scene) -> AsyncIterator[None]:
     await live.until(lambda: "Compacting" in live.window.agent.automatic.words, "it")
     yield
     live.keys("Esc")
+
+
+@state("automatic-near", main=True, provider=True)
+async def near(scene: Scene) -> AsyncIterator[None]:
+    """The turn went well, and the next one may be the last before a compaction."""
+    live = await ask(scene)
+    words = "Three tests look at the clock; the one that waits longest is in test_wake.py."
+    scene.server.plan(Answer(text=words, usage=NEAR), model="gpt-4o-mini")
+    await said(live)
+    await over(live)
+    yield
+
+
+async def asking(scene: Scene) -> RunningWindow:
+    live = await ask(scene)
+    live.window.agent.bar.ask_switch.click()
+    await said(live)
+    await live.until(lambda: live.session.watching.asks, "the question")
+    await live.settle(20)
+    return live
+
+
+@state("automatic-asks", main=True, provider=True, doubled=True)
+async def asks(scene: Scene) -> AsyncIterator[None]:
+    live = await asking(scene)
+    yield
+    live.keys("Esc")
+
+
+@state("automatic-asks-beside", dark=True, provider=True)
+async def asks_beside(scene: Scene) -> AsyncIterator[None]:
+    """The person reads in the inspector: the tab is marked and does not come forward."""
+    live = await ask(scene)
+    live.window.agent.bar.ask_switch.click()
+    live.keys("F7")
+    live.type("Which tests still look at the clock?\n")
+    live.keys("Ctrl+1")
+    live.window.inspector.tabBar().setFocus()
+    await live.until(lambda: live.session.watching.asks, "the question")
+    await live.settle(20)
+    yield
+    live.keys("F7", "Esc")
+
+
+@state("automatic-undone-too-large", provider=True)
+async def undone_too_large(scene: Scene) -> AsyncIterator[None]:
+    """Taken back, the context is larger than the window: it is said, and nothing is sent."""
+    live = await ask(scene)
+    scene.server.plan(
+        OVERFLOW, Answer(text="The clock is looked at in three tests."), model="gpt-4o-mini"
+    )
+    await said(live)
+    await over(live)
+    live.session.desk.set_settings(Settings(30_000, 4_000, 2_000))
+    live.keys("Ctrl+Alt+Z")
+    await over(live)
+    yield
 
 
 @state("automatic-compacted", main=True, provider=True, doubled=True)

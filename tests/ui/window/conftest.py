@@ -11,7 +11,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from explorer.paths import ensure, preferences_path
-from tests.models.server import ChatServer
+from tests.models.server import Answer, ChatServer
+from tests.models.summaries import GOOD
+from tests.ui.window.automatic import AGENT, FULL, SUMMARIZER
 from tests.ui.window.house import House
 
 MODEL = "openai/gpt-4o-mini"
@@ -34,6 +36,20 @@ def server(explorer_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cha
         ensure(preferences_path().parent)
         chosen = {"summary_model": MODEL, "agent_model": MODEL}
         preferences_path().write_text(json.dumps(chosen), encoding="utf-8")
+        yield running
+
+
+@pytest.fixture
+def provider(explorer_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    """A provider on this machine with one model for the agent and another for summaries."""
+    with ChatServer() as running:
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        ensure(preferences_path().parent)
+        chosen = {"summary_model": SUMMARIZER, "agent_model": AGENT}
+        preferences_path().write_text(json.dumps(chosen), encoding="utf-8")
+        running.plan(Answer(text=GOOD), model="gpt-4o")
+        running.plan(Answer(text="Yes.", usage=FULL), model="gpt-4o-mini")
         yield running
 
 

@@ -3,68 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from explorer.compaction.profile import PROFILES, Settings
-from explorer.paths import ensure, preferences_path
-from explorer.session.kinds import Kind
+from explorer.compaction.profile import Settings
 from tests.generated import write_session
 from tests.models.server import OVERFLOW, Answer, ChatServer, Cut, HttpFailure, Plan, Stall
 from tests.models.summaries import GOOD
+from tests.ui.window.automatic import FULL, ROOM, answered, compactions, say, small, strip
 from tests.ui.window.house import House
-from tests.ui.window.running import RunningWindow, sample_path
-
-AGENT, SUMMARIZER = "openai/gpt-4o-mini", "openai/gpt-4o"
-FULL = {"prompt_tokens": 41_000, "completion_tokens": 500, "total_tokens": 41_500}
-ROOM = {"prompt_tokens": 9_000, "completion_tokens": 20, "total_tokens": 9_020}
-
-
-@pytest.fixture
-def provider(explorer_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    """A provider on this machine with one model for the agent and another for summaries."""
-    with ChatServer() as running:
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
-        ensure(preferences_path().parent)
-        chosen = {"summary_model": SUMMARIZER, "agent_model": AGENT}
-        preferences_path().write_text(json.dumps(chosen), encoding="utf-8")
-        running.plan(Answer(text=GOOD), model="gpt-4o")
-        running.plan(Answer(text="Yes.", usage=FULL), model="gpt-4o-mini")
-        yield running
-
-
-async def small(house: House) -> RunningWindow:
-    """The bundled session under a window that a turn of 41,000 tokens fills."""
-    live = await house.start(sample_path())
-    live.session.desk.set_rules(replace(PROFILES["explorer"], pruning=None))
-    live.session.desk.set_settings(Settings(45_000, 5_000, 2_000))
-    await live.idle()
-    return live
-
-
-async def say(live: RunningWindow, text: str) -> None:
-    live.keys("F7")
-    live.type(f"{text}\n")
-
-
-async def answered(live: RunningWindow) -> None:
-    await live.until(lambda: not live.session.agent.running, "the end of the turn")
-    await live.idle()
-
-
-def strip(live: RunningWindow) -> str:
-    """What the line above the message box says, or nothing."""
-    shown = live.window.agent.automatic
-    return shown.words if shown.isVisible() else ""
-
-
-def compactions(live: RunningWindow) -> int:
-    tree = live.document.tree
-    return sum(tree.kind(entry) is Kind.COMPACTION for entry in tree.path(live.document.leaf))
+from tests.ui.window.running import sample_path
 
 
 async def test_a8_a_turn_that_fills_the_context_is_compacted_and_can_be_taken_back(
@@ -73,7 +23,7 @@ async def test_a8_a_turn_that_fills_the_context_is_compacted_and_can_be_taken_ba
     """The figures, Show and Undo stand above the message box; an undo makes it rest (C3)."""
     live = await small(house)
     before = compactions(live)
-    await say(live, "Is it done?")
+    say(live, "Is it done?")
     await answered(live)
     assert compactions(live) == before + 1
     assert strip(live).startswith("Compacted (threshold): ")
@@ -85,12 +35,12 @@ async def test_a8_a_turn_that_fills_the_context_is_compacted_and_can_be_taken_ba
     await live.idle()
     assert compactions(live) == before
     assert "taken back" in strip(live)
-    await say(live, "And now?")
+    say(live, "And now?")
     await answered(live)
     assert compactions(live) == before
     live.press_button("Reset", live.window.agent)
     assert strip(live) == ""
-    await say(live, "And then?")
+    say(live, "And then?")
     await answered(live)
     assert compactions(live) == before + 1
 
@@ -101,7 +51,7 @@ async def test_a8_what_runs_is_told_with_its_figures_and_can_be_cancelled(
     """E21: the answer stays, nothing is half done, and the next turn works as before."""
     provider.plan(Stall(after=1), model="gpt-4o")
     live = await small(house)
-    await say(live, "Is it done?")
+    say(live, "Is it done?")
     await live.until(lambda: strip(live).startswith("Compacting…"), "the line")
     assert strip(live) == "Compacting… (threshold, 41.5k of 45k)"
     leaf = live.document.leaf
@@ -113,7 +63,7 @@ async def test_a8_what_runs_is_told_with_its_figures_and_can_be_cancelled(
     assert "cancelled" in live.said
     assert not live.notice
     provider.plan(Answer(text=GOOD), model="gpt-4o")
-    await say(live, "And now?")
+    say(live, "And now?")
     await answered(live)
     assert strip(live).startswith("Compacted")
 
@@ -123,7 +73,7 @@ async def test_a10_an_overflow_is_recovered_from_in_the_same_turn(
 ) -> None:
     provider.plan(OVERFLOW, Answer(text="Here it is.", usage=ROOM), model="gpt-4o-mini")
     live = await small(house)
-    await say(live, "Where is it?")
+    say(live, "Where is it?")
     await answered(live)
     assert not live.notice
     assert strip(live).startswith("Compacted (overflow): ")
@@ -136,7 +86,7 @@ async def test_a43_a_recovery_that_fails_is_told_in_its_own_words(
 ) -> None:
     provider.plan(OVERFLOW, model="gpt-4o-mini")
     live = await small(house)
-    await say(live, "Where is it?")
+    say(live, "Where is it?")
     await answered(live)
     assert live.notice.startswith("Context overflow recovery failed: ")
 
@@ -157,14 +107,14 @@ async def test_e14_a_bad_summary_changes_nothing_and_three_make_it_rest(
     provider.plan(plan, model="gpt-4o")
     live = await small(house)
     before = compactions(live)
-    await say(live, "Is it done?")
+    say(live, "Is it done?")
     await answered(live)
     assert live.notice.startswith("Auto-compaction failed: ")
     assert told in live.notice
     assert compactions(live) == before
     automatic = live.session.agent.automatic.of(live.document)
     automatic.guards = replace(automatic.guards, failures=2, failed_at_ms=-1)
-    await say(live, "And now?")
+    say(live, "And now?")
     await answered(live)
     assert "rests after 3 failures in a row" in strip(live)
     live.press_button("Reset", live.window.agent)
@@ -178,7 +128,7 @@ async def test_e12_a_rate_limit_is_waited_for_in_sight_and_can_be_given_up(
     provider.plan(limit, model="gpt-4o-mini")
     live = await small(house)
     leaf = live.document.leaf
-    await say(live, "Is it done?")
+    say(live, "Is it done?")
     await live.until(lambda: "Trying again in" in strip(live), "the countdown")
     assert "(2 of 4)" in strip(live)
     assert "Waiting" in live.window.agent.conversation.toPlainText()
@@ -198,17 +148,17 @@ async def test_a_hanging_answer_and_an_empty_one_leave_the_window_usable(
     provider.plan(Stall(after=0), Answer(text="", usage=ROOM), Answer(text="Cut", finish="length",
                   usage=ROOM), Answer(text="Yes.", usage=ROOM), model="gpt-4o-mini")  # fmt: skip
     live = await small(house)
-    await say(live, "One?")
+    say(live, "One?")
     await live.until(provider.started.is_set, "the call")
     live.keys("Esc")
     await answered(live)
-    await say(live, "Two?")
+    say(live, "Two?")
     await answered(live)
     assert "empty" in live.notice
-    await say(live, "Three?")
+    say(live, "Three?")
     await answered(live)
     assert "cut short" in live.notice
-    await say(live, "Four?")
+    say(live, "Four?")
     await answered(live)
     assert live.window.agent.conversation.toPlainText().rstrip().endswith("Yes.")
 
@@ -223,10 +173,10 @@ async def test_a12_e18_the_switch_is_kept_with_the_session_and_stops_what_is_aut
     switch.setFocus()
     live.keys("Space")
     assert not switch.isChecked()
-    await say(live, "Is it done?")
+    say(live, "Is it done?")
     await answered(live)
     assert compactions(live) == before
-    await say(live, "/compact Name every port.")
+    say(live, "/compact Name every port.")
     await answered(live)
     assert compactions(live) == before + 1
     assert strip(live).startswith("Compacted (by hand): ")
@@ -244,7 +194,7 @@ async def test_a9_by_hand_while_the_agent_answers_is_refused_or_stops_it_as_the_
     provider.plan(slow, model="gpt-4o-mini")
     live = await small(house)
     before = compactions(live)
-    await say(live, "Is it done?")
+    say(live, "Is it done?")
     await live.until(provider.started.is_set, "the answer")
     live.keys("Ctrl+Alt+K")
     assert "still answering" in live.notice
@@ -266,7 +216,7 @@ async def test_a8_a_compaction_that_was_asked_for_follows_the_turn(
     provider.plan(Cut(0), Answer(text="Yes.", usage=ROOM), model="gpt-4o-mini")
     live = await small(house)
     before = compactions(live)
-    await say(live, "Is it done?")
+    say(live, "Is it done?")
     await live.until(lambda: "Trying again" in strip(live), "the wait")
     live.keys("Ctrl+Alt+K")
     live.press_button("After this turn")
@@ -280,7 +230,7 @@ async def test_a_session_that_is_opened_again_is_watched_anew(
 ) -> None:
     """What was kept of the first time is not what is worked on now."""
     live = await small(house)
-    await say(live, "Is it done?")
+    say(live, "Is it done?")
     await answered(live)
     first = live.document
     other = tmp_path / "other.jsonl"
@@ -295,7 +245,7 @@ async def test_a_session_that_is_opened_again_is_watched_anew(
     assert live.document is not first
     before = compactions(live)
     provider.plan(Answer(text="word " * 4_000, usage=FULL), model="gpt-4o-mini")
-    await say(live, "And now?")
+    say(live, "And now?")
     await answered(live)
     assert compactions(live) == before + 1
 
@@ -306,11 +256,11 @@ async def test_what_failed_is_no_longer_told_once_it_is_tried_again(
     refused = HttpFailure(401, "Incorrect API key provided")
     provider.plan(refused, Answer(text="Yes.", usage=ROOM), model="gpt-4o-mini")
     live = await small(house)
-    await say(live, "Is it done?")
+    say(live, "Is it done?")
     await answered(live)
     notices = live.window.notices
     assert notices.notice is not None and "API key" in notices.notice.what
-    await say(live, "Again?")
+    say(live, "Again?")
     await answered(live)
     assert notices.notice is None
 
@@ -319,7 +269,7 @@ async def test_a_compaction_that_is_left_behind_is_no_longer_offered_for_undo(
     house: House, provider: ChatServer
 ) -> None:
     live = await small(house)
-    await say(live, "Is it done?")
+    say(live, "Is it done?")
     await answered(live)
     assert strip(live).startswith("Compacted")
     await live.document.writer.move_leaf(270)

@@ -82,7 +82,7 @@ async def test_a47_a_summary_made_ahead_is_seen_and_applied(
     await say(live, "And now?")
     assert compactions(live) == before + 1
     assert page.states.state_words == "Idle"
-    assert "made ahead" in live.window.agent.automatic.words
+    assert live.window.agent.automatic.words.startswith("Compacted (made ahead): ")
     # The order came after the very messages of the turn.
     asked = [r for r in server.requests if "Continuation Plan" in str(r["messages"][-1])]
     assert len(asked) == 1
