@@ -6,7 +6,15 @@ import asyncio
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QLabel,
+    QSizePolicy,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.compaction.profile import PROFILES
 from ui.agent.pane import AgentPane
@@ -50,6 +58,7 @@ def _library(window: MainWindow) -> None:
         "Import a session file of pi or oh-my-pi, drop one here, or look at the bundled one.",
         "Open the bundled session",
         window,
+        "Watch a scripted run",
     )
 
 
@@ -58,6 +67,17 @@ def _map(window: MainWindow) -> None:
     window.middle = QStackedWidget(window)
     window.middle.addWidget(window.welcome)
     window.middle.addWidget(window.map)
+    window.middle.currentChanged.connect(lambda at: _only_current_counts(window.middle, at))
+    _only_current_counts(window.middle, window.middle.currentIndex())
+
+
+def _only_current_counts(pages: QStackedWidget, current: int) -> None:
+    """A page that is not shown takes no room from the others in a small window."""
+    ignored, preferred = QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred
+    for at in range(pages.count()):
+        policy = preferred if at == current else ignored
+        if (page := pages.widget(at)) is not None:
+            page.setSizePolicy(policy, policy)
 
 
 def _entry(window: MainWindow) -> None:

@@ -22,6 +22,7 @@ from ui.branching.comparing import DifferenceControl
 from ui.branching.forking import ForkControl
 from ui.branching.running import RunsControl
 from ui.control.actions import WindowActions
+from ui.control.beginning import BeginControl
 from ui.control.compacting import CompactionControl
 from ui.control.comparing import CompareControl
 from ui.control.desk import Desk
@@ -66,6 +67,7 @@ class WindowSession(QObject):
         self._done = done
         self._closing = False
         self.sessions = SessionsControl(self.desk)
+        self.beginning = BeginControl(self.desk, self.sessions)
         self.search = SearchControl(self.desk, self.sessions)
         self.navigation = NavigationControl(self.desk)
         self.agent = AgentControl(self.desk)
@@ -93,6 +95,7 @@ class WindowSession(QObject):
             self.agent.commands.add(command)
         window.on_close = self._close_asked
         window.welcome.pressed.connect(self.open_sample)
+        window.welcome.other_pressed.connect(self.beginning.watch)
 
     async def run(self, arguments: argparse.Namespace) -> int:
         """Open the database, then what was asked for; returns when the window is closed."""

@@ -16,6 +16,7 @@ from explorer.extensions.manager import Extensions
 from explorer.models.door import ModelDoor
 from explorer.session.context import Context, context_at
 from explorer.session.describe import prompt_tokens
+from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
 from explorer.tokens.counters import Counter, EstimateCounter
@@ -83,7 +84,15 @@ class OpenedSession:
     @property
     def title(self) -> str:
         """The session's name, or the first thing that was said in it."""
-        return self.tree.name() or self.row.title or "Untitled session"
+        return self.tree.name() or self.row.title or self._first_said() or "Untitled session"
+
+    def _first_said(self) -> str:
+        """For a session that was begun here, whose row knew nothing yet."""
+        try:
+            first = self.tree.columns.kind.index(Kind.USER)
+        except ValueError:
+            return ""
+        return self.payloads.previews([first])[0]
 
     def context(self, at: int | None = None) -> Context:
         """What the model sees at an entry, by default at the leaf."""

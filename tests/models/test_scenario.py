@@ -243,4 +243,4 @@ def test_a_sandbox_holds_the_files_and_is_always_fresh(explorer_home: Path) -> N
     for name, text in scenario.files.items():
         assert (first / name).read_bytes() == text.encode()
     values = live_settings().values(project_of(first))
-    assert values["compaction.keepRecentTokens"] == 2500, "its settings hold as a project's"
+    assert values["compaction.keepRecentTokens"] == 700, "its settings hold as a project's"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Standard = QKeySequence.StandardKey
 SAID_AGAIN_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
-NEEDS_DATABASE = ("import", "find", "sample", "search", "extensions")
+NEEDS_DATABASE = ("new", "import", "find", "sample", "watch_run", "search", "extensions")
 NEEDS_SESSION = (
     "export",
     "rename",
@@ -71,6 +71,7 @@ class WindowActions(QObject):
         has_database = self._desk.bench is not None
         for control in (
             window.welcome.button,
+            window.welcome.other,
             window.library.import_button,
             window.library.find_button,
             window.header.search,
@@ -129,6 +130,8 @@ class WindowActions(QObject):
     def _file(self) -> list[Entry]:
         sessions, window = self._session.sessions, self._session.window
         return [
+            (ActionSpec("new", "&New session", "Begin an empty session in a folder", "Sess&ion",
+                        (Standard.New,)), self._session.beginning.new),
             (ActionSpec("import", "&Import…", "Import session files", "Sess&ion", (Standard.Open,)),
              sessions.choose_files),
             (ActionSpec("find", "&Find on this computer…",
@@ -219,6 +222,9 @@ class WindowActions(QObject):
 
     def _help(self) -> list[Entry]:
         return [
+            (ActionSpec("watch_run", "&Watch a scripted run",
+                        "See an agent read, edit and test a small repository, without a key",
+                        "&Help"), self._session.beginning.watch),
             (ActionSpec("palette", "&Commands…", "List and run any command", "&Help",
                         ("Ctrl+Shift+P",)), self.show_palette),
             (ActionSpec("keys", "&Keys", "Show all keys", "&Help", ("?", "F1")), self.show_keys),

@@ -34,10 +34,18 @@ class EmptyState(QWidget):
     """What to do next, where there is nothing to show."""
 
     pressed = Signal()
+    other_pressed = Signal()
 
     def __init__(
-        self, icon: str, title: str, text: str, action: str = "", parent: QWidget | None = None
+        self,
+        icon: str,
+        title: str,
+        text: str,
+        action: str = "",
+        parent: QWidget | None = None,
+        other: str = "",
     ) -> None:
+        """``action`` and ``other``: what the buttons are called; empty for none."""
         super().__init__(parent)
         self._icon = icon
         self._sign = QLabel(self)
@@ -46,6 +54,9 @@ class EmptyState(QWidget):
         self.button = QPushButton(action, self)
         self.button.setVisible(bool(action))
         self.button.clicked.connect(self.pressed)
+        self.other = QPushButton(other, self)
+        self.other.setVisible(bool(other))
+        self.other.clicked.connect(self.other_pressed)
         column = QVBoxLayout(self)
         column.setContentsMargins(S24, S24, S24, S24)
         column.setSpacing(S8)
@@ -57,7 +68,8 @@ class EmptyState(QWidget):
             column.addWidget(label)
         set_tone(self._text, "dim")
         column.addSpacing(S4)
-        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        for button in (self.button, self.other):
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
         on_theme_changed(self._restyle)
         self._restyle()
