@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # these come after the first paint
     from PySide6.QtWidgets import QLabel, QStackedWidget, QTabWidget
 
     from ui.agent.pane import AgentPane
+    from ui.agent.spent_label import SpentLabel
     from ui.compaction.panel import CompactionPanel
     from ui.copilot import PromptPage
     from ui.inspector.context import ContextPane
@@ -68,6 +69,7 @@ class MainWindow(QMainWindow):
     leaf: QLabel
     model: QLabel
     entries: QLabel
+    spent: SpentLabel
     progress: ProgressArea
     room: RoomKeeper
 

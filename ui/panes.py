@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile import PROFILES
 from ui.agent.pane import AgentPane
+from ui.agent.spent_label import SpentLabel
 from ui.compaction.panel import CompactionPanel
 from ui.copilot import PromptPage
 from ui.inspector.context import ContextPane
@@ -112,6 +113,8 @@ def _agent(window: MainWindow) -> None:
 def _status(window: MainWindow) -> None:
     window.saved, window.leaf = QLabel(window), QLabel(window)
     window.model, window.entries = QLabel(window), QLabel(window)
+    window.spent = SpentLabel(window)
+    window.spent.setContentsMargins(0, 0, 12, 0)
     window.progress = ProgressArea(window)
     bar = window.statusBar()
     bar.setSizeGripEnabled(False)
@@ -120,6 +123,7 @@ def _status(window: MainWindow) -> None:
         label.setContentsMargins(0, 0, 12, 0)
         bar.addWidget(label)
     bar.addPermanentWidget(window.progress)
+    bar.addPermanentWidget(window.spent)
     bar.addPermanentWidget(window.entries)
 
 

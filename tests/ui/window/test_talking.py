@@ -205,3 +205,21 @@ async def test_a_folder_is_chosen_in_a_dialog(house: House, tmp_path: Path) -> N
     await live.close()
     again = await house.start()
     assert again.window.agent.workspace.text() == "Folder: chosen"
+
+
+async def test_what_was_spent_is_in_the_status_bar_with_all_figures_in_its_tip(
+    house: House, server: ChatServer
+) -> None:
+    """Session, branch and turn; a reply adds to all three."""
+    live = await house.start(sample_path())
+    spent = live.window.spent
+    await live.until(spent.isVisible, "the sums")
+    before, tip = spent.text(), spent.toolTip()
+    assert before.startswith("$")
+    assert "This branch:" in tip
+    usage = {"prompt_tokens": 900_000, "completion_tokens": 100_000, "total_tokens": 1_000_000}
+    server.plan(Answer(text="Yes.", usage=usage))
+    await say(live, "Are you there?")
+    await answered(live)
+    await live.until(lambda: spent.text() != before, "the new sum")
+    assert "The last turn: 1,000,000 tokens in 1 call" in spent.toolTip()

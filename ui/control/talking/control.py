@@ -21,6 +21,7 @@ from ui.control.talking.completing import CompletionControl
 from ui.control.talking.folder import FolderControl
 from ui.control.talking.history import HistoryControl
 from ui.control.talking.permission import PermissionControl
+from ui.control.talking.spending import SpendingControl
 from ui.control.talking.tools import ToolsControl
 from ui.control.talking.turns import TurnControl
 
@@ -47,6 +48,7 @@ class AgentControl(QObject):
         self.completing = CompletionControl(desk, self.folder, self.commands)
         self.tools = ToolsControl(desk, self.folder, self.permission)
         self.turns = TurnControl(desk, self.tools, self.history, self.attaching)
+        self.spending = SpendingControl(desk)
         self.turns.thinking = lambda: self.thinking if self.thinks else None
         pane = desk.window.agent
         pane.send_requested.connect(self.send)
@@ -98,6 +100,7 @@ class AgentControl(QObject):
         self._desk.models_changed.connect(self._show_models)
         self._show_models()
         self.history.ready()
+        self.spending.ready()
         self.automatic.ready()
 
     def stop(self) -> None:

@@ -1,0 +1,119 @@
+"""What the session, its branch and the last turn took, in the status bar."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer
+
+from explorer.session.spending import Spending, Spent
+from explorer.store.rows import StoreError
+from explorer.work.changes import Change, DraftChanged, EntriesAppended, LeafMoved
+from explorer.work.document import Document
+from ui.agent.view.figures import cost_words
+from ui.control.desk import Desk
+from ui.widgets.figures import count, full, short
+
+REST_MS = 300
+"""Entries come in quick succession; they are summed once they rest."""
+
+
+class SpendingControl(QObject):
+    """Follows the session shown, off the window's thread."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._is_following = False
+        self._again = False
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._follow)
+        desk.fillers.append(self._document_changed)
+
+    def ready(self) -> None:
+        """The workbench is there."""
+        assert self._desk.bench is not None
+        self._desk.bench.subscribe(self._changed)
+
+    def _document_changed(self) -> None:
+        self._desk.window.spent.say("", "", "")
+        if self._desk.document is not None:
+            self._rest.start()
+
+    def _changed(self, change: Change) -> None:
+        document = self._desk.document
+        if (
+            document is not None
+            and isinstance(change, EntriesAppended | LeafMoved | DraftChanged)
+            and change.key == document.key
+        ):
+            self._rest.start()
+
+    def _follow(self) -> None:
+        if self._is_following:
+            self._again = True
+        elif self._desk.document is not None:
+            self._is_following = True
+            work = self._following(self._desk.document)
+            self._desk.tasks.start("Adding up what was spent", work)
+
+    async def _following(self, document: Document) -> None:
+        try:
+            await document.spending.follow()
+        except StoreError as error:
+            self._desk.say(str(error))
+            return
+        finally:
+            self._is_following = False
+            if self._again:
+                self._again = False
+                self._rest.start()
+        if self._desk.document is document:
+            self._show(document)
+
+    def _show(self, document: Document) -> None:
+        spending, leaf = document.spending, document.leaf
+        session, drafts = spending.session(), spending.drafts
+        branch, turn = spending.branch(leaf), spending.turn(leaf) if leaf >= 0 else Spending()
+        whole = session.total
+        if not (whole.calls or drafts.calls or whole.uncounted):
+            self._desk.window.spent.say("", "", "")
+            return
+        cost = cost_words(whole.cost)
+        tokens = f"{short(whole.tokens)} tokens"
+        words = f"{cost} · {tokens}" if cost else tokens
+        tip = tip_of(session, branch, turn, drafts)
+        self._desk.window.spent.say(words, cost or short(whole.tokens), tip)
+
+
+def tip_of(session: Spending, branch: Spending, turn: Spending, drafts: Spent) -> str:
+    """Everything that is known, a line each."""
+    lines = [
+        "As the providers counted it:",
+        f"This session, all branches: {_words(session.total)}",
+        f"This branch: {_words(branch.total)}",
+        f"The last turn: {_words(turn.total)}",
+    ]
+    if session.summaries.calls:
+        lines.append(f"Of the session, for its summaries: {_words(session.summaries)}")
+    if drafts.calls:
+        lines.append(f"Summaries made here, used or not: {_words(drafts)}")
+    whole = session.total
+    if whole.cache_read or whole.cache_write:
+        lines.append(
+            f"Read from a cache: {full(whole.cache_read)}, written to one: "
+            f"{full(whole.cache_write)} of the session's tokens"
+        )
+    if whole.unpriced:
+        lines.append(f"{count(whole.unpriced, 'call')} without a known price: not in the cost")
+    if whole.uncounted:
+        lines.append(f"{count(whole.uncounted, 'call')} told no tokens: in none of the figures")
+    return "\n".join(lines)
+
+
+def _words(spent: Spent) -> str:
+    if not spent.calls:
+        return "nothing that was counted"
+    cost = cost_words(spent.cost)
+    tokens = f"{full(spent.tokens)} tokens in {count(spent.calls, 'call')}"
+    return f"{tokens}, {cost}" if cost else tokens
