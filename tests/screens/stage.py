@@ -20,6 +20,7 @@ from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.generated import write_session
 from tests.models.server import ChatServer
+from tests.ui.agent.view.talks import rich
 from tests.ui.window.running import RunningWindow, sample_path
 from ui import theme
 
@@ -92,10 +93,13 @@ def _fill(name: str, folder: Path) -> None:
         "sample": [sample_path()],
         "several": [sample_path(), folder / "queue.jsonl", folder / "other.jsonl"],
         "large": [folder / "large.jsonl"],
+        "talk": [folder / "talk.jsonl"],
     }[name]
     if name == "several":
         write_session(folder / "queue.jsonl", 700, seed=3)
         write_session(folder / "other.jsonl", 90, seed=4, branches=False)
+    if name == "talk":
+        rich().write(folder / "talk.jsonl")
     if name == "large":
         write_session(folder / "large.jsonl", LARGE)
     ensure(database_path().parent)

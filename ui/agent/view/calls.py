@@ -108,10 +108,10 @@ def _message(data: Json | None) -> Mapping[str, Any]:
     return message if isinstance(message, Mapping) else {}
 
 
-def seconds(value: float) -> str:
-    """``4.1 s``, ``2 min 5 s``."""
+def seconds(value: float, *, whole: bool = False) -> str:
+    """``4.1 s``, ``2 min 5 s``; ``whole`` seconds do not flicker while they are counted."""
     if value < 60:
-        return f"{value:.1f} s" if value < 10 else f"{value:.0f} s"
+        return f"{value:.1f} s" if value < 10 and not whole else f"{value:.0f} s"
     return f"{int(value // 60)} min {int(value % 60)} s"
 
 

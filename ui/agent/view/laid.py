@@ -32,12 +32,12 @@ def _gap(part: Part, before: Part | None) -> float:
     """Space above a part."""
     if before is None:
         if isinstance(part, Row):
-            return theme.S12 if part.is_mark else 0
+            return theme.S12 if part.is_mark else theme.S8 if part.key[0] == "k" else 2
         return theme.S24 if isinstance(part, Prose) and part.said_by_user else theme.S12
     if isinstance(part, Code) and isinstance(before, Code) and not part.opens:
         return 0
     if isinstance(part, Row) and isinstance(before, Row):
-        return 0
+        return 2
     if isinstance(part, Prose) and part.text.startswith("#"):
         return theme.S12
     if isinstance(part, Note):
@@ -48,6 +48,8 @@ def _gap(part: Part, before: Part | None) -> float:
 def _below(part: Part) -> float:
     """Space below the last part of an item: what the person said stands on a ground of its own."""
     said = isinstance(part, Prose | Code | Picture) and part.said_by_user
+    if isinstance(part, Row) and not part.is_mark:
+        return 0
     return theme.S12 if said else theme.S4
 
 

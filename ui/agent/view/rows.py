@@ -62,7 +62,9 @@ class RowBox(Box):
     def tail_words(self) -> str:
         """What came of it; for a running call with the time that it runs."""
         if self.row.since:
-            return f"{self.row.tail} · {seconds(time.monotonic() - self.row.since)}"
+            return (
+                f"{self.row.tail} · {seconds(int(time.monotonic() - self.row.since), whole=True)}"
+            )
         return self.row.tail
 
     def paint(self, painter: QPainter, top: float, looks: Looks, clip: QRectF) -> None:

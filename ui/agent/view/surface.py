@@ -46,6 +46,8 @@ class Surface(ScrolledFlow):
         """The entry and the key of the part that the keys go to."""
         self.marked = -1
         """The entry that was gone to from elsewhere."""
+        self.by_keys = True
+        """Whether the person goes about by keyboard, so that the focused part is framed."""
         self._hovered: tuple[int, int] | None = None
         self._pressed: QPointF | None = None
         self._dragging = False
@@ -117,7 +119,7 @@ class Surface(ScrolledFlow):
             painter.setBrush(inks.now.accent)
             painter.drawRect(QRectF(0, top if placed.part == 0 else placed.top, 3,
                                     box.height + (gap if placed.part else 0)))  # fmt: skip
-        if self.hasFocus() and self.focused == (entry, box.part.key):
+        if self.by_keys and self.hasFocus() and self.focused == (entry, box.part.key):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(inks.now.accent, 1))
             frame = QRectF(theme.S8, top - 3, inks.right - theme.S8 + theme.S8, box.height + 6)
@@ -199,7 +201,7 @@ class Surface(ScrolledFlow):
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
-        self._pressed, self._dragging = event.position(), False
+        self._pressed, self._dragging, self.by_keys = event.position(), False, False
         place = self.place_at(event.position())
         if place is None:
             return

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -48,6 +50,8 @@ class ConversationView(Surface):
         self._copies = Background(self)
         self._copies.done.connect(self._copy_made)
         self.copied.connect(lambda text: self._put(text, "The code is copied"))
+        self.menu_parts: list[Callable[[QMenu, int], None]] = []
+        """What else is offered for a message, by its entry."""
         self.focus_moved.connect(self._tell_focus)
         theme.on_theme_changed(self.look_changed)
 
@@ -62,11 +66,13 @@ class ConversationView(Surface):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        self.by_keys = True
         if not press_key(self, event):
             event.ignore()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Who comes by keyboard begins at the last part in sight."""
+        self.by_keys = event.reason() != Qt.FocusReason.MouseFocusReason
         if self.focused is None:
             for last in reversed(self.placed):
                 laid = self.flow.laid(last.item)
@@ -343,6 +349,8 @@ class ConversationView(Surface):
         if entry != LIVE:
             shown = part.entry if part.entry >= 0 else entry
             menu.addAction("Show on the ma&p", lambda: self.entry_requested.emit(shown))
+            for fill in self.menu_parts:
+                fill(menu, entry)
         menu.addAction("F&ind…", self.find_asked.emit)
         return menu
 
