@@ -20,6 +20,7 @@ from ui.main_window import TABS
 from ui.panes import show_sessions
 from ui.shell.keys_page import KeysPage
 from ui.shell.palette import CommandPalette
+from ui.shell.tall import TallConversation
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
@@ -55,6 +56,7 @@ class WindowActions(QObject):
         self._session = session
         self._desk = session.desk
         self.registry = ActionRegistry(session.window)
+        self._tall = TallConversation(session.window.left)
         self._looked_at, self._compacted = (0, -1), False
         for spec, run in self._specs():
             self.registry.add(spec, run)
@@ -211,8 +213,11 @@ class WindowActions(QObject):
                         ("Ctrl+Shift+=",), separator=True), lambda: self._scale(1)),
             (ActionSpec("smaller", "&Smaller text", "Make text and controls smaller", "&View",
                         ("Ctrl+Shift+-",)), lambda: self._scale(-1)),
+            (ActionSpec("tall", "&Tall conversation, or low again",
+                        "Give the conversation most of the height, or give it back to the map",
+                        "&View", ("Ctrl+F9",), separator=True), self._tall.toggle),
             (ActionSpec("focus_map", "Go to the &map", "Put the keyboard on the map", "&View",
-                        ("F6",), separator=True), window.map.setFocus),
+                        ("F6",)), window.map.setFocus),
             (ActionSpec("focus_agent", "Go to the message &box", "Put the keyboard in the composer",
                         "&View", ("F7",)), window.agent.composer.setFocus),
             (ActionSpec("focus_library", "Go to the session l&ist", "Put the keyboard on the list",
