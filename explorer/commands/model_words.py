@@ -31,11 +31,15 @@ def add_models(commands: Commands) -> None:
             ("unset", "take back what you said of a model"),
             ("find", "look for servers of your own on this machine"),
             ("add", "add a server of your own, or ask it again what it has"),
+            ("rename", "give a server of your own another name"),
             ("remove", "forget a server of your own"),
             ("key", "where a provider's key is; keep it, forget it, or test it"),
         )
     }
     parsers["list"].add_argument("search", nargs="*", metavar="WORD", help="all must fit")
+    parsers["list"].add_argument(
+        "--all", action="store_true", help="those that need a key you do not have, too"
+    )
     for name in ("show", "set", "unset"):
         parsers[name].add_argument("model", metavar="MODEL")
     for figure, kind in FIGURES.items():
@@ -47,6 +51,10 @@ def add_models(commands: Commands) -> None:
     parsers["add"].add_argument("address", metavar="ADDRESS")
     parsers["add"].add_argument("--name", default="", metavar="NAME", help="(default: its kind)")
     parsers["remove"].add_argument("name", metavar="NAME")
+    parsers["rename"].add_argument("name", metavar="NAME")
+    parsers["rename"].add_argument(
+        "new", metavar="NEW", help="its models are called NEW/model then"
+    )
     key = parsers["key"]
     key.add_argument("provider", metavar="PROVIDER", help="a provider, or a server of your own")
     what = key.add_mutually_exclusive_group()

@@ -27,6 +27,7 @@ from explorer.models.door import (
     Server,
 )
 from explorer.models.info import FIGURES as ALL_FIGURES
+from explorer.models.listing import grouped
 from explorer.models.own import check_server_name
 from explorer.models.servers import title_of
 from explorer.settings.opening import live_settings
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run one of this module's commands. Raises CommandFailed."""
     actions = {
         "list": _list, "show": _show, "set": _set, "unset": _unset, "find": _find,
-        "add": _add, "remove": _remove, "key": _key,
+        "add": _add, "rename": _rename, "remove": _remove, "key": _key,
     }  # fmt: skip
     try:
         with _door() as door:
@@ -60,7 +61,8 @@ def _door() -> Iterator[ModelDoor]:
 
 
 def _list(arguments: argparse.Namespace, door: ModelDoor) -> None:
-    groups = door.by_provider(" ".join(arguments.search))
+    models = door.every_model() if arguments.all else door.models()
+    groups = grouped(models, " ".join(arguments.search))
     if arguments.json:
         print_json([info_json(model) for group in groups for model in group.models])
         return
@@ -159,6 +161,14 @@ def _add(arguments: argparse.Namespace, door: ModelDoor) -> None:
         return
     print(f"{server.name} is added: {title_of(server.kind)} at {server.address}.")
     _print_servers([server])
+
+
+def _rename(arguments: argparse.Namespace, door: ModelDoor) -> None:
+    door.rename_server(arguments.name, arguments.new)
+    if arguments.json:
+        print_json({"name": arguments.new})
+    else:
+        print(f"{arguments.name} is called {arguments.new} now.")
 
 
 def _remove(arguments: argparse.Namespace, door: ModelDoor) -> None:

@@ -88,6 +88,7 @@ class Catalogue:
     def __init__(self, declared: tuple[ModelInfo, ...] = ()) -> None:
         self._declared = {info.id: _said_by_person(info) for info in (*OFFLINE_MODELS, *declared)}
         self._table: Mapping[str, Any] | None = None
+        self._made: dict[str, ModelInfo] = {}
 
     def info(self, model_id: str) -> ModelInfo:
         """What is known of `model_id`; unknown figures are None, never a guess."""
@@ -99,12 +100,12 @@ class Catalogue:
         row = self._row(model_id)
         if row is None:
             return ModelInfo(model_id, model_id, None, None)
-        return _from_row(model_id, row)
+        return self._of_row(model_id, row)
 
     def known(self, has_key: Callable[[str], bool]) -> list[ModelInfo]:
         """Declared models, then the chat models of the providers that have a key."""
         usable: dict[str, bool] = {}
-        result = list(self._declared.values())
+        result = dict(self._declared)
         for name, row in self._load().items():
             provider = row.get("litellm_provider")
             if row.get("mode") != "chat" or not isinstance(provider, str):
@@ -114,9 +115,16 @@ class Catalogue:
             if not usable[provider]:
                 continue
             model_id = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
-            if model_id not in self._declared:
-                result.append(_from_row(model_id, row))
-        return result
+            if model_id not in result:
+                result[model_id] = self._of_row(model_id, row)
+        return list(result.values())
+
+    def _of_row(self, model_id: str, row: Mapping[str, Any]) -> ModelInfo:
+        """Made once: a list of models is asked for at every change of one."""
+        made = self._made.get(model_id)
+        if made is None:
+            made = self._made[model_id] = _from_row(model_id, row)
+        return made
 
     def _row(self, model_id: str) -> Mapping[str, Any] | None:
         table = self._load()

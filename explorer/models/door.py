@@ -37,7 +37,7 @@ from explorer.models.events import (
 )
 from explorer.models.info import ModelInfo
 from explorer.models.keys import KeyringUnavailable, Keys, KeyState
-from explorer.models.listing import ProviderModels, grouped, listed
+from explorer.models.listing import ProviderModels, grouped, listed, provider_of
 from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.offline.scenario import scenario_of, scenarios
@@ -47,6 +47,7 @@ from explorer.models.pipe import EventPipe
 from explorer.models.probing import KeyTest, judged, model_to_ask, smallest_request
 from explorer.models.provider import ProviderThread
 from explorer.models.remote import RemoteSettings, call_endpoint, check_address
+from explorer.models.renaming import rename_server
 from explorer.models.request import (
     ChatMessage,
     ContentPart,
@@ -162,6 +163,21 @@ class ModelDoor:
         remote = [REMOTE_MODEL] if self._remote.address else []
         return listed([*self._routes.known(), *remote])
 
+    def every_model(self) -> list[ModelInfo]:
+        """``models``, and all others that the table of prices has. Some hundred ms at the first
+        call: for a worker thread."""
+        remote = [REMOTE_MODEL] if self._remote.address else []
+        return listed([*self._routes.known(every=True), *remote])
+
+    def can_call(self, model_id: str) -> bool:
+        """Whether a model should answer as things are: its key or its server is there. Asks
+        nobody."""
+        if model_id.startswith("offline/") or model_id in self._served:
+            return True
+        if model_id == REMOTE:
+            return bool(self._remote.address)
+        return self._routes.has_way(provider_of(model_id), self._api_base)
+
     def by_provider(self, search: str = "") -> list[ProviderModels]:
         """``models`` grouped, those alone that hold every word of ``search``; see ``grouped``."""
         return grouped(self.models(), search)
@@ -200,6 +216,11 @@ class ModelDoor:
         served = self._served.get(model_id)
         return served[0] if served is not None else self._routes.info(model_id)
 
+    def said_by_others(self, model_id: str) -> ModelInfo:
+        """``info`` without what the person says."""
+        served = self._served.get(model_id)
+        return served[0] if served is not None else self._routes.said_by_others(model_id)
+
     async def find_servers(
         self, cancel: CancelToken, addresses: Sequence[str] = USUAL_ADDRESSES
     ) -> Found:
@@ -212,6 +233,10 @@ class ModelDoor:
         the reason, and Cancelled."""
         found = await on_provider_loop(self._provider, look_at(address, key), cancel)
         return replace(found, name=free_name(found.kind, self.own.servers()))
+
+    def rename_server(self, old: str, new: str) -> None:
+        """Give a server of the person's own another name; see ``renaming.rename_server``."""
+        rename_server(self.own, self.keys, old, new)
 
     async def test_key(
         self, provider: str, key: str | None, cancel: CancelToken, model: str = ""
@@ -234,6 +259,7 @@ class ModelDoor:
                 route = replace(route, api_key=key.strip())
             return route
 
+        tried = "The key" if self.own.server(provider) is None else "The server"
         needs_key = key is None and self.own.server(provider) is None
         if needs_key and not await asyncio.to_thread(self.keys.key, provider):
             return KeyTest("no key", f"There is no key of {provider}.", asked)
@@ -241,8 +267,8 @@ class ModelDoor:
             async for _ in self._stream(smallest_request(asked), cancel, find_route):
                 pass
         except ModelError as error:
-            return judged(provider, asked, error)
-        return judged(provider, asked, None)
+            return judged(provider, asked, error, tried)
+        return judged(provider, asked, None, tried)
 
     def _model_to_ask(self, provider: str) -> str:
         server = self.own.server(provider)

@@ -20,6 +20,8 @@ from explorer.models.secrets import remember_secret
 SERVICE = "session-explorer"
 """The name under which the keyring keeps the keys; the user name is the provider's."""
 _SHOWN = 4
+_KEEPS_NOTHING = ("keyring.backends.fail", "keyring.backends.null")
+"""What the package stands in with where it finds no keyring, or is told to use none."""
 _SHOWN_FROM = 16
 """Of a shorter key the last characters would tell too much."""
 
@@ -91,6 +93,18 @@ class Keys:
         found, _ = self._from_environment(provider)
         return bool(found) or provider in self._own.in_keyring()
 
+    def cannot_keep(self) -> str:
+        """Why no key can be kept here, in words; empty where the system has a keyring. May wait
+        for the system."""
+        try:
+            backend = _asked(_keyring().get_keyring)
+        except KeyringUnavailable as error:
+            return str(error)
+        home = type(backend).__module__
+        if home in _KEEPS_NOTHING:
+            return "This system has no keyring that this program can use, so no key is kept here."
+        return ""
+
     def keep(self, provider: str, key: str) -> None:
         """Put a key into the keyring. Raises KeyringUnavailable, OwnModelsError."""
         key = key.strip()
@@ -117,6 +131,14 @@ class Keys:
         with self._lock:
             self._read.pop(provider, None)
         self._own.note_key(provider, kept=False)
+
+    def move(self, old: str, new: str) -> None:
+        """Keep the key of ``old``, where the keyring has one, for ``new`` instead. Raises
+        KeyringUnavailable, OwnModelsError."""
+        kept = self._from_keyring(old)
+        if kept:
+            self.keep(new, kept)
+            self.forget(old)
 
     def _from_environment(self, provider: str) -> tuple[str, str]:
         values = os.environ if self._environment is None else self._environment

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from explorer.models.info import ModelInfo
 
@@ -26,6 +27,7 @@ def is_placeholder(model_id: str) -> bool:
     return any(part == name or name.startswith(part) for part in _PLACEHOLDERS) or "*" in name
 
 
+@lru_cache(maxsize=8192)
 def newest_first(model_id: str) -> tuple[tuple[int, ...], int, str]:
     """A key that sorts newer versions first; a name without a date before its dated releases."""
     name = model_id.rpartition("/")[2]

@@ -74,10 +74,10 @@ def _fitness(model: ModelInfo) -> tuple[bool, bool, bool, bool, float, str]:
     return special, bool(model.deprecated), bool(model.reasoning), price <= 0, price, model.id
 
 
-def judged(provider: str, model: str, error: ModelError | None) -> KeyTest:
-    """What the end of the smallest request says of the key."""
+def judged(provider: str, model: str, error: ModelError | None, what: str = "The key") -> KeyTest:
+    """What the end of the smallest request says of ``what``: the key, or the server."""
     if error is None:
-        return KeyTest("works", f"The key works: {model} answered.", model)
+        return KeyTest("works", f"{what} works: {model} answered.", model)
     reason = error.told
     if error.kind == "auth":
         return KeyTest("refused", f"{provider} refused the key: {reason}", model)
@@ -87,8 +87,8 @@ def judged(provider: str, model: str, error: ModelError | None) -> KeyTest:
         told = f"{provider} answered, but does not have {model}: {reason}"
         return KeyTest("no such model", told, model)
     if error.kind == "rate_limit":
-        return KeyTest("works", f"The key works; {provider} is busy: {reason}", model)
+        return KeyTest("works", f"{what} works; {provider} is busy: {reason}", model)
     if error.kind in ("bad_request", "overflow"):
         # Whoever is not let in is not told what is wrong with the request.
-        return KeyTest("works", f"The key works; {model} refused the test itself: {reason}", model)
+        return KeyTest("works", f"{what} works; {model} refused the test itself: {reason}", model)
     return KeyTest("failed", f"{provider} failed: {reason}", model)

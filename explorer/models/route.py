@@ -43,14 +43,18 @@ class Routes:
 
     def info(self, model_id: str) -> ModelInfo:
         """What is known of a model; what the person says of it goes first."""
-        server, name = self._server_of(model_id)
-        known = model_info(server, name) if server else self._catalogue.info(model_id)
-        return overridden(known, self._own.override(model_id))
+        return overridden(self.said_by_others(model_id), self._own.override(model_id))
 
-    def known(self) -> list[ModelInfo]:
+    def said_by_others(self, model_id: str) -> ModelInfo:
+        """What is known of a model apart from what the person says of it."""
+        server, name = self._server_of(model_id)
+        return model_info(server, name) if server else self._catalogue.info(model_id)
+
+    def known(self, every: bool = False) -> list[ModelInfo]:
         """The models that can be called: this program's, the declared ones, those of providers
-        that have a key, and those of the person's servers."""
-        listed = self._catalogue.known(has_key=self._keys.has)
+        that have a key, and those of the person's servers. ``every``: those of providers without
+        a key too, all that the table has."""
+        listed = self._catalogue.known(has_key=(lambda _name: True) if every else self._keys.has)
         served = [
             model_info(server, model.id)
             for server in self._own.servers()
@@ -60,6 +64,13 @@ class Routes:
         found = {model.id for model in (*listed, *served)}
         named = [self.info(model_id) for model_id in said if model_id not in found]
         return [overridden(model, said.get(model.id)) for model in (*listed, *served)] + named
+
+    def has_way(self, provider: str, api_base: str | None) -> bool:
+        """Whether a provider's models should answer: it has a key, is a server of the person's
+        own, or is asked at an address that wants no key. Asks nobody."""
+        if self._own.server(provider) is not None or self._keys.has(provider):
+            return True
+        return provider == "openai" and api_base is not None
 
     def all_of(self, provider: str) -> list[ModelInfo]:
         """All chat models of a provider that the table knows, with a key or without."""

@@ -92,3 +92,18 @@ def test_a_key_is_kept_told_tested_and_forgotten(
     assert ring.kept == {}
     written = b"".join(path.read_bytes() for path in explorer_home.rglob("*") if path.is_file())
     assert KEY.encode() not in written
+
+
+def test_models_that_need_a_key_are_listed_when_all_are_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    assert SONNET not in {row["id"] for row in run_json(capsys, "models", "list", "sonnet")}
+    assert SONNET in {row["id"] for row in run_json(capsys, "models", "list", "--all", "sonnet")}
+
+
+def test_a_server_gets_another_name(capsys: pytest.CaptureFixture[str], server: ChatServer) -> None:
+    run(capsys, "models", "add", server.url, "--name", "box")
+    assert "called cellar now" in run(capsys, "models", "rename", "box", "cellar")
+    assert "cellar/qwen" in run(capsys, "models", "list", "qwen")
+    assert "no server box" in refused(capsys, "models", "rename", "box", "attic")[1]
