@@ -10,7 +10,8 @@ from ui.shell.palette import CommandPalette
 
 WITHOUT_A_SESSION = {
     "less_motion",
-    "import", "find", "sample", "quit", "search", "theme_system", "theme_light", "theme_dark",
+    "new", "import", "find", "sample", "watch_run", "quit", "search",
+    "theme_system", "theme_light", "theme_dark",
     "larger", "focus_library", "palette", "keys", "extensions", "settings",
     "profiles",
 }  # fmt: skip
