@@ -89,6 +89,8 @@ class Composer(QPlainTextEdit):
         hints = RUNNING_HINTS if self._running else HINTS
         words = next((h for h in hints if metrics.horizontalAdvance(h) <= room), hints[-1])
         self.setPlaceholderText(words if self._hinted else "")
+        # Qt paints the old words until something else changes.
+        self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

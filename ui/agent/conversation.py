@@ -6,8 +6,8 @@ What arrives while the agent answers is gathered and shown 30 times a second.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from explorer.agent.events import RoundStarted, ToolEnded, ToolOutput, ToolStarted, TurnEvent
@@ -59,6 +59,7 @@ class Conversation(QWidget):
             column.addWidget(part)
         column.addWidget(self.view, 1)
         self.setFocusProxy(self.view)
+        self.view.viewport().installEventFilter(self)
         self._timer = QTimer(self)
         self._timer.setInterval(FLUSH_MS)
         self._timer.timeout.connect(self.flush)
@@ -233,9 +234,11 @@ class Conversation(QWidget):
             room.x(), room.y(), room.width(), self._hint.heightForWidth(room.width())
         )
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._place_extras()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """What lies over the view follows its size, which it gets after this widget."""
+        if event.type() is QEvent.Type.Resize:
+            self._place_extras()
+        return super().eventFilter(watched, event)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(80, 6)

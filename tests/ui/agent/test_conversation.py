@@ -555,6 +555,16 @@ def test_an_empty_conversation_says_what_to_do(talk: Conversation) -> None:
     assert talk.view.flow.count == 0
 
 
+def test_what_an_empty_conversation_says_takes_the_width_that_there_is(talk: Conversation) -> None:
+    talk.show_document(None)
+    talk.set_placeholder("Open a session to talk to the agent about it.")
+    for width in (700, 340, 900):
+        talk.resize(width, 420)
+        settle()
+        assert talk._hint.width() > width - 60
+        assert talk._hint.height() < 3 * talk._hint.fontMetrics().lineSpacing()
+
+
 def test_kinds_of_parts_in_a_rich_conversation(talk: Conversation) -> None:
     show(talk, rich())
     kinds = {type(p) for at in range(talk.view.flow.count) for p in talk.view.flow.laid(at).parts}
