@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer
@@ -17,7 +16,7 @@ from explorer.settings.opening import following_extensions
 from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench
 from ui import theme
-from ui.branching.actions import fill_menu
+from ui.branching.actions import connect as offer_branching
 from ui.branching.comparing import DifferenceControl
 from ui.branching.forking import ForkControl
 from ui.branching.running import RunsControl
@@ -76,7 +75,7 @@ class WindowSession(QObject):
         self.forks = ForkControl(self.desk, self.sessions, self.navigation.still)
         self.differences = DifferenceControl(self.desk, self.navigation)
         self.runs = RunsControl(self.desk, self.agent, self.navigation, self.differences)
-        self.refresh.menu_parts.append(partial(fill_menu, self))
+        offer_branching(self)
         self.compaction = CompactionControl(self.desk)
         self.watching = WatchControl(self.desk, self.agent.automatic, self.compaction)
         self.taking_back = TakeBackControl(self.desk, self.agent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QMenu
@@ -21,12 +22,28 @@ def go_actions(session: WindowSession) -> list[Entry]:
         (ActionSpec("edit_again", "&Edit and send again",
                     "Write the message of the selected turn anew; it becomes a branch of its own",
                     GO, ("Ctrl+E",)),
-         lambda: session.navigation.edit_again(window.map.selected)),
+         lambda: session.navigation.edit_again(_pointed_at(session))),
         (ActionSpec("compare_branches", "&Compare branches…",
                     "The branch of the selected entry beside the active path", GO,
                     ("Ctrl+D",)),
          lambda: session.differences.compare_with_active(window.map.selected)),
     ]  # fmt: skip
+
+
+def _pointed_at(session: WindowSession) -> int:
+    """The message with the keyboard in the conversation, else what is selected on the map."""
+    view = session.window.agent.conversation.view
+    if view.hasFocus() and view.focused is not None and view.focused[0] >= 0:
+        return view.focused[0]
+    return session.window.map.selected
+
+
+def connect(session: WindowSession) -> None:
+    """Offer them where entries are shown, too."""
+    offer = partial(fill_menu, session)
+    session.refresh.menu_parts.append(offer)
+    session.window.agent.conversation.view.menu_parts.append(offer)
+    session.window.entry.edit_requested.connect(session.navigation.edit_again)
 
 
 def session_actions(session: WindowSession) -> list[Entry]:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.session.kinds import Kind
 from ui.inspector.block_views import CodeView, view_of
 from ui.inspector.gather import (
     READ_ERRORS,
@@ -64,6 +65,7 @@ class EntryHeader(QWidget):
 
     raw_chosen = Signal(bool)
     copy_asked = Signal()
+    edit_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,6 +95,12 @@ class EntryHeader(QWidget):
         self.copy.setToolTip("Copy what is shown")
         self.copy.setAccessibleName("Copy what is shown")
         self.copy.clicked.connect(self.copy_asked)
+        self.edit = QToolButton(self)
+        bind_icon(self.edit, "edit", "dim")
+        self.edit.setToolTip("Edit and send again, as a branch of its own (Ctrl+E)")
+        self.edit.setAccessibleName("Edit and send again")
+        self.edit.clicked.connect(self.edit_asked)
+        self.edit.hide()
         self._lay_out()
         on_theme_changed(self._restyle)
 
@@ -105,7 +113,7 @@ class EntryHeader(QWidget):
 
     def _lay_out(self) -> None:
         self._views = QWidget(self)
-        choice = row(self.rendered, self.raw, self.copy)
+        choice = row(self.rendered, self.raw, self.edit, self.copy)
         self._views.setLayout(choice)
         name = row(self.sign, self.title, self.number, 1)
         # What the entry is must be read whole: the choice of view goes below it instead.
@@ -155,6 +163,7 @@ class EntryHeader(QWidget):
         self._kind, self._flags = columns.kind[index], columns.flags[index]
         self.title.setText(role_name(self._kind, self._flags).capitalize())
         self.number.setText(f"#{index}")
+        self.edit.setVisible(self._kind == Kind.USER)
         self.label.setText(label)
         self.label.setVisible(bool(label))
         self.label.setAccessibleName(f"label {label}")
@@ -181,6 +190,8 @@ class EntryPane(QWidget):
 
     entry_requested = Signal(int)
     """A link to another entry was followed."""
+    edit_requested = Signal(int)
+    """A message is to be written anew."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -191,6 +202,7 @@ class EntryPane(QWidget):
         self.header = EntryHeader(self)
         self.header.raw_chosen.connect(lambda: self._show_view())
         self.header.copy_asked.connect(self._copy)
+        self.header.edit_asked.connect(lambda: self.edit_requested.emit(self._index))
         self.notice = NoticeStrip(self)
         self.address = AddressStrip(_open_in_browser, self)
         self.area = QScrollArea(self)

@@ -205,6 +205,32 @@ async def test_what_is_written_anew_survives_closing_the_window(house: House) ->
     await again.idle()
 
 
+async def test_a_message_is_edited_from_inspector_and_conversation(house: House) -> None:
+    live = await house.start(sample_path())
+    leaf, strip = live.document.leaf, live.session.navigation.new_version.strip
+    message = last_message(live)
+    live.click_entry(message)
+    await live.idle()
+    assert live.window.entry.header.edit.isVisible()
+    live.click(live.window.entry.header.edit)
+    await live.until(strip.isVisible, "the line")
+    await live.idle()
+    live.click(strip.cancel_button)
+    await live.until(lambda: live.document.leaf == leaf, "the leaf")
+    await live.idle()
+    live.click_entry(leaf)
+    await live.idle()
+    assert not live.window.entry.header.edit.isVisible(), "only what a person said is edited"
+    live.click_entry(252)
+    view = live.window.agent.conversation.view
+    view.setFocus()
+    await live.until(lambda: view.focused is not None, "a focused message")
+    live.keys("Ctrl+E")
+    await live.until(strip.isVisible, "the line, again")
+    await live.idle()
+    assert live.session.navigation.new_version.entry == message, "not that of the map"
+
+
 # forks -------------------------------------------------------------------------------------------
 
 
