@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 from explorer.settings.files import Level
 from explorer.settings.keys import Key
 from ui.settings.fields import field_for
+from ui.settings.patterns_field import ALLOW, PatternsField
 from ui.settings.standing import SOURCE_WORDS, Standing, Surroundings
 from ui.theme import S4, S12, bind_font, mono_font, set_tone, small_font, ui_font
 from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
@@ -39,7 +40,7 @@ class SettingRow(QWidget):
         self.sentence = QLabel(key.sentence, self)
         self.sentence.setWordWrap(True)
         set_tone(self.sentence, "dim")
-        self.field = field_for(key, self, around)
+        self.field = PatternsField(key, self) if key.name == ALLOW else field_for(key, self, around)
         self.title.setBuddy(self.field)
         self.field.chosen.connect(lambda value: self.chosen.emit(key.name, value))
         self.field.emptied.connect(lambda: self.reset_asked.emit(key.name))

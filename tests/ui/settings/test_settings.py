@@ -305,3 +305,23 @@ async def test_a_service_for_summaries_is_offered_while_it_is_named(house: House
     await live.until(lambda: box.findData("remote/endpoint") < 0, "the service to go")
     by_another_process(settings_path(), '{"compaction.remoteEndpoint": "http://example.com/s"}')
     await live.until(lambda: "cannot be used" in live.notice, "why not")
+
+
+async def test_what_the_agent_is_always_allowed_is_listed_added_and_removed(house: House) -> None:
+    live = await house.start(sample_path())
+    dialog = await opened(live)
+    found = await row(live, dialog, "agent.allow")
+    assert "Nothing is allowed" in live.words(found)
+    await enter(live, found, "anything at all")
+    assert "neither" in live.words(found), "what is no pattern is told"
+    await enter(live, found, "bash(pytest *)")
+    await enter(live, found, "edit(src/**)")
+    assert written()["agent"] == {"allow": ["bash(pytest *)", "edit(src/**)"]}
+    assert "bash(pytest *)" in live.words(found)
+    live.press_button("Remove", found)
+    await live.settle()
+    assert written()["agent"] == {"allow": ["edit(src/**)"]}
+    live.press_button("Remove", found)
+    await live.settle()
+    assert not written().get("agent")
+    assert "Nothing is allowed" in live.words(found)
