@@ -11,7 +11,7 @@ from ui.branching.difference_window import BETWEEN, Branch, DifferenceWindow
 from ui.control.desk import Desk
 from ui.control.navigating import NavigationControl
 
-MOST_OFFERED = 200
+MOST_OFFERED = 60
 """Branches that are offered to choose from, the newest first."""
 
 
@@ -65,8 +65,8 @@ def branch_of(tree: SessionTree, entry: int, leaf: int) -> int:
     of the one that was added to last; -1 for none."""
     if 0 <= entry < len(tree) and not tree.is_ancestor(entry, leaf):
         return tree.deepest_leaf(entry)
-    others = [end for end in tree.leaves() if end != leaf and not tree.is_ancestor(end, leaf)]
-    return others[-1] if others else -1
+    ends = (end for end in reversed(tree.leaves()) if not tree.is_ancestor(end, leaf))
+    return next(ends, -1)
 
 
 def branches_of(document: Document, always: tuple[int, ...] = ()) -> list[Branch]:
@@ -87,7 +87,8 @@ def branches_of(document: Document, always: tuple[int, ...] = ()) -> list[Branch
 
 def _model(tree: SessionTree, end: int) -> str:
     columns = tree.columns
-    for at in reversed(tree.path(end).indices()[-20:]):
+    path = tree.path(end)
+    for at in reversed(path[max(0, len(path) - 20) :].indices()):
         if columns.model[at]:
             return columns.models[columns.model[at]].rpartition("/")[2]
     return ""

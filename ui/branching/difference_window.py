@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 from explorer.session.branch_difference import BranchDifference
 from explorer.session.difference_text import as_markdown
 from ui.branching.difference_parts import FiguresGrid, MarkedText
-from ui.branching.turns_table import TurnsTable
+from ui.branching.turns_table import Pair, TurnsTable, table_rows
 from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, S16, bind_font, scaled, set_tone, ui_font
 from ui.widgets.choice import Choice
@@ -207,7 +207,7 @@ class DifferenceWindow(QDialog):
     def _ask(self) -> None:
         left, right = int(self.left.currentData()), int(self.right.currentData())
         self.told.setText("")
-        self._loader.load(lambda: self._compare(left, right))
+        self._loader.load(lambda: _prepared(self._compare(left, right)))
 
     def _swap(self) -> None:
         left, right = self.left.currentIndex(), self.right.currentIndex()
@@ -219,8 +219,9 @@ class DifferenceWindow(QDialog):
         self.title.setText("These branches cannot be compared")
         self.facts.setText(f"{message}. The session is as it was; choose others, or try again.")
 
-    def _show(self, found: BranchDifference) -> None:
-        self.found = found
+    def _show(self, prepared: tuple[BranchDifference, Sequence[Pair]]) -> None:
+        self.found, rows = prepared
+        found = self.found
         left, right = self.left.currentText(), self.right.currentText()
         if found.left.leaf == found.right.leaf:
             self.title.setText("Twice the same branch")
@@ -235,7 +236,7 @@ class DifferenceWindow(QDialog):
         self.left_answer.show_pieces(found.left_answer, "This branch has no answer yet.")
         self.right_answer.show_pieces(found.right_answer, "This branch has no answer yet.")
         short = (left.split(BETWEEN)[0], right.split(BETWEEN)[0])
-        self.turns.show_difference(found, *short)
+        self.turns.show_rows(rows, *short)
         self._show_files(found, *short)
         self.copy.setEnabled(True)
 
@@ -254,3 +255,7 @@ class DifferenceWindow(QDialog):
             text = as_markdown(self.found, self.left.currentText(), self.right.currentText())
             QGuiApplication.clipboard().setText(text)
             self.told.setText("Copied.")
+
+
+def _prepared(found: BranchDifference) -> tuple[BranchDifference, Sequence[Pair]]:
+    return found, table_rows(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import (
@@ -48,6 +49,8 @@ Index = QModelIndex | QPersistentModelIndex
 CELL = int(Qt.ItemDataRole.UserRole)
 """The ``Cell`` of an index."""
 LEFT, RIGHT = 0, 1
+MOST_FITTED = 2_000
+"""Rows up to which headings are lower than messages; in longer tables all rows are as high."""
 
 
 class Cell(NamedTuple):
@@ -59,29 +62,35 @@ class Cell(NamedTuple):
     same: bool = False
 
 
+Pair = tuple[Cell, Cell]
+
+
+def table_rows(found: BranchDifference) -> list[Pair]:
+    """A heading over each turn, then its messages side by side; for a worker thread."""
+    rows: list[Pair] = []
+    turn = -1
+    for row in found.rows():
+        if row.turn != turn:
+            turn = row.turn
+            left, right = (_heading(side.turns, turn) for side in (found.left, found.right))
+            rows.append((Cell(None, left), Cell(None, right)))
+        rows.append((Cell(row.left, "", row.same), Cell(row.right, "", row.same)))
+    return rows
+
+
 class TurnsModel(QAbstractTableModel):
-    """Rows of a comparison: a heading over each turn, then its messages side by side."""
+    """The rows of a comparison; see ``table_rows``."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._rows: list[tuple[Cell, Cell]] = []
+        self._rows: Sequence[Pair] = ()
         self._names = ("", "")
 
-    def show_difference(self, found: BranchDifference, left: str, right: str) -> None:
+    def show_rows(self, rows: Sequence[Pair], left: str, right: str) -> None:
+        """Show the rows of a comparison; ``left`` and ``right`` name the branches."""
         self.beginResetModel()
         self._names = (left, right)
-        self._rows = []
-        turn = -1
-        for row in found.rows():
-            if row.turn != turn:
-                turn = row.turn
-                self._rows.append(
-                    (
-                        Cell(None, _heading(found.left.turns, turn)),
-                        Cell(None, _heading(found.right.turns, turn)),
-                    )
-                )
-            self._rows.append((Cell(row.left, "", row.same), Cell(row.right, "", row.same)))
+        self._rows = rows
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
@@ -262,9 +271,9 @@ class TurnsTable(QTableView):
         self.doubleClicked.connect(lambda index: self._choose(index))
         on_theme_changed(self.restyle)
 
-    def show_difference(self, found: BranchDifference, left: str, right: str) -> None:
+    def show_rows(self, rows: Sequence[Pair], left: str, right: str) -> None:
         """Show all messages of a comparison."""
-        self.turns.show_difference(found, left, right)
+        self.turns.show_rows(rows, left, right)
         self.restyle()
         if self.turns.rowCount() > 1:
             self.setCurrentIndex(self.turns.index(1, LEFT))
@@ -275,8 +284,8 @@ class TurnsTable(QTableView):
         rows = self.verticalHeader()
         rows.setMinimumSectionSize(8)
         rows.setDefaultSectionSize(self.delegate.height(False))
-        heading = self.delegate.height(True)
-        for row in range(self.turns.rowCount()):
+        heading, count = self.delegate.height(True), self.turns.rowCount()
+        for row in range(count if count <= MOST_FITTED else 0):
             if self.turns.index(row, LEFT).data(CELL).heading:
                 self.setRowHeight(row, heading)
 

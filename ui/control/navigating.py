@@ -8,7 +8,8 @@ from PySide6.QtCore import QObject
 
 from explorer.compaction.branches import BranchPreparation
 from explorer.models.door import Cancelled, CancelToken
-from explorer.session.kinds import Kind, selector
+from explorer.session.context import latest_on_path
+from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
@@ -20,8 +21,6 @@ from ui.branching.standing_still import StandingStill
 from ui.control.desk import Desk
 from ui.shell.leaving import SUMMARIZE, LeavingDialog
 from ui.widgets.figures import count
-
-_WRITTEN = selector(frozenset({Kind.USER}))
 
 
 class NavigationControl(QObject):
@@ -64,8 +63,8 @@ class NavigationControl(QObject):
         if document is None or not 0 <= entry < len(document.tree):
             return -1
         path = document.tree.path(entry)
-        found = path.select(document.tree.columns.kind, _WRITTEN)
-        return found[-1] if found else -1
+        at = latest_on_path(document.tree, path, Kind.USER)
+        return path[at] if at >= 0 else -1
 
     def edit_again(self, entry: int) -> None:
         """Write the message of a turn anew: its parent becomes the leaf, and what is sent then
