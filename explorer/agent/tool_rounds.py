@@ -18,10 +18,11 @@ from explorer.models.door import Cancelled, CancelToken, ToolCall
 STOP_WAIT_S = 10.0
 """How long a stopped tool may take to end what it started."""
 
-STOPPED_BEFORE = ToolOutcome("stopped by the person before it ran", True)
+STOPPED_BEFORE = ToolOutcome("stopped by the person before it ran", True, details={"notRun": True})
 NOT_RUN = ToolOutcome(
     "no result: the work was broken off before this call gave one; whether it ran is not known",
     True,
+    details={"noResult": True},
 )
 """Of a call that is found without a result, after a crash or in what another program wrote."""
 

@@ -6,6 +6,9 @@ What arrives while the agent answers is gathered and shown 30 times a second.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
@@ -60,10 +63,12 @@ class Conversation(QWidget):
         column.addWidget(self.view, 1)
         self.setFocusProxy(self.view)
         self.view.viewport().installEventFilter(self)
+        self.is_own_file: Callable[[Path], bool] = lambda _path: False
+        """Whether a file was written by this program's own tools, so that it may be opened."""
         self._timer = QTimer(self)
         self._timer.setInterval(FLUSH_MS)
         self._timer.timeout.connect(self.flush)
-        self._dirty = False
+        self._dirty = self._calls_changed = False
         self._words: list[str] = []
         self._connect()
 
@@ -71,7 +76,7 @@ class Conversation(QWidget):
         view = self.view
         view.entry_requested.connect(self.entry_requested)
         view.link_asked.connect(self._link_asked)
-        view.file_asked.connect(lambda path: self.address.ask(path, False))
+        view.file_asked.connect(self._file_asked)
         view.left.connect(self.left)
         view.told.connect(self.told)
         view.at_end_changed.connect(self._end_changed)
@@ -151,6 +156,7 @@ class Conversation(QWidget):
     def turn_event(self, event: TurnEvent) -> None:
         """What a running turn tells; shown with the next tick."""
         flow = self.view.flow
+        self._calls_changed |= isinstance(event, ToolOutput | ToolStarted | ToolEnded)
         if isinstance(event, TextDelta):
             self._words.append(event.text)
         elif isinstance(event, ToolOutput):
@@ -178,6 +184,7 @@ class Conversation(QWidget):
     def set_waiting(self, call_id: str, waiting: bool) -> None:
         """The person is asked whether a call may run, or has answered."""
         self.view.flow.states.waits(call_id, waiting)
+        self._calls_changed = True
         self._gather()
 
     def feed(self, text: str) -> None:
@@ -208,8 +215,9 @@ class Conversation(QWidget):
         self._take_words()
         self._dirty = False
         flow = self.view.flow
-        if len(flow.items) and flow.states.calls:
+        if len(flow.items) and self._calls_changed:
             flow.reread(len(flow.items) - 1)
+        self._calls_changed = False
         flow.live_changed()
         self.view.place()
         self._show_hint()
@@ -218,6 +226,12 @@ class Conversation(QWidget):
 
     def _link_asked(self, address: str) -> None:
         self.address.ask(address, QUrl(address).scheme().lower() in _WEB)
+
+    def _file_asked(self, path: str) -> None:
+        """A path comes from the session's text: only a file of our own making may be opened."""
+        own = self.view.flow.document is not None and self.is_own_file(Path(path))
+        address = QUrl.fromLocalFile(path).toString() if own else path
+        self.address.ask(address, own, "The whole output is in this file:", "&Open the file")
 
     def _end_changed(self, at_end: bool) -> None:
         self.end_button.setVisible(not at_end)

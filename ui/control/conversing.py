@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QMenu
 
+from explorer.agent.tools.outputs import Outputs
+from explorer.work.session_tools import outputs_folder
 from ui.actions import ActionSpec, Entry
 from ui.control.desk import Desk
 
@@ -27,6 +30,15 @@ def show_said(desk: Desk, entry: int) -> None:
         desk.say(f"#{entry} is not on the active path, so it is not in the conversation")
 
 
+def is_own_output(desk: Desk, path: Path) -> bool:
+    """Whether a file is a whole output that this program's tools wrote for the open session."""
+    document = desk.document
+    if document is None:
+        return False
+    folder = outputs_folder(document.store.path, document.header.session_id)
+    return Outputs(folder).is_own(path.resolve())
+
+
 def menu_part(desk: Desk, menu: QMenu, entry: int) -> None:
     """What the menu of an entry offers of this."""
     document = desk.document
@@ -38,6 +50,7 @@ def menu_part(desk: Desk, menu: QMenu, entry: int) -> None:
 def actions(session: WindowSession) -> list[Entry]:
     """To the conversation, and about in it."""
     desk, agent = session.desk, session.window.agent
+    agent.conversation.is_own_file = lambda path: is_own_output(desk, path)
     return [
         (ActionSpec("focus_conversation", "Go to the con&versation",
                     "Put the keyboard on what was said", MENU, ("F9",), separator=True),

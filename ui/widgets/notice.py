@@ -178,13 +178,22 @@ class AddressStrip(QFrame):
         column.addLayout(buttons)
         self.hide()
 
-    def ask(self, address: str, can_open: bool) -> None:
-        """Show an address. One that is not of the web can be read and copied, not opened."""
+    def ask(
+        self, address: str, can_open: bool, title: str = "", action: str = "&Open in browser"
+    ) -> None:
+        """Show an address. One that is not of the web can be read and copied, not opened.
+
+        ``title`` and ``action``: other words for what it is and for the button that opens it.
+        """
         self.address = address
+        self._open.setText(action)
         self._title.setText(
-            "The text links to this address:"
-            if can_open
-            else "The text links to this address, which is not of the web and is not opened:"
+            title
+            or (
+                "The text links to this address:"
+                if can_open
+                else "The text links to this address, which is not of the web and is not opened:"
+            )
         )
         self._shown.set_text(address)
         self._open.setVisible(can_open)

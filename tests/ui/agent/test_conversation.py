@@ -222,6 +222,23 @@ def test_a_link_opens_nothing_but_shows_its_address(talk: Conversation) -> None:
     assert talk.address.address == "https://example.org/a?b=1"
 
 
+def test_only_a_file_of_our_own_making_can_be_opened(talk: Conversation) -> None:
+    said = Talk()
+    said.reply(call("a", "bash", command="make"))
+    said.result("a", "bash", "cut", details={"fullOutputPath": "/data/outputs/a.txt"})
+    show(talk, said)
+    click(talk, point(talk, "make"))
+    click(talk, point(talk, "Whole output"))
+    assert talk.address.address == "/data/outputs/a.txt"
+    assert not talk.address._open.isVisible()
+    talk.address.hide()
+    talk.is_own_file = lambda path: path.name == "a.txt"
+    settle()
+    click(talk, point(talk, "Whole output"))
+    assert talk.address._open.isVisible()
+    assert talk.address.address == "file:///data/outputs/a.txt"
+
+
 # folds and calls ------------------------------------------------------------------------------
 
 

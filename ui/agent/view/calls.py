@@ -136,8 +136,12 @@ def call_parts(
     )  # fmt: skip
     found: list[Part] = [row]
     if opened:
-        found += _arguments(key, block)
-        found += _result(key, answer, live, is_open)
+        given = _given_diff(answer)
+        if given:
+            path = str(block.arguments.get("path") or "the file") if block is not None else ""
+            found.append(Diff(key=f"{key}.rd", path=path, lines=given, inset=True))
+        found += _arguments(key, block, told_by_result=bool(given))
+        found += _result(key, answer, live, is_open, is_change=bool(given))
     elif live is not None and answer is None and live.state is CallState.RUNNING and live.output:
         found += _streamed(key, live.output)
     return found
@@ -173,14 +177,12 @@ def _tail(
 
 
 def _outcome(block: CallBlock | None, answer: Answer, live: LiveCall | None) -> tuple[str, str]:
-    message = _message(answer.data)
+    message, known = _message(answer.data), _details(answer)
     text = text_of(message.get("content")).rstrip("\n") if answer.data else answer.preview
-    details = message.get("details")
-    known: Mapping[str, Any] = details if isinstance(details, Mapping) else {}
     took = live.took if live is not None and live.took else answer.took_s
     time_words = seconds(took) if took >= 0.1 else ""
-    if known.get("notRun") is True:
-        return "not run", "dim"
+    if known.get("notRun") is True or known.get("noResult") is True:
+        return ("not run" if known.get("notRun") is True else "broken off"), "comp"
     if answer.flags & Flag.ERROR:
         code = known.get("exitCode")
         first = f"exit code {code}" if isinstance(code, int) and code else _first(text)
@@ -197,6 +199,9 @@ def _first(text: str, most: int = 60) -> str:
 
 def _gist(block: CallBlock | None, text: str, answer: Answer) -> str:
     """The part of a result that says most: a change's size, a last line, a number of lines."""
+    if given := _given_diff(answer):
+        signs = [line.sign for line in given]
+        return f"+{signs.count('+')} −{signs.count('-')}"
     if block is not None and block.diffs:
         changed = [line.sign for d in block.diffs for line in diff_lines(d.old, d.new, 0)]
         return f"+{changed.count('+')} −{changed.count('-')}"
@@ -214,14 +219,15 @@ def _gist(block: CallBlock | None, text: str, answer: Answer) -> str:
     return count(lines, "line")
 
 
-def _arguments(key: str, block: CallBlock | None) -> list[Part]:
+def _arguments(key: str, block: CallBlock | None, *, told_by_result: bool) -> list[Part]:
+    """What the call asked for; a change that the result tells better is left to it."""
     if block is None:
         return []
     found: list[Part] = []
-    for at, change in enumerate(block.diffs):
+    for at, change in enumerate(() if told_by_result else block.diffs):
         lines = tuple(diff_lines(change.old, change.new))
         found.append(Diff(key=f"{key}.d{at}", path=change.path, lines=lines, inset=True))
-    if block.written is not None:
+    if block.written is not None and not told_by_result:
         found += _pieces(f"{key}.w", block.written.text[:MOST_OUTPUT], path=block.written.path)
     command = block.arguments.get("command")
     if isinstance(command, str) and command:
@@ -247,7 +253,12 @@ def _is_shown(name: str, block: CallBlock) -> bool:
 
 
 def _result(
-    key: str, answer: Answer | None, live: LiveCall | None, is_open: Callable[[str], bool]
+    key: str,
+    answer: Answer | None,
+    live: LiveCall | None,
+    is_open: Callable[[str], bool],
+    *,
+    is_change: bool,
 ) -> list[Part]:
     if answer is None:
         return _streamed(key, live.output) if live is not None and live.output else []
@@ -256,11 +267,12 @@ def _result(
         return [Row(key=f"{key}.big", text=words, tint="accent", goes_to=answer.entry, inset=True)]
     message = _message(answer.data)
     found: list[Part] = []
-    details = message.get("details")
-    known: Mapping[str, Any] = details if isinstance(details, Mapping) else {}
-    if isinstance(diff := known.get("diff"), str) and diff and not found:
-        found.append(Diff(key=f"{key}.rd", path="the file", lines=_given(diff), inset=True))
-    found += _output(key, answer, text_of(message.get("content")).rstrip("\n"), is_open)
+    known = _details(answer)
+    text = text_of(message.get("content")).rstrip("\n")
+    if is_change and "\n" not in text:
+        found.append(Note(key=f"{key}.o", text=text, inset=True))
+    else:
+        found += _output(key, answer, text, is_open)
     for at, image in enumerate(_images(message.get("content"))):
         found.append(Picture(key=f"{key}.i{at}", image=image, inset=True, entry=answer.entry))
     if isinstance(full := known.get("fullOutputPath"), str) and full:
@@ -272,9 +284,17 @@ def _result(
     return found
 
 
-def _given(diff: str) -> tuple[DiffLine, ...]:
-    """The lines of a diff that a tool made, with or without its headers."""
-    lines = [line for line in diff.split("\n") if not line.startswith(("--- ", "+++ "))]
+def _details(answer: Answer | None) -> Mapping[str, Any]:
+    details = _message(answer.data).get("details") if answer is not None else None
+    return details if isinstance(details, Mapping) else {}
+
+
+def _given_diff(answer: Answer | None) -> tuple[DiffLine, ...]:
+    """The change that a tool itself told with its result, line by line."""
+    diff = _details(answer).get("diff")
+    if not isinstance(diff, str) or not diff:
+        return ()
+    lines = [line for line in diff[:MOST_OUTPUT].split("\n") if line[:4] not in ("--- ", "+++ ")]
     return tuple(
         DiffLine("@", "…") if line.startswith("@@") else DiffLine(line[:1] or " ", line[1:])
         for line in lines

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from explorer.agent.tool_rounds import NOT_RUN, STOPPED_BEFORE
 from tests.ui.agent.view.talks import Opened, Talk, call, image, thinking
 from ui.agent.view.calls import CallStates
 from ui.agent.view.copying import item_markdown
@@ -67,6 +68,25 @@ def test_a_call_opens_to_its_change_its_output_and_the_file_with_all_of_it() -> 
     assert ("-", "b") in change.lines
     assert ("+", "c") in change.lines
     assert [p.address for p in opened if isinstance(p, Row)][-1] == "/tmp/out.txt"
+
+
+def test_the_change_that_a_result_tells_stands_for_its_arguments() -> None:
+    talk = Talk()
+    talk.reply(call("a", "write", path="q.py", content="a\nb\n"))
+    talk.result("a", "write", "Created q.py.", details={"diff": "+1 a\n+2 b"})
+    assert rows(shown(talk)) == [("write", "q.py", "+2 −0")]
+    opened = shown(talk, 0, "c0")
+    assert [p.lines for p in opened if isinstance(p, Diff)] == [(("+", "1 a"), ("+", "2 b"))]
+    assert [p.text for p in opened if isinstance(p, Note)] == ["Created q.py."]
+    assert not any(isinstance(p, Code) for p in opened)
+
+
+def test_calls_that_gave_nothing_are_no_failures() -> None:
+    talk = Talk()
+    talk.reply(call("a", "bash", command="x"), call("b", "bash", command="y"))
+    for name, outcome in (("a", STOPPED_BEFORE), ("b", NOT_RUN)):
+        talk.result(name, "bash", outcome.text, isError=True, details=dict(outcome.details))
+    assert [tail for _, _, tail in rows(shown(talk))] == ["not run", "broken off"]
 
 
 def test_a_long_output_is_shown_in_part_until_asked_for() -> None:
