@@ -23,6 +23,16 @@ def origin_of(fork: SessionRow, rows: Iterable[SessionRow]) -> SessionRow | None
     return next(iter((*by_id, *by_file, *by_name)), None)
 
 
+def ancestors_of(fork: SessionRow, rows: Iterable[SessionRow]) -> list[SessionRow]:
+    """The stored sessions that a session goes back to, the nearest first."""
+    listed, found = list(rows), [fork]
+    while (above := origin_of(found[-1], listed)) is not None:
+        if any(row.key == above.key for row in found):
+            break  # files may say anything, in a circle too
+        found.append(above)
+    return found[1:]
+
+
 def forks_of(origin: SessionRow, rows: Iterable[SessionRow]) -> list[SessionRow]:
     """The stored sessions that name a session as their parent."""
     listed = list(rows)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from explorer.agent.approval import Approvals
 from explorer.agent.tools.box import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.work.document import Document
-from explorer.work.transcript import transcripts_of
+from explorer.work.origins import ancestors_of
+from explorer.work.transcript import Transcripts, transcripts_of
 
 FOLDER = "outputs"
 _UNSAFE = re.compile(r"[^\w.-]+")
@@ -30,6 +31,25 @@ def remove_outputs(database: Path, session_id: str) -> None:
         shutil.rmtree(folder)
 
 
+def readable(document: Document) -> Callable[[Path], bool]:
+    """Says of a resolved path outside of the workspace whether the agent may read it: what a
+    summary points to (A51). A fork's summaries point to what its origin wrote."""
+    own = transcripts_of(document).is_own
+    if not document.header.parent_session:
+        return own
+    database, store = document.store.path, document.store
+    above = [row.session_id for row in ancestors_of(document.row, store.sessions())]
+    written = [Transcripts(database, session_id) for session_id in above]
+    outputs = [outputs_folder(database, session_id) for session_id in above]
+
+    def may_read(path: Path) -> bool:
+        if own(path) or any(transcripts.is_own(path) for transcripts in written):
+            return True
+        return any(path.is_relative_to(folder) for folder in outputs) and path.is_file()
+
+    return may_read
+
+
 def tools_of(
     document: Document,
     workspace: Workspace,
@@ -41,7 +61,6 @@ def tools_of(
 
     ``environment``: what commands are given a clean part of; by default this process's.
     """
-    # What a summary points to can be read, wherever the database is (A51).
-    workspace = workspace.with_reading(transcripts_of(document).is_own)
+    workspace = workspace.with_reading(readable(document))
     outputs = outputs_folder(document.store.path, document.header.session_id)
     return WorkspaceTools(workspace, approvals, outputs, environment)

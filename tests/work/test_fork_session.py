@@ -15,6 +15,8 @@ from explorer.work.document import Document
 from explorer.work.fork_plan import plan_fork
 from explorer.work.forking import AT_ONCE
 from explorer.work.origins import fork_point, forks_of
+from explorer.work.session_tools import outputs_folder, readable
+from explorer.work.transcript import transcripts_of
 from explorer.workbench import Workbench
 from tests.work.conftest import SAMPLE
 
@@ -182,6 +184,24 @@ def test_a_fork_knows_its_origin_and_where_it_left_it(bench: Workbench, document
     assert again.header.parent_session == made.header.session_id
     rows = bench.sessions()
     assert [row.key for row in forks_of(origin, rows)] == [made.key]
+
+
+def test_the_agent_of_a_fork_may_read_what_its_summaries_point_to(
+    bench: Workbench, document: Document
+) -> None:
+    """The transcript and the outputs were written by the session that it came from (A51)."""
+    written = transcripts_of(document).write(document.tree, document.payloads, document.leaf)
+    output = outputs_folder(document.store.path, document.header.session_id) / "one.txt"
+    output.parent.mkdir(parents=True)
+    output.write_text("all of it")
+    other = written.path.with_name("other~e.txt")
+    other.write_text("of somebody else")
+    for made in (document, fork(bench, document), fork(bench, fork(bench, document))):
+        may_read = readable(made)
+        assert may_read(written.path)
+        assert may_read(output) or made is document
+        assert not may_read(other)
+        assert not may_read(document.store.path)
 
 
 def test_what_a_person_chose_goes_along_and_drafts_do_not(
