@@ -39,14 +39,14 @@ def asked_words(question: Question) -> Asked:
     tip = "Compact with the cut and the instructions as they are, and let the turn go on"
     if question.trigger == "overflow":
         return Asked(
-            "The request is larger than the model's window: compact?",
+            "Larger than the model's window: compact?",
             f"The model refused the request: it is larger than its window. ({figures})", _WAITS,
             "&Compact", tip, _REVIEW, _REVIEW_TIP,
             "Leave it; the turn fails, since its request does not fit", "at the next message",
         )  # fmt: skip
     if question.trigger == "prompt":
         return Asked(
-            "The prompt does not fit its budget: compact?",
+            "Larger than the prompt's budget: compact?",
             f"The prompt does not fit its budget: {figures}.",
             "The turn waits, and nothing is sent meanwhile.",
             "&Compact", "Summarize the older rounds, and let the turn go on", _REVIEW, _REVIEW_TIP,
@@ -54,7 +54,7 @@ def asked_words(question: Question) -> Asked:
         )  # fmt: skip
     over = f"{figures}, compaction is due above {round_short(question.threshold)}"
     return Asked(
-        f"The context is too full ({figures}): compact?",
+        f"Too full ({short(question.tokens)} of {round_short(question.window)}): compact?",
         f"The context is too full: {over}.", _WAITS, "&Compact", tip, _REVIEW, _REVIEW_TIP,
         "Leave it for now, and let the turn go on with all of the context", "at the next message",
     )  # fmt: skip
@@ -64,7 +64,7 @@ def _ready(question: Question) -> Asked:
     """A summary that was made ahead."""
     figures = f"{short(question.tokens)} of {round_short(question.window)} tokens"
     return Asked(
-        "A summary that was made ahead is ready: apply it?",
+        "The summary made ahead is ready: apply it?",
         f"A summary that was made ahead is ready ({figures} are taken).",
         "The turn waits. The summary takes the place of the older rounds once it is applied.",
         "&Apply", "Put the summary in the place of what it tells, and let the turn go on",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from explorer.work.asking import NotNow, Question
 from ui import theme
@@ -13,6 +13,8 @@ from ui.widgets.figures import round_short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton
 
+LOW = 400
+"""Height of the tab, at a text scale of 100 %, below which only what must be there is."""
 SHARE = 20
 """One part in so many of the window is what the context may grow before it is asked again."""
 
@@ -30,7 +32,6 @@ class AutomaticBar(QFrame):
         super().__init__(parent)
         self.setProperty("strip", True)
         self.question: Question | None = None
-        self._sign = QLabel(self)
         self.words = QLabel(self)
         self.words.setWordWrap(True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)
@@ -43,6 +44,7 @@ class AutomaticBar(QFrame):
         self.not_now = QPushButton("&Not now", self)
         self.again = Choice(self)
         self.again.setAccessibleName("When to ask again after Not now")
+        self.again.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.watch = LinkButton("Watch", self)
         for button in (self.compact, self.review, self.not_now):
             button.setAutoDefault(False)
@@ -52,6 +54,8 @@ class AutomaticBar(QFrame):
         self.watch.clicked.connect(self.watch_asked)
         self._lay_out()
         theme.on_theme_changed(self._restyle)
+        if parent is not None:
+            parent.installEventFilter(self)
         self.hide()
 
     def _lay_out(self) -> None:
@@ -69,7 +73,22 @@ class AutomaticBar(QFrame):
         column.addWidget(self._buttons)
         column.addWidget(self.watch)
 
+    def eventFilter(self, watched: QObject, event: QEvent, /) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._make_room()
+        return super().eventFilter(watched, event)
+
+    def _make_room(self) -> None:
+        """In a low tab the words and two buttons are enough: the line above the message box has
+        the third."""
+        around = self.parentWidget()
+        low = around is not None and around.height() < theme.scaled(LOW)
+        self.then.setVisible(not low and bool(self.then.text()))
+        for part in (self.review, self.again):
+            part.setVisible(not low)
+
     def _restyle(self) -> None:
+        self.again.setMinimumWidth(theme.scaled(90))
         self.again.setMaximumWidth(theme.scaled(240))
 
     def ask(self, question: Question) -> None:
@@ -86,6 +105,7 @@ class AutomaticBar(QFrame):
             more = max(1_000, question.window // SHARE // 1_000 * 1_000)
             self.again.addItem(f"Ask again: {round_short(more)} tokens later", more)
         self._buttons.show()
+        self._make_room()
         self.watch.hide()
         self.show()
 

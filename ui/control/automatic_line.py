@@ -133,8 +133,8 @@ class AutomaticLine(QObject):
         question = automatic.asking.question
         assert question is not None
         told = asked_words(question)
-        names = (told.compact, told.review, "Not now")
-        first, second, third = (name.replace("&", "") for name in names)
+        # One line has less room than the tab.
+        first, second, third = told.compact.replace("&", ""), "Change…", "Not now"
         tips = (f"{told.compact_tip} (Ctrl+Alt+K)", told.review_tip,
                 f"{told.not_now_tip} (Ctrl+Alt+N)")  # fmt: skip
         words = f"{told.short} The turn waits."

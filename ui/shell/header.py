@@ -44,6 +44,7 @@ class Header(QWidget):
         self.offer(profiles)
         self.profile.activated.connect(lambda _row: self.profile_chosen.emit(self.profile_name))
         self.gauge = ContextGauge(self)
+        self.gauge.needs_changed.connect(self._make_room)
         self.commands = self._button("command", "Commands (Ctrl+Shift+P)", self.palette_requested)
         self.help = self._button("keyboard", "Keys (?)", self.help_requested)
         self.sessions = self._button("session", "Sessions (F8)", self.sessions_requested)

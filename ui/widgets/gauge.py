@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtCore import QPointF, QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -50,6 +50,9 @@ class ContextGauge(QWidget):
     says what is left; beyond it both take the warning colour and say that it is due.
     """
 
+    needs_changed = Signal()
+    """The figure takes more room, or less."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shown = _Shown()
@@ -81,12 +84,14 @@ class ContextGauge(QWidget):
     def _show(self, shown: _Shown) -> None:
         if shown == self._shown:
             return
-        self._shown = shown
+        before, self._shown = self._text_width(), shown
         words = self._words()
         self.setAccessibleDescription(words)
         self.setToolTip(words)
         self.updateGeometry()
         self.update()
+        if self._text_width() != before:
+            self.needs_changed.emit()
 
     def _words(self) -> str:
         now = self._shown

@@ -148,3 +148,56 @@ async def waiting(scene: Scene) -> AsyncIterator[None]:
     await live.until(lambda: "Trying again in" in live.window.agent.automatic.words, "it")
     yield
     live.keys("Esc")
+
+
+SUMMARY = (
+    "<analysis>Retries and clocks.</analysis>\n<summary>\n1. Conversation Overview: the retry test"
+    " is made reliable.\n2. Technical Foundation: pushes wait on an event.\n</summary>"
+)
+
+
+async def ahead(scene: Scene) -> RunningWindow:
+    """Under Copilot's profile, with a prompt that is nearly full."""
+    live = scene.live
+    live.session.desk.set_profile("copilot")
+    live.window.agent.bar.ask_switch.click()
+    await live.idle()
+    live.window.inspector.setCurrentIndex(3)
+    page = live.window.prompt
+    await live.until(lambda: page.shown is not None, "the prompt")
+    assert page.shown is not None
+    window = int(page.shown.tokens / 0.93)
+    live.session.desk.set_settings(replace(Settings.of(PROFILES["copilot"]), context_window=window))
+    live.window.inspector.setCurrentIndex(0)
+    scene.server.forget()
+    return live
+
+
+@state("automatic-ahead", main=True, provider=True)
+async def made_ahead(scene: Scene) -> AsyncIterator[None]:
+    """The summary is written while the agent works; the tab says so and stays where it is."""
+    live = await ahead(scene)
+    words = "Three tests look at the clock; the one that waits longest is in test_wake.py."
+    scene.server.plan(
+        Answer(text=words), Stall(after=2, text="1. Conversation Overview: retries. ")
+    )
+    await said(live)
+    await live.until(lambda: "being made ahead" in live.window.agent.automatic.words, "it")
+    await over(live)
+    yield
+
+
+@state("automatic-ahead-asks", dark=True, provider=True)
+async def ahead_asks(scene: Scene) -> AsyncIterator[None]:
+    """What was made ahead is read and edited before it is applied."""
+    live = await ahead(scene)
+    scene.server.plan(Answer(text=SUMMARY))
+    await said(live)
+    await over(live)
+    await live.until(lambda: "takes its place" in live.window.agent.automatic.words, "it")
+    await said(live)
+    await live.until(lambda: live.session.watching.asks, "the question")
+    live.press_button("Change", live.window.agent)
+    await live.settle(40)
+    yield
+    live.keys("F7", "Esc")

@@ -107,7 +107,7 @@ async def test_with_changes_the_ordinary_review_is_the_answer(
     before = compactions(live)
     say(live, "Where is it?")
     await asked(live)
-    live.press_button("Compact with changes", live.window.agent)
+    live.press_button("Change", live.window.agent)
     panel = live.window.compaction
     assert panel.setup.instructions.hasFocus()
     live.press_button("Summarize", panel)
@@ -222,7 +222,7 @@ async def test_a47_a_summary_made_ahead_asks_before_it_is_applied(
     if way == "apply":
         live.keys("Ctrl+Alt+K")
     elif way == "edit":
-        live.press_button("Read and edit", live.window.agent)
+        live.press_button("Change", live.window.agent)
         panel = live.window.compaction
         assert "retries" in panel.draft.editor.toPlainText()
         panel.draft.editor.setFocus()
