@@ -60,11 +60,11 @@ WAYS = (
     _Way("once", "&Once", "Allow this one (1; Enter when the card has had the keyboard a moment)"),
     _Way(
         "session",
-        "This &session",
+        "&This session",
         "Allow it, and what the pattern says, until this session is closed (2)",
     ),
     _Way(
-        "always", "Al&ways", "Allow it, and what the pattern says from now on, in every session (3)"
+        "always", "Alwa&ys", "Allow it, and what the pattern says from now on, in every session (3)"
     ),
     _Way("deny", "&Deny", "Do not allow it; the note tells the agent why (4)"),
 )

@@ -94,6 +94,8 @@ class WindowActions(QObject):
         shown = window.compaction.partition
         registry.enable(map_actions.NEEDS_CUT, shown is not None and shown.cut >= 0)
         registry.enable(("stop",), self._desk.agent_running)
+        registry.enable(("question",), bool(self._session.agent.permission.waiting))
+        registry.enable(("continue",), self._session.agent.can_go_on)
         registry.enable(("compact_not_now",), self._session.watching.asks)
         registry.enable(("undo_and_go_on",), self._session.taking_back.is_offered)
         branching.follow(self._session, registry)

@@ -101,7 +101,7 @@ def cut_actions(session: WindowSession) -> list[Entry]:
 
 
 def agent_actions(session: WindowSession) -> list[Entry]:
-    """Stop, compact, and the folder of the agent."""
+    """Stop, continue, answer, compact, and the folder of the agent."""
     return [
         (ActionSpec("compact_now", "&Compact now",
                     "Compact at the leaf without a review (/compact in the message box)", AGENT,
@@ -115,8 +115,13 @@ def agent_actions(session: WindowSession) -> list[Entry]:
         (ActionSpec("replay", "&Replay a session…",
                     "Play a recorded session again, to watch when it is compacted", AGENT),
          session.replaying.ask),
-        (ActionSpec("workspace", "Choose &folder…", "The folder that the agent may look into",
+        (ActionSpec("workspace", "Choose &folder…", "The folder that the agent may work in",
                     AGENT), session.window.agent.workspace_requested.emit),
+        (ActionSpec("question", "Go to the agent's &question",
+                    "Put the keyboard on the card that asks whether the agent may do something",
+                    AGENT, ("Shift+F7",)), session.agent.permission.focus),
+        (ActionSpec("continue", "Con&tinue", "Let the agent go on where it was interrupted"
+                    " (/continue in the message box)", AGENT), session.agent.go_on_pressed),
         (ActionSpec("stop", "&Stop the answer", "Stop the agent; what has arrived is kept", AGENT),
          session.agent.stop),
         *conversing.actions(session),

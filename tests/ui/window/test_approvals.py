@@ -13,6 +13,7 @@ from explorer.session.kinds import Kind
 from tests.models.server import Answer, ChatServer
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.test_looks import clashes
 from ui.agent.approval_card import ApprovalCard
 
 
@@ -233,3 +234,24 @@ async def test_allow_all_is_asked_back_once_and_ends_with_the_session(
     await live.close()
     again = await house.start()
     assert again.window.agent.bar.mode.currentData() == "ask"
+
+
+async def test_the_card_has_letters_of_its_own_and_is_reached_by_a_key(
+    house: House, server: ChatServer, folder: Path
+) -> None:
+    server.plan(calls(TOUCH), Answer(text="Done."))
+    live = await started(house, folder)
+    question = await asked(live)
+    for tab in ("Ctrl+1", "Ctrl+2", "Ctrl+3"):
+        live.keys(tab)
+        await live.settle()
+        assert not clashes(live), tab
+    live.window.map.setFocus()
+    live.keys("Shift+F7")
+    assert question.hasFocus()
+    assert question.accessibleName() == "The agent asks: Run a command"
+    await live.tab_to(question.buttons["deny"])
+    await live.until(lambda: question.is_armed, "the moment")
+    live.keys("Return")
+    await over(live)
+    assert "did not allow it" in result(live)

@@ -55,7 +55,7 @@ class AgentControl(QObject):
         pane.stop_requested.connect(self.stop)
         pane.model_chosen.connect(self.choose_model)
         pane.bar.thinking_chosen.connect(self.choose_thinking)
-        pane.bar.go_on.clicked.connect(self._go_on_pressed)
+        pane.bar.go_on.clicked.connect(self.go_on_pressed)
         pane.told.connect(desk.say)
         self._fill_menu()
         desk.document_changed.connect(self.stop)
@@ -129,6 +129,11 @@ class AgentControl(QObject):
             and not self.running
         ):
             self._offer_going_on()
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether continuing is offered now."""
+        return not self._desk.window.agent.bar.go_on.isHidden()
 
     def _offer_going_on(self) -> None:
         """Offer to continue where the path ends in the middle of a turn."""
@@ -228,7 +233,8 @@ class AgentControl(QObject):
             raise ValueError("There is nothing to continue: the last answer is complete.")
         self.turns.go_on()
 
-    def _go_on_pressed(self) -> None:
+    def go_on_pressed(self) -> None:
+        """The same, and the person is told where it cannot be."""
         try:
             self.go_on()
         except ValueError as error:

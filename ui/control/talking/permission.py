@@ -122,6 +122,11 @@ class PermissionControl(QObject):
         """The questions that are open, the one that is shown first."""
         return tuple(one.request for one in self._open)
 
+    def focus(self) -> None:
+        """Put the keyboard on the question that is shown."""
+        if self._open:
+            self._desk.window.agent.card.setFocus()
+
     async def ask(self, request: ApprovalRequest, cancel: CancelToken) -> ApprovalAnswer:
         """The person's answer. Raises Cancelled when the turn is stopped while it waits."""
         loop = asyncio.get_running_loop()
@@ -160,6 +165,7 @@ class PermissionControl(QObject):
         had_keys = focus is not None and (focus is pane.card or pane.card.isAncestorOf(focus))
         first = self._open[0].request if self._open else None
         pane.card.show_request(first, len(self._open))
+        self._desk.state_changed.emit()
         pane.show_room()
         if is_new and (had_keys or self._box_is_empty()):
             pane.card.setFocus()
