@@ -59,24 +59,25 @@ class BeginControl(QObject):
         return None
 
     def _ask_folder(self) -> None:
-        dialog = QFileDialog(self._desk.window, "Folder of the new session")
+        dialog = QFileDialog(self._desk.window, "Folder that the agent shall work in")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda name: self._begin(Path(name)))
+        dialog.fileSelected.connect(lambda name: self._begin(Path(name), True))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def _begin(self, folder: Path) -> None:
-        self._desk.tasks.start("Beginning a session", self._begin_now(folder))
+    def _begin(self, folder: Path, chosen_now: bool = False) -> None:
+        self._desk.tasks.start("Beginning a session", self._begin_now(folder, chosen_now))
 
-    async def _begin_now(self, folder: Path) -> None:
+    async def _begin_now(self, folder: Path, chosen_now: bool) -> None:
         before = self._desk.document
         chosen = before.choices().get(WORKSPACE) if before is not None else None
         document = await self._create(folder, "")
         if document is None:
             return
-        if chosen == str(folder):
+        if chosen_now or chosen == str(folder):
             # The person let the agent work there a moment ago.
-            document.choose(WORKSPACE, chosen)
+            document.choose(WORKSPACE, str(folder))
+            self._desk.preferences.workspace = str(folder)
         await self._sessions.open_now(document.key)
         self._desk.window.agent.composer.setFocus()
         self._desk.say(f"A new session in {folder}")
