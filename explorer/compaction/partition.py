@@ -7,11 +7,12 @@ from itertools import compress
 
 from explorer.compaction.path_view import PathView, marked
 from explorer.compaction.prepare import Preparation, Refusal
+from explorer.compaction.triggers import shrinks
 from explorer.compaction.verdict import Verdict, verdict_reason
 from explorer.session.kinds import Kind, selector
 from explorer.session.tree import Path
 
-__all__ = ["Partition", "Verdict", "partition"]
+__all__ = ["Partition", "Verdict", "is_possible", "partition", "summary_guess"]
 
 SUMMARY_SHARE = 10
 """A summary is guessed to take a tenth of what it tells; see ``tokens_after_estimate``."""
@@ -104,7 +105,10 @@ def partition(preparation: Preparation | Refusal) -> Partition:
     _judge_compactions(view, preparation, verdicts, tokens)
     guess = 0
     if isinstance(preparation, Preparation):
-        guess = _summary_guess(view, preparation, tokens)
+        previous = view.summary_weight
+        told = tokens[Verdict.TO_SUMMARIZE] - previous
+        prefix, reserve = tokens[Verdict.TURN_PREFIX], preparation.settings.reserve_tokens
+        guess = summary_guess(previous, told, prefix, reserve)
     kept = _judge_pruned(view, verdicts, tokens)
     cut, after = -1, preparation.tokens_before
     if isinstance(preparation, Preparation):
@@ -121,6 +125,12 @@ def partition(preparation: Preparation | Refusal) -> Partition:
         tokens_after_estimate=after,
         preparation=preparation,
     )
+
+
+def is_possible(shown: Partition) -> bool:
+    """Whether anything would be summarized, and less be left than there is (E4)."""
+    possible = isinstance(shown.preparation, Preparation)
+    return possible and shrinks(shown.context_estimate, shown.tokens_kept)
 
 
 def _stretches(
@@ -198,13 +208,13 @@ def _judge_pruned(view: PathView, verdicts: bytearray, tokens: list[int]) -> int
     return kept
 
 
-def _summary_guess(view: PathView, preparation: Preparation, tokens: list[int]) -> int:
-    """Tokens that the new summary may take: a tenth of what it tells, within the output caps.
+def summary_guess(
+    previous: int, told: int, prefix: int, reserve: int, share: float = 1 / SUMMARY_SHARE
+) -> int:
+    """Tokens that a summary may take: a share of what it tells, within the output caps (B10).
 
-    An update is not shorter than the summary it updates.
+    ``previous`` is the summary that it updates, than which it is not shorter; ``told`` is what it
+    tells besides, ``prefix`` the split turn's first part.
     """
-    reserve = preparation.settings.reserve_tokens
-    previous = view.summary_weight
-    history = max(previous, (tokens[Verdict.TO_SUMMARIZE] - previous) // SUMMARY_SHARE)
-    prefix = tokens[Verdict.TURN_PREFIX] // SUMMARY_SHARE
-    return min(history, reserve * 4 // 5) + min(prefix, reserve // 2)
+    history = max(previous, int(told * share))
+    return min(history, reserve * 4 // 5) + min(int(prefix * share), reserve // 2)

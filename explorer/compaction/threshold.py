@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import NamedTuple
+
 from explorer.compaction.profile import Profile, Settings
 
 _LOWEST_PERCENT, _HIGHEST_PERCENT = 1.0, 99.0
@@ -27,6 +30,21 @@ def limit_of(profile: Profile, settings: Settings) -> int:
         percent = max(_LOWEST_PERCENT, min(profile.threshold_percent, _HIGHEST_PERCENT))
         return int(window * (percent / 100))
     return window - reserve_of(profile, settings)
+
+
+class Limits(NamedTuple):
+    """Tokens that a context may take."""
+
+    window: int
+    threshold: int
+    """Above it the context is compacted."""
+
+
+def limits_of(profile: Profile, settings: Settings, model_window: int | None) -> Limits:
+    """The limits for a model: its own window, where it is known and smaller than the one set."""
+    window = min(settings.context_window, model_window or settings.context_window)
+    threshold = limit_of(profile, replace(settings, context_window=window))
+    return Limits(window, max(0, threshold))
 
 
 def should_compact(context_tokens: int, profile: Profile, settings: Settings) -> bool:

@@ -100,6 +100,16 @@ class Guards:
         """An attempt went well; whether it helped is seen at the next check."""
         return replace(self, unproven=True, failed_at_ms=-1, put_off_to=0)
 
+    def ended(self, after: int, threshold: int, now_ms: int) -> Guards:
+        """A compaction by itself was stored, and the entries take ``after`` tokens now."""
+        if after > threshold:
+            return self.failed(
+                f"After the compaction the context still takes {after:,} tokens, more than the"
+                f" threshold of {threshold:,}.",
+                now_ms,
+            )
+        return self.compacted()
+
     def left(self, until_tokens: int = 0) -> Guards:
         """The person does not want it now: not before the context takes more than so many
         tokens, or, with 0, not before the next message."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from explorer.agent.keeping import Outgoing, Room, TooLarge
+from explorer.compaction.partition import is_possible
 from explorer.compaction.triggers import (
     Decision,
     Guards,
@@ -37,7 +38,6 @@ from explorer.work.guarding import KeptGuards
 from explorer.work.kept_prompts import KeptPrompts
 from explorer.work.rules import AutomaticRules, Limits, limits
 from explorer.work.situation import refused_reply, situation
-from explorer.work.unreviewed import is_possible
 
 if TYPE_CHECKING:
     from explorer.work.document import Document

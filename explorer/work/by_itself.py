@@ -191,14 +191,9 @@ class Unreviewed:
         self._guards.did(entry if trigger in FAILED_WORDS else -1)
         if trigger == "manual":
             self._guards.now = self._guards.now.reset()
-        elif after > now.threshold:
-            self._guards.now = self._guards.now.failed(
-                f"After the compaction the context still takes {after:,} tokens, more than the"
-                f" threshold of {now.threshold:,}.",
-                self._document.writer.now_ms(),
-            )
         else:
-            self._guards.now = self._guards.now.compacted()
+            now_ms = self._document.writer.now_ms()
+            self._guards.now = self._guards.now.ended(after, now.threshold, now_ms)
 
     def _failed(self, trigger: Trigger, reason: str) -> str:
         """Count a failure of what happens by itself; the sentence for the person."""

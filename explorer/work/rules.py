@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.threshold import limit_of
+from explorer.compaction.threshold import Limits, limits_of
 from explorer.prompting.budget import message_budget
+
+__all__ = ["AutomaticRules", "Limits", "Mark", "limits", "limits_of", "mark_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +46,9 @@ class AutomaticRules:
         )
 
 
-class Limits(NamedTuple):
-    """Tokens that a context may take."""
-
-    window: int
-    threshold: int
-    """Above it the context is compacted."""
-
-
 def limits(rules: AutomaticRules, model_window: int | None) -> Limits:
     """See ``limits_of``."""
     return limits_of(rules.profile, rules.settings, model_window)
-
-
-def limits_of(profile: Profile, settings: Settings, model_window: int | None) -> Limits:
-    """The limits for a model: its own window, where it is known and smaller than the one set."""
-    window = min(settings.context_window, model_window or settings.context_window)
-    threshold = limit_of(profile, replace(settings, context_window=window))
-    return Limits(window, max(0, threshold))
 
 
 class Mark(NamedTuple):

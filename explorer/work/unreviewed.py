@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from explorer.compaction.partition import Partition
+from explorer.compaction.partition import Partition, is_possible
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.triggers import Trigger, shrinks
 from explorer.models.door import Cancelled, CancelToken
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
 
 class Impossible(Exception):
     """There is nothing that a compaction could do."""
-
-
-def is_possible(shown: Partition) -> bool:
-    """Whether anything would be summarized, and less be left than there is (E4)."""
-    possible = isinstance(shown.preparation, Preparation)
-    return possible and shrinks(shown.context_estimate, shown.tokens_kept)
 
 
 def order_of(
