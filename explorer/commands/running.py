@@ -90,8 +90,6 @@ async def _run(arguments: argparse.Namespace, bench: Workbench) -> None:
     _check(arguments)
     prompt = _prompt(arguments)
     plan = await _plan(arguments, bench, prompt)
-    if plan.prompt is None and not plan.resumes and plan.scenario is None:
-        raise UsageError("say what is to be done: session-explorer run PROMPT, or - to read it")
     form: Form = "events" if arguments.events else "json" if arguments.json else "text"
     teller = Teller(form, plan.document)
     ask_extensions(arguments, Target(bench, plan.document, plan.document.leaf, True))
@@ -160,6 +158,8 @@ async def _plan(arguments: argparse.Namespace, bench: Workbench, prompt: Prompt 
     profile, values = settled(arguments.profile, str(folder or ""))
     model = arguments.model or own or values.get("agent.model") or DEMO
     scenario = _scenario(model)
+    if prompt is None and arguments.resume is None and scenario is None:
+        raise UsageError("say what is to be done: session-explorer run PROMPT, or - to read it")
     if scenario is not None and found is None and chosen is None:
         folder = make_sandbox(scenario)
         profile, values = settled(arguments.profile, str(folder))
