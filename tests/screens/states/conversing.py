@@ -72,7 +72,7 @@ async def found(scene: Scene) -> AsyncIterator[None]:
     talk = live.window.agent.conversation
     live.keys("F9", "Ctrl+F")
     live.type("409")
-    await live.until(lambda: talk.finding.is_over and talk.finding.hits, "what is found")
+    await live.until(lambda: talk.finding.is_over and len(talk.finding.hits), "what is found")
     live.keys("Return")
     await live.settle(30)
     yield

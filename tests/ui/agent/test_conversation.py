@@ -412,7 +412,7 @@ def test_words_behind_markdown_are_found_as_they_are_read(talk: Conversation) ->
     show(talk, said)
     search(talk, "very fast and well known")
     assert talk.bar.count.text() == "1 of 1"
-    (hit,) = talk.finding.hits
+    hit = talk.finding.hits[0]
     box, _ = box_of(talk, find(talk, "It is"))
     assert len(box.hits("very fast and well known")) == 1, "what is counted is what is marked"
     assert hit.number == 0

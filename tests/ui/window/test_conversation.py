@@ -53,7 +53,7 @@ async def test_find_is_the_conversations_own_while_it_has_the_keyboard(
     live.keys("Ctrl+F")
     assert talk.bar.field.hasFocus()
     live.type("never retried")
-    await live.until(lambda: talk.finding.is_over and talk.finding.hits, "what is found")
+    await live.until(lambda: talk.finding.is_over and len(talk.finding.hits), "what is found")
     assert talk.bar.count.text().endswith("of 3")
     live.keys("Esc")
     assert talk.view.hasFocus()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
 from ui.agent.view.find_bar import FindBar
-from ui.agent.view.finding import Found, Hit, Search
+from ui.agent.view.finding import Found, Hits, Search
 from ui.agent.view.view import ConversationView
 
 _AGAIN_MS = 400
@@ -36,7 +38,7 @@ class FindControl(QObject):
         super().__init__(view)
         self._view, self._bar = view, bar
         self._search: Search | None = None
-        self._found = Found((), 0, 0)
+        self._found = Found(Hits(), 0, 0)
         self._is_over = True
         self._moved = False
         self._signals = _Signals(self)
@@ -52,7 +54,7 @@ class FindControl(QObject):
         view.step_asked.connect(self.step)
 
     @property
-    def hits(self) -> tuple[Hit, ...]:
+    def hits(self) -> Hits:
         """The places found so far, in the order of reading."""
         return self._found.hits
 
@@ -75,11 +77,11 @@ class FindControl(QObject):
         view.viewport().update()
         document, items = view.flow.document, view.flow.items.snapshot()
         if not query or document is None:
-            self._found, self._is_over = Found((), 0, 0), True
+            self._found, self._is_over = Found(Hits(), 0, 0), True
             self._bar.tell("")
             return
         if not keep:
-            self._found = Found((), 0, len(items))
+            self._found = Found(Hits(), 0, len(items))
         self._is_over = False
         signals = self._signals
 
@@ -108,7 +110,7 @@ class FindControl(QObject):
         self._found, self._is_over = found, found.looked_at >= found.of
         if self._is_over:
             self._search = None
-        if not self._moved and found.hits and self._view.current is None:
+        if not self._moved and len(found.hits) and self._view.current is None:
             self._begin()
         self._say()
 
@@ -116,30 +118,28 @@ class FindControl(QObject):
         """Without a step of the person's own: the last place above the end of what is seen."""
         seen = self._view.placed
         last = self._view.flow.entry(seen[-1].item) if seen else -1
-        hits = self._found.hits
-        above = [hit for hit in hits if last < 0 or hit.entry <= last]
-        self._view.go_to(above[-1] if above else hits[0])
+        hit = self._found.hits.last_until(last if last >= 0 else sys.maxsize)
+        if hit is not None:
+            self._view.go_to(hit)
 
     def step(self, step: int) -> None:
         """To the next place, or the one before; round at the ends."""
-        hits = self._found.hits
-        if not hits:
+        hit = self._found.hits.beside(self._view.current, step)
+        if hit is None:
             return
         self._moved = True
-        current = self._view.current
-        at = hits.index(current) + step if current in hits else (0 if step > 0 else -1)
-        self._view.go_to(hits[at % len(hits)])
+        self._view.go_to(hit)
         self._say()
 
     def _say(self) -> None:
-        hits, current = self._found.hits, self._view.current
+        hits, current = self._found.hits, self._found.hits.number(self._view.current)
         if not self._view.query:
             self._bar.tell("")
             return
         of = f"{len(hits):,}{'' if self._is_over else '+'}"
-        if not hits:
+        if not len(hits):
             self._bar.tell("no places" if self._is_over else "searching…")
-        elif current in hits:
-            self._bar.tell(f"{hits.index(current) + 1:,} of {of}")
+        elif current >= 0:
+            self._bar.tell(f"{current + 1:,} of {of}")
         else:
             self._bar.tell(f"{of} places")

@@ -40,10 +40,64 @@ class Hit(NamedTuple):
         return self.entry, self.key
 
 
-class Found(NamedTuple):
-    """What was found so far: hits in the order of reading, and how many items were looked at."""
+class Hits:
+    """Hits that only become more, at the front: the search goes from the newest message up.
 
-    hits: tuple[Hit, ...]
+    One thread adds while another reads; ``count`` is taken once, and what is below it stays.
+    """
+
+    def __init__(self) -> None:
+        self._newest_first: list[Hit] = []
+        self._places: dict[Hit, int] = {}
+
+    def add(self, hits: Sequence[Hit]) -> None:
+        """Hits of the next item above, in the order of reading."""
+        for hit in reversed(hits):
+            self._places[hit] = len(self._newest_first)
+            self._newest_first.append(hit)
+
+    def __len__(self) -> int:
+        return len(self._newest_first)
+
+    def __getitem__(self, at: int) -> Hit:
+        """A hit by its number in the order of reading."""
+        count = len(self._newest_first)
+        if not 0 <= at < count:
+            raise IndexError(f"there is no hit {at}")
+        return self._newest_first[count - 1 - at]
+
+    def number(self, hit: Hit | None) -> int:
+        """Which hit it is in the order of reading, or -1."""
+        at = self._places.get(hit, -1) if hit is not None else -1
+        return len(self._newest_first) - 1 - at if at >= 0 else -1
+
+    def beside(self, hit: Hit | None, step: int) -> Hit | None:
+        """The next hit (1) or the one before (-1), round at the ends; None where there is none.
+
+        From no hit it goes to the first of all, or to the last.
+        """
+        count = len(self._newest_first)
+        if not count:
+            return None
+        at = self._places.get(hit, -1) if hit is not None else -1
+        if at < 0:
+            at = count if step > 0 else -1
+        return self._newest_first[(at - step) % count]
+
+    def last_until(self, entry: int) -> Hit | None:
+        """The last hit that is not below an entry; the first of all where there is none."""
+        if not self._newest_first:
+            return None
+        for hit in self._newest_first:
+            if hit.entry <= entry:
+                return hit
+        return self._newest_first[-1]
+
+
+class Found(NamedTuple):
+    """How far a search is."""
+
+    hits: Hits
     looked_at: int
     of: int
 
@@ -94,20 +148,20 @@ class Search:
 
     def run(self) -> Found:
         """Look through all items, newest first; what was found."""
-        found: list[list[Hit]] = []
+        found = Hits()
         last, count = time.monotonic(), len(self._items)
         for number in range(count):
             if self._stopped:
                 break
             entry, results = self._items[count - 1 - number]
             if hits := self._look(entry, results):
-                found.append(hits)
+                found.add(hits)
             if number % _EVERY == 0:
                 time.sleep(_BREATH_S)
             if (time.monotonic() - last) * 1000 > _TOLD_MS:
                 last = time.monotonic()
-                self._told(_ordered(found, number + 1, count))
-        return _ordered(found, count, count)
+                self._told(Found(found, number + 1, count))
+        return Found(found, count, count)
 
     def _look(self, entry: int, results: Sequence[int]) -> list[Hit]:
         try:
@@ -123,8 +177,3 @@ class Search:
         """Whether the stored lines hold a word of what is looked for."""
         payloads = self._document.payloads
         return any(self._word in payloads.raw(at).casefold() for at in entries)
-
-
-def _ordered(found: list[list[Hit]], looked_at: int, of: int) -> Found:
-    hits = tuple(hit for item in reversed(found) for hit in item)
-    return Found(hits, looked_at, of)
