@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from explorer.compaction.profile import Settings
+from explorer.compaction.profile import PROFILES, Settings
 from explorer.session.kinds import Kind
 from tests.models.server import OVERFLOW, Answer, ChatServer, Stall
 from tests.models.summaries import GOOD
@@ -21,7 +22,7 @@ from tests.ui.window.automatic import (
     tab_words,
 )
 from tests.ui.window.house import House
-from tests.ui.window.running import RunningWindow
+from tests.ui.window.running import RunningWindow, sample_path
 from ui.widgets.gauge import ContextGauge
 
 
@@ -283,3 +284,25 @@ async def test_keys_of_what_is_not_offered_do_nothing(
     live.keys(key)
     await live.idle()
     assert live.document.leaf == leaf
+
+
+async def test_offline_models_are_compacted_in_sight_and_taken_back_without_a_key(
+    house: House,
+) -> None:
+    """Nobody needs a provider to see it."""
+    live = await house.start(sample_path())
+    live.session.desk.set_rules(replace(PROFILES["explorer"], pruning=None))
+    live.session.desk.set_settings(Settings(40_000, 5_000, 2_000))
+    await live.idle()
+    before = compactions(live)
+    say(live, "Which tests look at the clock?")
+    await live.until(lambda: reads(live), "the words of the summary")
+    await answered(live)
+    assert compactions(live) == before + 1
+    assert strip(live).startswith("Compacted (threshold): ")
+    live.keys("Ctrl+Alt+Z")
+    await answered(live)
+    assert compactions(live) == before
+    assert "taken back" in strip(live)
+    said = live.document.entry(live.document.leaf)["message"]
+    assert said["role"] == "assistant", "the question was asked again, and answered"
