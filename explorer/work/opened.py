@@ -66,6 +66,8 @@ class OpenedSession:
         self.counter: Counter = EstimateCounter()
         """Who counted ``weights``; the estimate before."""
         self.hub = hub
+        self._unstored: dict[str, Any] = {}
+        """Choices that are on their way into the database."""
         self._prompts: dict[int, int] = {}
         """Prompt tokens by reply, as far as they were asked for."""
         self.extensions: Extensions | None = None
@@ -208,11 +210,21 @@ class OpenedSession:
 
     def choices(self) -> dict[str, Any]:
         """What the person chose for this session: JSON values by name."""
-        return self.store.session_settings(self.key)
+        unstored = dict(self._unstored)  # before the database is read, which may know them by then
+        kept = self.store.session_settings(self.key) | unstored
+        return {name: value for name, value in kept.items() if value is not None}
 
     def choose(self, name: str, value: Any) -> None:
-        """Keep a choice for this session; None forgets it. Stored soon, in order."""
-        self.store.set_session_setting(self.key, name, value)
+        """Keep a choice for this session; None forgets it. Stored soon, in order; what is read
+        knows it at once."""
+        self._unstored[name] = value
+        stored = self.store.set_session_setting(self.key, name, value)
+        stored.add_done_callback(lambda _done: self._stored(name, value))
+
+    def _stored(self, name: str, value: Any) -> None:
+        """On the writer's thread: the database knows a choice, unless there is a newer one."""
+        if self._unstored.get(name) is value:
+            self._unstored.pop(name, None)
 
     # summaries -----------------------------------------------------------------------------------
 

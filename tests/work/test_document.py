@@ -402,3 +402,12 @@ def _unsplit(document: Document) -> int:
     prepared = document.preview(None, EXPLORER, SETTINGS).preparation
     assert isinstance(prepared, Preparation)
     return prepared.turn_start if prepared.is_split_turn else prepared.cut
+
+
+def test_a_choice_is_known_before_the_database_knows_it(document: Document) -> None:
+    """Whoever opens the session a moment later finds it as it was chosen."""
+    for number in range(50):
+        document.choose("agent_model", f"offline/{number}")
+        assert document.choices()["agent_model"] == f"offline/{number}"
+    document.choose("agent_model", None)
+    assert "agent_model" not in document.choices()

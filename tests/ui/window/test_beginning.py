@@ -65,8 +65,8 @@ async def test_without_a_folder_one_is_asked_for(house: House, tmp_path: Path) -
     assert dialog.windowTitle() == "Folder that the agent shall work in"
     await choose_file(live, tmp_path)
     await live.until(lambda: live.has_document, "the new session")
-    assert live.session.agent.folder.folder is not None, "who chose a folder is not asked again"
     await live.idle()
+    assert live.session.agent.folder.folder is not None, "who chose a folder is not asked again"
     assert live.document.header.cwd == str(tmp_path)
 
 
