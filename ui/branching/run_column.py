@@ -9,7 +9,7 @@ from explorer.agent.events import RoundStarted, ToolEnded, ToolStarted, TurnEven
 from explorer.models.door import TextDelta, ThinkingDelta, UsageReport
 from explorer.models.retry import Retry
 from explorer.session.difference_text import duration
-from explorer.session.text import call_title
+from explorer.session.text import call_title, first_line
 from explorer.work.side_by_side import Run
 from ui import theme
 from ui.widgets.labels import Caption, ElidedLabel
@@ -86,7 +86,7 @@ class RunColumn(QWidget):
             self._tools += 1
             self._line(f"→ {call_title(event.call.name, dict(event.call.arguments))}")
         elif isinstance(event, ToolEnded) and event.outcome.is_error:
-            self._line(f"✗ {event.call.name}: {event.outcome.text.strip().splitlines()[0][:120]}")
+            self._line(f"✗ {event.call.name}: {first_line(event.outcome.text)}")
         elif isinstance(event, RoundStarted) and event.number > 1:
             self.stream.add("\n")
         elif isinstance(event, UsageReport):

@@ -441,6 +441,24 @@ async def test_a_closed_window_of_runs_tells_when_they_are_done(
     await live.until(window.isVisible, "the columns")
 
 
+async def test_closing_everything_keeps_what_both_had_said(
+    house: House, server: ChatServer
+) -> None:
+    server.plan(Stall(after=2, text="I would begin with "))
+    live = await house.start(sample_path())
+    window = await asking(live, "How would you fix it?")
+    for column in window.columns:
+        await live.until(lambda c=column: "I would" in c.stream.text(), "the first words")
+    leaf = live.document.leaf
+    await live.close()
+    again = await house.start(None)
+    tree = again.document.tree
+    ends = tree.leaves()[-2:]
+    assert all(tree.columns.flags[end] & Flag.ABORTED for end in ends)
+    assert [tree.common_ancestor(end, leaf) for end in ends] == [leaf, leaf]
+    assert again.document.leaf == leaf
+
+
 async def test_rows_of_models_are_added_and_removed(house: House, server: ChatServer) -> None:
     live = await house.start(sample_path())
     live.keys("Ctrl+Shift+E")
