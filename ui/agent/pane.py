@@ -21,6 +21,12 @@ from ui.agent.conversation import Conversation
 from ui.agent.pane_bar import AgentBar
 from ui.agent.queue_strip import QueueStrip
 
+TALL = 800
+"""Pixels of the drawing from which on a window has room for some lines of the conversation,
+whatever else there is."""
+LEAST = 96
+"""Pixels of the drawing for those lines."""
+
 
 class AgentPane(QWidget):
     """Talks to the window by signals only; the window runs the turn and reports back."""
@@ -82,12 +88,12 @@ class AgentPane(QWidget):
         self.card.stopped.connect(self.stop_requested)
         self.card.typed_elsewhere.connect(self._type_on)
         self.workspace.clicked.connect(self.workspace_requested)
-        self.models.activated.connect(lambda _row: self.model_chosen.emit(self.model))
+        self.models.activated.connect(self._model_activated)
         self.conversation.entry_requested.connect(self.entry_requested)
         self.conversation.left.connect(composer.setFocus)
         self.conversation.told.connect(self.told)
-        theme.theme_signals.changed.connect(self._restyle)
-        self._restyle()
+        theme.theme_signals.changed.connect(self.show_room)
+        self.show_room()
 
     def add_strip(self, strip: QWidget) -> None:
         """Put a line between the conversation and what else stands above the message box."""
@@ -107,18 +113,21 @@ class AgentPane(QWidget):
         self.updateGeometry()
 
     def show_room(self) -> None:
-        """In a narrow window a question takes the place of what it leaves no room for."""
+        """In a low window what was said last gives way to what is being done; in a narrow one a
+        question takes the place of what it leaves no room for."""
+        tall = self.window().height() >= theme.scaled(TALL)
+        self.conversation.setMinimumHeight(theme.scaled(LEAST if tall else 6))
         asks = self.card.request is not None
         self.card.set_narrow(self.width() < theme.scaled(NARROW))
         self.bar.setVisible(not (asks and self.card.is_narrow))
 
-    def _restyle(self) -> None:
-        # In a low window what was said last gives way to what is being done.
-        self.conversation.setMinimumHeight(theme.scaled(6))
-
     @property
     def model(self) -> str:
         return str(self.models.currentData() or "")
+
+    def _model_activated(self, row: int) -> None:
+        if model := self.models.itemData(row):
+            self.model_chosen.emit(model)
 
     def set_models(self, models: list[tuple[str, str]], chosen: str) -> None:
         """(id, label) of every model that can answer."""

@@ -33,7 +33,7 @@ MODES: tuple[tuple[ApprovalMode, str, str], ...] = (
     ("yes", "Allow all", "It changes files in its folder and runs any command without asking."),
 )
 """(mode, label, what it means)"""
-WIDEST_MODEL = 240
+WIDEST_MODEL = 192
 """Pixels of the drawing."""
 MODEL_SHARE = 0.36
 """Of the bar's width, at most."""
@@ -49,7 +49,7 @@ class AgentBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.models = ModelBox(self)
+        self.models = ModelBox(self, more=True)
         self.models.setAccessibleName("Model of the agent")
         self.models.setToolTip("The model that answers")
         self.models.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)

@@ -71,9 +71,8 @@ class Commands:
         return [Offer(model, label) for model, label in self._desk.models("agent")]
 
     def _model(self, name: str) -> None:
-        box = self._session.window.agent.models
         if not name:
-            QTimer.singleShot(0, box, box.showPopup)
+            QTimer.singleShot(0, self._session, self._session.models.open)
             return
         known = [model for model, _ in self._desk.models("agent")]
         wanted = name.casefold()

@@ -142,6 +142,9 @@ class PermissionControl(QObject):
         remove = cancel.add_callback(cancelled)
         conversation = self._desk.window.agent.conversation
         self._open.append(one)
+        state = self._desk.window.agent.state
+        before = state.text()
+        state.setText("waiting for you…")
         conversation.set_waiting(request.call.id, True)
         self._show()
         try:
@@ -150,6 +153,7 @@ class PermissionControl(QObject):
             remove()
             self._open.remove(one)
             conversation.set_waiting(request.call.id, False)
+            state.setText(before)
             self._show()
 
     def _answered(self, request: ApprovalRequest, answer: ApprovalAnswer) -> None:
