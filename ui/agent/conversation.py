@@ -93,7 +93,7 @@ class Conversation(QWidget):
         view.flow.show(document)
         view.to_end()
         self._show_hint()
-        self.finding.refresh()
+        self.finding.forget()
 
     def refresh(self) -> None:
         """The leaf has moved, or entries were added: show the active path as it is now."""

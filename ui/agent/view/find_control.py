@@ -63,8 +63,14 @@ class FindControl(QObject):
         """Whether everything has been looked at."""
         return self._is_over
 
+    def forget(self) -> None:
+        """The conversation is another one: what was found in the old one is void."""
+        self._stop()
+        self._found, self._is_over, self._moved = Found(Hits(), 0, 0), True, False
+        self.refresh()
+
     def refresh(self) -> None:
-        """The conversation is another one now, or longer."""
+        """The conversation is longer now."""
         if self._view.query:
             self._again.start()
 
