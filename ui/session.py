@@ -26,6 +26,7 @@ from ui.control.compacting import CompactionControl
 from ui.control.comparing import CompareControl
 from ui.control.desk import Desk
 from ui.control.extending import ExtensionsControl
+from ui.control.models import ModelsControl
 from ui.control.navigating import NavigationControl
 from ui.control.profiles import ProfilesControl
 from ui.control.prompts import PromptControl
@@ -84,7 +85,9 @@ class WindowSession(QObject):
         self.agent.answers = self.watching.compact
         self.pruning = PruningControl(self.desk)
         self.prompts = PromptControl(self.desk, self.agent)
+        self.models = ModelsControl(self.desk, self.agent)
         self.settings = SettingsControl(self.desk, self.agent.automatic)
+        self.settings.pick_model = self.models.pick
         self.profiles = ProfilesControl(self.desk)
         self.comparing = CompareControl(self.desk, self.profiles)
         self.extensions = ExtensionsControl(self.desk)
@@ -126,6 +129,7 @@ class WindowSession(QObject):
             self.watching.ready()
             self.prompts.ready()
             self.settings.ready()
+            self.models.ready()
             self.extensions.ready()
             self.window.welcome.button.setFocus()
             # What is there now stays; a session does not.
@@ -141,6 +145,7 @@ class WindowSession(QObject):
         finally:
             stop_watching()
             self.settings.stop()
+            self.models.stop()
             self.window.map.shutdown()
             self.desk.show(None)
             await self.desk.tasks.close()

@@ -35,7 +35,7 @@ class OutcomePart(QWidget):
         self.summarize.setProperty("kind", "primary")
         self.summarize.setToolTip("Make a draft; nothing is stored before it is committed")
         self.summarize.clicked.connect(self.press)
-        self.model = ModelBox(self)
+        self.model = ModelBox(self, more=True)
         self.model.setAccessibleName("Model that writes the summary")
         self.model.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.model.activated.connect(lambda at: self._model_chosen(self.model.itemData(at)))
@@ -105,9 +105,10 @@ class OutcomePart(QWidget):
         self.price.setText(price if known else "")
         self.price.setToolTip("What the call may cost at most, by the model's listed prices")
 
-    def _model_chosen(self, model: str) -> None:
-        self._show_price()
-        self.model_chosen.emit(model)
+    def _model_chosen(self, model: str | None) -> None:
+        if model:
+            self._show_price()
+            self.model_chosen.emit(model)
 
     def press(self) -> None:
         """Ask for a draft, as the button does."""

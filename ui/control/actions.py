@@ -29,7 +29,17 @@ if TYPE_CHECKING:
 Standard = QKeySequence.StandardKey
 SAID_AGAIN_MS = 120
 SCALES = (100, 110, 125, 150, 175, 200)
-NEEDS_DATABASE = ("new", "import", "find", "sample", "watch_run", "search", "extensions")
+NEEDS_DATABASE = (
+    "new",
+    "import",
+    "find",
+    "sample",
+    "watch_run",
+    "search",
+    "extensions",
+    "models",
+    "keys_of_models",
+)
 NEEDS_SESSION = (
     "export",
     "rename",

@@ -197,6 +197,7 @@ class Desk(QObject):
         self._models[choice] = model
         if self.document is not None:
             self.document.choose(choice, model)
+        self.models_changed.emit()
 
     def forget_model(self, choice: str) -> None:
         """Let the session shown follow the settings again in who is asked."""
@@ -247,12 +248,19 @@ class Desk(QObject):
 
     def model_infos(self) -> list[ModelInfo]:
         """What is known of the models that can be asked: the listed ones, and those that the
-        settings name besides, as a server of one's own has them."""
+        settings name or a person chose besides."""
         if self.bench is None:
             return []
         door = self.bench.door
         listed = door.models()
-        named = (*self.values.get("compaction.model", ()), self.values.get("agent.model"))
+        # A model that was chosen stays offered, with its key or without.
+        named = (
+            *self.values.get("compaction.model", ()),
+            self.values.get("agent.model"),
+            *self._models.values(),
+            self.preferences.agent_model,
+            self.preferences.summary_model,
+        )
         known = {model.id for model in listed}
         missing = dict.fromkeys(name for name in named if name and name not in known)
         return [*listed, *(door.info(name) for name in missing)]

@@ -32,6 +32,8 @@ class SettingsControl(QObject):
         self._ends: list[Callable[[], None]] = []
         self.dialog: SettingsDialog | None = None
         """The dialog, while it is open."""
+        self.pick_model: Callable[[Callable[[str], None]], None] | None = None
+        """Lets a person choose among all models."""
 
     def ready(self) -> None:
         """There is a loop: follow the files."""
@@ -83,7 +85,7 @@ class SettingsControl(QObject):
         for name, choice in OWN.items():
             if (on := self._automatic.own_choice(choice)) is not None:
                 chosen[name] = on
-        return Surroundings(desk.project, own, chosen, names, titles)
+        return Surroundings(desk.project, own, chosen, names, titles, self.pick_model)
 
     def _forget(self, name: str) -> None:
         if name in OWN:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -110,8 +110,16 @@ class _Box(QLineEdit):
 class TextField(Field):
     """A number, a text or a list of names, typed. Empty takes the value away."""
 
-    def __init__(self, key: Key, parent: QWidget, models: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        key: Key,
+        parent: QWidget,
+        models: Sequence[str] = (),
+        pick: Callable[[Callable[[str], None]], None] | None = None,
+    ) -> None:
+        """``models`` are offered; ``pick`` lets a person choose among all there are."""
         super().__init__(key, parent)
+        self._pick = pick
         self.box = _Box(self)
         self._now: Standing | None = None
         numeric = isinstance(key.kind, Whole | Percent | RatioOrTokens)
@@ -153,6 +161,9 @@ class TextField(Field):
         menu.aboutToHide.connect(menu.deleteLater)
         for name in self._models:
             menu.addAction(name).triggered.connect(partial(self._take, name))
+        if (pick := self._pick) is not None:
+            menu.addSeparator()
+            menu.addAction("More models…").triggered.connect(lambda: pick(self._take))
         menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
 
     def _take(self, name: str, _checked: bool = False) -> None:
@@ -205,7 +216,9 @@ def field_for(key: Key, parent: QWidget, around: Surroundings) -> Field:
     if isinstance(key.kind, OneOf):
         return ChoiceField(key, key.kind, parent)
     takes_models = getattr(key.kind, "pattern", "") == MODEL
-    return TextField(key, parent, around.models if takes_models else ())
+    if not takes_models:
+        return TextField(key, parent)
+    return TextField(key, parent, around.models, around.pick_model)
 
 
 def unit_of(key: Key) -> str:

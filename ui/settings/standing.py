@@ -37,6 +37,8 @@ class Surroundings:
     """Names of models that can be asked."""
     profiles: Mapping[str, str] = field(default_factory=dict)
     """Names of all profiles, with their titles."""
+    pick_model: Callable[[Callable[[str], None]], None] | None = None
+    """Lets a person choose among all models; the function is given the name."""
 
 
 Ask = Callable[[], Surroundings]

@@ -18,6 +18,10 @@ class Choice(QComboBox):
         """At large text the style's own hint is a pixel or two short of the words."""
         return super().sizeHint() + QSize(4, 0)
 
+    def face_text(self) -> str:
+        """What stands in the box for the chosen item."""
+        return self.currentText()
+
     def shown_text(self) -> str:
         """What can be read of the chosen item."""
         return self._option().currentText
@@ -32,7 +36,7 @@ class Choice(QComboBox):
             self,
         )
         option.currentText = self.fontMetrics().elidedText(
-            self.currentText() or self.placeholderText(),
+            self.face_text() or self.placeholderText(),
             Qt.TextElideMode.ElideRight,
             room.width(),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
@@ -17,6 +17,14 @@ SEARCHED_FROM = 13
 
 MOST_IN_SIGHT = 16
 
+MORE = "More models…"
+"""The entry that leads to all there is to know of models."""
+
+
+def short_name(model_id: str, label: str) -> str:
+    """A model's name without the way to it, where it has no other label than its id."""
+    return label if label != model_id else model_id.rpartition("/")[2] or model_id
+
 
 class _SearchLine(QLineEdit):
     """A field that shows what fits of its text, from the beginning, while nobody types in it."""
@@ -28,9 +36,9 @@ class _SearchLine(QLineEdit):
         painter = QPainter(self)
         painter.setPen(self.palette().color(QPalette.ColorRole.Text))
         room = self.rect().adjusted(2, 0, -2, 0)
-        shown = self.fontMetrics().elidedText(
-            self.text(), Qt.TextElideMode.ElideRight, room.width()
-        )
+        box = self.parentWidget()
+        text = box.face_text() if isinstance(box, ModelBox) else self.text()
+        shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), shown)
 
 
@@ -39,10 +47,18 @@ class ModelBox(Choice):
 
     A long list has a heading per provider, and its field takes words to search for; what is no
     model's name when the field is left gives way to the model chosen before.
+
+    With ``more`` the last entry leads to the dialog of models; the keys step over it as long as
+    the list is shut.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    more_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None, *, more: bool = False) -> None:
         super().__init__(parent)
+        self._more = more
+        self._before = -1
+        self.activated.connect(self._activated)
         self.setMaxVisibleItems(MOST_IN_SIGHT)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
@@ -59,14 +75,45 @@ class ModelBox(Choice):
                 self._add_heading(provider)
             self.addItem(label, model_id)
             self.setItemData(self.count() - 1, model_id, Qt.ItemDataRole.ToolTipRole)
+        if self._more:
+            self.insertSeparator(self.count())
+            self.addItem(MORE)
+            self._allow_more(False)
         if not is_long:
             self.setEditable(False)
         elif not self.isEditable():
             self.setLineEdit(_SearchLine(self))
             self._set_up_search()
         at = self.findData(chosen)
-        self.setCurrentIndex(at if at >= 0 else self._first())
+        self._before = at if at >= 0 else self._first()
+        self.setCurrentIndex(self._before)
         self.blockSignals(False)
+
+    def face_text(self) -> str:
+        """The chosen model, without the way to it."""
+        chosen = self.currentData()
+        return short_name(str(chosen), self.currentText()) if chosen else self.currentText()
+
+    def showPopup(self) -> None:
+        self._allow_more(True)
+        super().showPopup()
+
+    def hidePopup(self) -> None:
+        super().hidePopup()
+        self._allow_more(False)
+
+    def _allow_more(self, on: bool) -> None:
+        model, at = self.model(), self.count() - 1
+        if self._more and at >= 0 and isinstance(model, QStandardItemModel):
+            item = model.item(at)
+            item.setEnabled(on)
+
+    def _activated(self, at: int) -> None:
+        if self.itemData(at):
+            self._before = at
+        elif self._more and self.itemText(at) == MORE:
+            self.setCurrentIndex(self._before)
+            self.more_asked.emit()
 
     def _add_heading(self, provider: str) -> None:
         item = QStandardItem(provider)

@@ -1,0 +1,220 @@
+"""The dialog of models: choose one, set keys, add servers. What is changed holds at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QDialog, QPushButton, QTabWidget, QVBoxLayout, QWidget
+
+from explorer.models.door import ModelDoor
+from explorer.models.offline.names import cannot_summarize, only_summarizes
+from explorer.models.servers import USUAL_ADDRESSES
+from ui.models.keys_page import KeysPage
+from ui.models.models_page import ModelsPage, Start
+from ui.models.rows import ModelRow
+from ui.models.servers_page import ServersPage
+from ui.theme import S8, S12, S16, set_tone
+from ui.widgets.dialogs import fit
+from ui.widgets.labels import ElidedLabel, Hairline
+from ui.widgets.panels import row as line_of
+
+Purpose = Literal["agent", "summary", "setting"]
+Page = Literal["models", "keys", "servers"]
+PAGES: tuple[Page, ...] = ("models", "keys", "servers")
+TITLES: Mapping[Purpose, str] = {
+    "agent": "Models",
+    "summary": "Models",
+    "setting": "Choose a model",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the dialog needs to know of the window."""
+
+    purpose: Purpose = "agent"
+    """What a model is chosen for at first."""
+    agent: str = ""
+    """The model that answers now."""
+    summary: str = ""
+    """The model that is asked for summaries now."""
+    context: int = 0
+    """Tokens of the session shown, that a model's window should hold; 0 for none."""
+    addresses: Sequence[str] = USUAL_ADDRESSES
+    """Where servers are looked for."""
+
+    @property
+    def in_use(self) -> dict[str, str]:
+        """By model: what it does now."""
+        found = {self.agent: "answers", self.summary: "summarizes"}
+        if self.agent == self.summary:
+            found[self.agent] = "answers and summarizes"
+        return {model: words for model, words in found.items() if model}
+
+
+class ModelsDialog(QDialog):
+    """Closed by Escape, and by choosing a model."""
+
+    model_chosen = Signal(str, str)
+    """(purpose, model)"""
+    models_changed = Signal()
+    """A key or a server is there that was not, or is no more."""
+    renamed = Signal(str, str)
+    """A server's (old name, new name)."""
+
+    def __init__(self, door: ModelDoor, start: Start, around: Surroundings, parent: QWidget):
+        super().__init__(parent)
+        self.setWindowTitle(TITLES[around.purpose])
+        self._around = around
+        self.models = ModelsPage(door, start, self)
+        self.keys = KeysPage(door, start, self)
+        self.servers = ServersPage(door, start, around.addresses, self)
+        self.pages = QTabWidget(self)
+        self.pages.setDocumentMode(True)
+        self.pages.setAccessibleName("Pages of the dialog")
+        self.pages.tabBar().setAccessibleName("Models, keys and servers")
+        titles = ("&Models", "&Keys", "Ser&vers")
+        for page, title in zip((self.models, self.keys, self.servers), titles, strict=True):
+            self.pages.addTab(page, title)
+        self.pages.currentChanged.connect(self._page_shown)
+        self._make_foot()
+        self._connect()
+        self._lay_out()
+        fit(self, 1000, 680)
+        self.models.show_surroundings(self._first(), around.context, around.in_use)
+        self.refresh()
+        self._marked(None)
+        self.models.search.setFocus()
+
+    def _first(self) -> str:
+        around = self._around
+        return around.summary if around.purpose == "summary" else around.agent
+
+    def _make_foot(self) -> None:
+        self.said = ElidedLabel(parent=self)
+        set_tone(self.said, "lost")
+        self.agent = QPushButton("Use for the a&gent", self)
+        self.agent.clicked.connect(lambda: self._choose("agent"))
+        self.summary = QPushButton("Use for &summaries", self)
+        self.summary.clicked.connect(lambda: self._choose("summary"))
+        self.take = QPushButton("&Take it", self)
+        self.take.clicked.connect(lambda: self._choose("setting"))
+        self.done_button = QPushButton("Close", self)
+        self.done_button.clicked.connect(self.reject)
+        own = {"agent": self.agent, "summary": self.summary, "setting": self.take}
+        own[self._around.purpose].setProperty("kind", "primary")
+        for button in (*own.values(), self.done_button):
+            button.setAutoDefault(False)
+
+    def _connect(self) -> None:
+        models, keys, servers = self.models, self.keys, self.servers
+        models.marked.connect(self._marked)
+        models.chosen.connect(lambda: self._choose(self._around.purpose))
+        models.typed_chosen.connect(lambda name: self._take(self._around.purpose, name))
+        models.failed.connect(self.said.setText)
+        models.key_asked.connect(self.show_key)
+        servers.key_asked.connect(self.show_key)
+        servers.renamed.connect(self.renamed)
+        for page in (keys, servers):
+            page.changed.connect(self.models_changed)
+
+    def _lay_out(self) -> None:
+        foot = line_of(self.said, self.summary, self.agent, self.take, self.done_button)
+        foot.setStretchFactor(self.said, 1)
+        foot.setContentsMargins(S16, S8, S16, S12)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.pages, 1)
+        column.addWidget(Hairline(parent=self))
+        column.addLayout(foot)
+
+    # what is shown -------------------------------------------------------------------------------
+
+    @property
+    def page(self) -> Page:
+        """The page that is shown."""
+        return PAGES[self.pages.currentIndex()]
+
+    def show_page(self, page: Page) -> None:
+        self.pages.setCurrentIndex(PAGES.index(page))
+
+    def show_key(self, provider: str) -> None:
+        """The page of keys at a provider."""
+        self.show_page("keys")
+        self.keys.show_provider(provider)
+
+    def show_surroundings(self, around: Surroundings) -> None:
+        """Something changed in the window."""
+        self._around = around
+        self.models.show_surroundings(self._first(), around.context, around.in_use)
+        self._marked(self.models.row)
+
+    def refresh(self) -> None:
+        """Show models, keys and servers as they are now."""
+        self.models.refresh()
+        self.keys.refresh()
+        self.servers.refresh()
+
+    def stop(self) -> None:
+        """End what is asked at the moment."""
+        for page in (self.keys, self.servers):
+            page.busy.stop()
+
+    def _page_shown(self) -> None:
+        self.said.setText("")
+        self._marked(self.models.row)
+        first = {
+            "models": self.models.search, "keys": self.keys.list, "servers": self.servers.look
+        }  # fmt: skip
+        # Whoever goes from tab to tab by the arrows goes on with them.
+        if not self.pages.tabBar().hasFocus():
+            first[self.page].setFocus()
+
+    def _marked(self, row: ModelRow | None) -> None:
+        """What can be done with the marked model can be pressed."""
+        models, setting = self.page == "models", self._around.purpose == "setting"
+        self.agent.setVisible(models and not setting)
+        self.summary.setVisible(models and not setting)
+        self.take.setVisible(models and setting)
+        model = row.info.id if row is not None else ""
+        for purpose, button in (("agent", self.agent), ("summary", self.summary)):
+            why_not = _why_not(purpose, model)
+            button.setEnabled(bool(model) and not why_not)
+            button.setToolTip(why_not)
+        self.take.setEnabled(bool(model))
+
+    # what is done --------------------------------------------------------------------------------
+
+    def _choose(self, purpose: str) -> None:
+        row = self.models.row
+        if row is not None:
+            self._take(purpose, row.info.id)
+
+    def _take(self, purpose: str, model: str) -> None:
+        why_not = _why_not(purpose, model)
+        if why_not:
+            self.said.setText(why_not)
+            return
+        self.model_chosen.emit(purpose, model)
+        self.accept()
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        """Return does what the control under the keyboard does; it presses no other button."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()
+            return
+        super().keyPressEvent(event)
+
+
+def _why_not(purpose: str, model: str) -> str:
+    """Why a model cannot do a job, in words; empty when it can."""
+    if purpose == "agent" and only_summarizes(model):
+        return f"{model} writes summaries alone; it answers nobody."
+    if purpose == "summary" and cannot_summarize(model):
+        return f"{model} follows rules of its own; it has no summary to give."
+    return ""

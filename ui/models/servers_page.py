@@ -1,0 +1,336 @@
+"""The page of servers: looked for on request, added by address, renamed, tested, removed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QLineEdit,
+    QPushButton,
+    QSplitter,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.models.door import (
+    CancelToken,
+    Found,
+    KeyringUnavailable,
+    KeyTest,
+    ModelDoor,
+    ModelError,
+    OwnModelsError,
+    Server,
+)
+from explorer.models.servers import title_of
+from ui.models.busy import Busy, Result
+from ui.models.models_page import Start
+from ui.models.server_panel import ServerPanel
+from ui.theme import S8, S12, S16, scaled, set_tone
+from ui.widgets.figures import count
+from ui.widgets.labels import Caption
+from ui.widgets.panels import row as line_of
+
+ADDED = int(Qt.ItemDataRole.UserRole)
+"""Whether the server of a row is added, or was only found."""
+
+
+class ServersPage(QWidget):
+    """Lists the servers that are added, and those that were found."""
+
+    changed = Signal()
+    """Other models may be there to ask."""
+    renamed = Signal(str, str)
+    """(old name, new name)"""
+    key_asked = Signal(str)
+
+    def __init__(
+        self, door: ModelDoor, start: Start, addresses: Sequence[str], parent: QWidget
+    ) -> None:
+        """``addresses``: where servers are looked for."""
+        super().__init__(parent)
+        self._door, self._start, self._addresses = door, start, addresses
+        self._found: dict[str, Server] = {}
+        """By address, what was found and is not added."""
+        self.look = QPushButton("&Look for servers on this machine", self)
+        self.look.setToolTip(
+            "Asks at the usual ports of Ollama, llama.cpp, vLLM and LM Studio, here and nowhere"
+            " else"
+        )
+        self.look.clicked.connect(lambda: self._start("Looking for servers", self._look()))
+        self.busy = Busy(self)
+        self.busy.changed.connect(self._enable)
+        self.said = Caption(parent=self)
+        self.said.setWordWrap(True)
+        self.list = self._make_list()
+        self.panel = ServerPanel(self)
+        self.panel.add_asked.connect(lambda: self._keep(self.server))
+        self.panel.test_asked.connect(lambda: self._run("Testing a server", self._test))
+        self.panel.again_asked.connect(lambda: self._run("Asking a server", self._again))
+        self.panel.remove_asked.connect(lambda: self._run("Removing a server", self._remove))
+        self.panel.rename_asked.connect(self._rename)
+        self.panel.key_asked.connect(lambda: self.key_asked.emit(self.name))
+        self._make_address_line()
+        self._lay_out()
+        self.refresh()
+
+    def _make_list(self) -> QTreeWidget:
+        made = QTreeWidget(self)
+        made.setAccessibleName("Servers")
+        made.setHeaderLabels(["Server", "Models"])
+        made.setRootIsDecorated(False)
+        made.setUniformRowHeights(True)
+        made.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        made.currentItemChanged.connect(lambda _now, _before: self._show_server())
+        made.itemActivated.connect(lambda _item: self._activated())
+        return made
+
+    def _make_address_line(self) -> None:
+        self.address = QLineEdit(self)
+        self.address.setPlaceholderText("Address, such as http://localhost:11434")
+        self.address.setAccessibleName("Address of a server")
+        self.key = QLineEdit(self)
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.key.setPlaceholderText("Key, if it wants one")
+        self.key.setAccessibleName("Key of the server, if it wants one")
+        self.add = QPushButton("A&dd", self)
+        self.add.clicked.connect(self._add)
+        for field in (self.address, self.key):
+            field.returnPressed.connect(self._add)
+            field.textChanged.connect(lambda _text: self._enable())
+        for button in (self.look, self.add):
+            button.setAutoDefault(False)
+
+    def _lay_out(self) -> None:
+        self.split = QSplitter(Qt.Orientation.Horizontal, self)
+        self.split.setChildrenCollapsible(False)
+        left = QWidget(self)
+        inside = QVBoxLayout(left)
+        inside.setContentsMargins(S16, 0, 0, 0)
+        inside.addWidget(self.list)
+        self.split.addWidget(left)
+        self.split.addWidget(self.panel)
+        self.split.setStretchFactor(0, 1)
+        self.split.setStretchFactor(1, 1)
+        self.split.setSizes([450, 550])
+        head = QVBoxLayout()
+        head.setContentsMargins(S16, 0, S16, 0)
+        head.setSpacing(S8)
+        top = line_of(self.look, self.busy)
+        top.setStretchFactor(self.busy, 1)
+        top.addStretch(0)
+        head.addLayout(top)
+        head.addWidget(self.said)
+        foot = line_of(self.address, self.key, self.add)
+        foot.setContentsMargins(S16, 0, S16, 0)
+        foot.setStretchFactor(self.address, 3)
+        foot.setStretchFactor(self.key, 2)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, S12, 0, S8)
+        column.setSpacing(S8)
+        column.addLayout(head)
+        column.addWidget(self.split, 1)
+        column.addLayout(foot)
+
+    # what is shown -------------------------------------------------------------------------------
+
+    @property
+    def server(self) -> Server | None:
+        """The server that is chosen."""
+        item = self.list.currentItem()
+        if item is None:
+            return None
+        if item.data(0, ADDED):
+            return self._door.own.server(item.text(0))
+        return self._found.get(item.toolTip(0))
+
+    @property
+    def name(self) -> str:
+        """The name of the chosen server; empty for none."""
+        return server.name if (server := self.server) is not None else ""
+
+    def refresh(self, wanted: str = "") -> None:
+        """List the servers anew; ``wanted``: the name of the one to choose."""
+        wanted = wanted or self.name
+        self.list.blockSignals(True)
+        self.list.clear()
+        added = self._door.own.servers()
+        known = {server.address for server in added}
+        found = [server for address, server in self._found.items() if address not in known]
+        for server, is_added in (*((s, True) for s in added), *((s, False) for s in found)):
+            words = count(len(server.models), "model")
+            item = QTreeWidgetItem([server.name, words if is_added else f"{words}, not added"])
+            item.setToolTip(0, server.address)
+            item.setData(0, ADDED, is_added)
+            self.list.addTopLevelItem(item)
+            if server.name == wanted or self.list.currentItem() is None:
+                self.list.setCurrentItem(item)
+        self.list.resizeColumnToContents(0)
+        self.list.setColumnWidth(0, min(self.list.columnWidth(0) + S8, scaled(160)))
+        self.list.blockSignals(False)
+        self._show_server()
+
+    def _show_server(self) -> None:
+        item, server = self.list.currentItem(), self.server
+        self.panel.show_server(server, item is not None and bool(item.data(0, ADDED)))
+        self._enable()
+
+    def _enable(self) -> None:
+        free = not self.busy.running
+        self.look.setVisible(free)
+        self.panel.set_free(free)
+        self.add.setEnabled(free and bool(self.address.text().strip()))
+
+    def _say(self, text: str, *, failed: bool = False) -> None:
+        self.said.setText(text)
+        set_tone(self.said, "lost" if failed else "dim")
+
+    # looking -------------------------------------------------------------------------------------
+
+    async def _look(self) -> None:
+        async def search(cancel: CancelToken) -> Found:
+            return await self._door.find_servers(cancel, self._addresses)
+
+        self._say("")
+        found = await self.busy.run("Looking at the usual ports of this machine…", search)
+        if found is None:
+            self._say("The search was cancelled; nothing was added.")
+            return
+        self._found = {server.address: self._free(server) for server in found.servers}
+        known = {server.address for server in self._door.own.servers()}
+        new = [server for server in self._found.values() if server.address not in known]
+        self._say(found.told)
+        self.refresh(new[0].name if new else "")
+        self.list.setFocus()
+
+    def _free(self, server: Server) -> Server:
+        """The server under a name that none of the added ones has."""
+        taken = {one.name for one in self._door.own.servers()}
+        name, number = server.name, 2
+        while name in taken:
+            name, number = f"{server.name}-{number}", number + 1
+        return replace(server, name=name)
+
+    def _add(self) -> None:
+        if self.add.isEnabled():
+            address, key = self.address.text().strip(), self.key.text().strip()
+            self.key.clear()
+            self._start("Adding a server", self._add_now(address, key))
+
+    async def _add_now(self, address: str, key: str) -> None:
+        async def look(cancel: CancelToken) -> Server:
+            return await self._door.look_at_server(address, cancel, key)
+
+        found = await self._asked(f"Asking {address}…", look)
+        if found is None:
+            return
+        self.address.clear()
+        known = {one.address: one.name for one in self._door.own.servers()}
+        server = replace(found, name=known.get(found.address, found.name))
+        await self._keep_now(server, key)
+
+    def _activated(self) -> None:
+        """Return on a server: one that was found is added."""
+        item, server = self.list.currentItem(), self.server
+        if item is not None and server is not None and not item.data(0, ADDED):
+            self._keep(server)
+
+    def _keep(self, server: Server | None) -> None:
+        if server is not None:
+            self._start("Adding a server", self._keep_now(server, ""))
+
+    async def _keep_now(self, server: Server, key: str) -> None:
+        try:
+            await asyncio.to_thread(self._door.own.keep_server, server)
+            told = f"{server.name} is added: {title_of(server.kind)} at {server.address} with"
+            self._say(f"{told} {count(len(server.models), 'model')}.")
+            if key:
+                await asyncio.to_thread(self._door.keys.keep, server.name, key)
+        except OwnModelsError as error:
+            self._say(f"Not added. {error}", failed=True)
+            return
+        except KeyringUnavailable as error:
+            self._say(f"{server.name} is added, but its key is not kept. {error}", failed=True)
+        self.refresh(server.name)
+        self.changed.emit()
+
+    # what is done with one -----------------------------------------------------------------------
+
+    def _run(self, what: str, work: Callable[[Server], Awaitable[None]]) -> None:
+        server = self.server
+        if server is not None:
+
+            async def run() -> None:
+                await work(server)
+
+            self._start(what, run())
+
+    async def _asked(
+        self, what: str, work: Callable[[CancelToken], Awaitable[Result]]
+    ) -> Result | None:
+        """What a server answered; None where it did not, which is told."""
+        self._say("")
+        try:
+            answer = await self.busy.run(what, work)
+        except ModelError as error:
+            self._say(error.told, failed=True)
+            return None
+        if answer is None:
+            self._say("Cancelled; nothing was changed.")
+        return answer
+
+    async def _test(self, server: Server) -> None:
+        async def ask(cancel: CancelToken) -> KeyTest:
+            return await self._door.test_key(server.name, None, cancel)
+
+        tried = await self._asked(f"Asking {server.name} for an answer…", ask)
+        if tried is not None:
+            self._say(tried.told, failed=not tried.works)
+
+    async def _again(self, server: Server) -> None:
+        key = await asyncio.to_thread(self._door.keys.key, server.name)
+
+        async def look(cancel: CancelToken) -> Server:
+            return await self._door.look_at_server(server.address, cancel, key or "")
+
+        found = await self._asked(f"Asking {server.name} what it has…", look)
+        if found is not None:
+            await self._keep_now(replace(found, name=server.name), "")
+
+    async def _remove(self, server: Server) -> None:
+        had_key = server.name in self._door.own.in_keyring()
+        try:
+            if had_key:
+                await asyncio.to_thread(self._door.keys.forget, server.name)
+            await asyncio.to_thread(self._door.own.drop_server, server.name)
+        except (OwnModelsError, KeyringUnavailable) as error:
+            self._say(f"Not removed. {error}", failed=True)
+            return
+        self._found[server.address] = server
+        more = " Its key is out of the keyring." if had_key else ""
+        self._say(f"{server.name} is removed; it can be added again.{more}")
+        self.refresh(server.name)
+        self.changed.emit()
+
+    def _rename(self, new: str) -> None:
+        server = self.server
+        if server is not None and new != server.name:
+            self._start("Renaming a server", self._rename_now(server.name, new))
+
+    async def _rename_now(self, old: str, new: str) -> None:
+        try:
+            await asyncio.to_thread(self._door.rename_server, old, new)
+        except (OwnModelsError, KeyringUnavailable) as error:
+            self._say(f"Not renamed. {error}", failed=True)
+            self._show_server()
+            return
+        self._say(f"{old} is called {new} now; so are its models.")
+        self.refresh(new)
+        self.renamed.emit(old, new)
+        self.changed.emit()
