@@ -1,0 +1,45 @@
+"""What if: a recorded session walked under other rules, without any model call.
+
+- ``policy``: the rules, and what is assumed; ``prices``: what tokens cost.
+- ``track``: the recorded path as what happens along it; ``past``: what was sent and compacted then,
+  and what can be learned from it (``measure``).
+- ``walk``: the walk itself; ``keeper`` and ``prompts`` ask the engine's own functions what it would
+  do, over a tree of the walk's own (``overlay``); ``context`` knows sizes at once.
+- ``result``: what a walk came to; ``sweep``: many of them, over two sizes.
+"""
+
+from explorer.audit.simulation.past import Past, past_of
+from explorer.audit.simulation.policy import Assumptions, Known, Policy, Report
+from explorer.audit.simulation.prices import Costs, Prices, Tier
+from explorer.audit.simulation.result import (
+    Compacted,
+    Mark,
+    NotDone,
+    PrunedThen,
+    Requests,
+    Simulation,
+)
+from explorer.audit.simulation.track import Track, track_of
+from explorer.audit.simulation.walk import Stopped, simulate
+
+__all__ = [
+    "Assumptions",
+    "Compacted",
+    "Costs",
+    "Known",
+    "Mark",
+    "NotDone",
+    "Past",
+    "Policy",
+    "Prices",
+    "PrunedThen",
+    "Report",
+    "Requests",
+    "Simulation",
+    "Stopped",
+    "Tier",
+    "Track",
+    "past_of",
+    "simulate",
+    "track_of",
+]

@@ -1,0 +1,141 @@
+"""The size of a context that grows message by message, in constant time for each.
+
+It is what ``explorer.compaction.context_size`` says of the same context: tests hold the two
+together. Positions are the track's, sizes tokens.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+from explorer.audit.simulation.track import Track
+from explorer.compaction.path_view import USER_IMAGE_TOKENS
+from explorer.compaction.profile import Profile
+from explorer.session.kinds import Flag, Kind
+
+_FAILED = int(Flag.ERROR | Flag.ABORTED)
+_EXCLUDED = int(Flag.EXCLUDED)
+
+
+class Weighed:
+    """What the entries of a track take, as a profile counts them; sums of any stretch at once."""
+
+    def __init__(self, track: Track, profile: Profile, weights: Sequence[int] | None) -> None:
+        """``weights``: by recorded entry, see ``Known``."""
+        self.measured: array[int] | None = None
+        values = array("i", track.estimate)
+        if weights is not None and profile.weights == "sent":
+            self.measured = array("i", (weights[entry] for entry in track.entries))
+            found = zip(self.measured, track.estimate, strict=True)
+            values = array("i", (count if count >= 0 else guess for count, guess in found))
+        for at, kind in enumerate(track.kinds):
+            if kind == Kind.COMPACTION:
+                values[at] = 0
+            elif kind == Kind.OTHER_ROLE or (
+                kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION) and track.flags[at] & _EXCLUDED
+            ):
+                values[at] = 0 if profile.weights == "sent" else values[at]
+        if profile.weights == "sent" and self.measured is None:
+            for entry, images in track.tree.columns.user_images.items():
+                at = track.position(entry)
+                if at < len(track) and track.entries[at] == entry:
+                    values[at] += USER_IMAGE_TOKENS * images
+        self.values = values
+        self._sums = array("q", accumulate(values, initial=0))
+
+    def between(self, start: int, stop: int) -> int:
+        """Tokens of the entries from ``start`` to before ``stop``."""
+        return self._sums[stop] - self._sums[start]
+
+
+class RunningContext:
+    """A context, and what its providers told of it."""
+
+    def __init__(self, track: Track, profile: Profile, weighed: Weighed) -> None:
+        self._track = track
+        self._weighed = weighed
+        self._usage = profile.usage
+        self.end = 0
+        """Positions that it went through."""
+        self.start = 0
+        """The first position that is in it as it was."""
+        self.summary = 0
+        """Tokens of the summary in force."""
+        self.compacted_at = 0
+        """The position at which the compaction in force happened; 0 without one."""
+        self.is_whole = True
+        """Nothing was summarized, pruned or dropped."""
+        self._reply = -1
+        """The reply whose report counts."""
+        self._told = 0
+        self._pruned = False
+        self._notes: list[tuple[int, int]] = []
+        """Of the pruned results in it: the position, and what the note takes less."""
+        self._less = 0
+
+    # what it takes -----------------------------------------------------------------------------
+
+    @property
+    def counted(self) -> int:
+        """Tokens of its entries, whatever a provider told."""
+        return self.summary + self._weighed.between(self.start, self.end) - self._less
+
+    @property
+    def size(self) -> int:
+        """The number that is tested."""
+        if self._usage == "last-reply" and not self._pruned:
+            return self._told if self._reply >= 0 else 0
+        if self._reply < 0:
+            return self.counted
+        if self._usage == "last-reply":
+            return self._told
+        return self._told + self._weighed.between(self._reply + 1, self.end)
+
+    @property
+    def messages(self) -> int:
+        """Messages since the compaction in force."""
+        return self._track.messages[self.end] - self._track.messages[self.compacted_at]
+
+    def upto(self, position: int) -> int:
+        """Tokens of what lies before a position."""
+        less = sum(each for at, each in self._notes if at < position)
+        return self.summary + self._weighed.between(self.start, max(position, self.start)) - less
+
+    # what happens ------------------------------------------------------------------------------
+
+    def told(self, position: int, total: int) -> None:
+        """A reply brought a provider's report along."""
+        if self._track.flags[position] & _FAILED:
+            return
+        if total >= (1 if self._usage == "since-compaction" else 0):
+            self._reply, self._told = position, total
+
+    def compacted(self, first_kept: int, summary: int) -> None:
+        """What is before a position gave way to a summary."""
+        self._from(first_kept)
+        self.summary, self.compacted_at, self.is_whole = summary, self.end, False
+        stale = self._usage == "since-compaction" or self._reply < first_kept
+        if stale and self._usage != "last-reply":
+            self._reply = -1
+
+    def reset(self) -> None:
+        """What was before gave way to nothing."""
+        self._from(self.end)
+        self.summary, self.compacted_at, self.is_whole = 0, 0, False
+        if self._usage != "last-reply":
+            self._reply = -1
+
+    def pruned(self, results: Iterable[tuple[int, int]]) -> None:
+        """Results gave way to notes: their positions, and what each note takes less."""
+        for position, less in results:
+            if position >= self.start:
+                self._notes.append((position, less))
+                self._less += less
+        self._reply, self._pruned, self.is_whole = -1, True, False
+
+    def _from(self, position: int) -> None:
+        self.start = position
+        self._notes = [found for found in self._notes if found[0] >= position]
+        self._less = sum(less for _position, less in self._notes)

@@ -1,0 +1,210 @@
+"""The recorded path itself: what was sent and compacted then, and what can be learned from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from explorer.audit.simulation.context import RunningContext, Weighed
+from explorer.audit.simulation.measure import Measure, SummarySize, measure_of, summary_size
+from explorer.audit.simulation.meter import Meter
+from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
+from explorer.audit.simulation.result import Compacted, Mark, PrunedThen, Simulation
+from explorer.audit.simulation.track import ASKED, UNASKED, Track, track_of
+from explorer.compaction.partition import SUMMARY_SHARE
+from explorer.compaction.profile import PROFILES
+from explorer.compaction.threshold import limits_of
+from explorer.session.kinds import Flag, Kind
+from explorer.session.pruned import prunes_on
+from explorer.session.tree import SessionTree
+
+_ABORTED = int(Flag.ABORTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A recorded path, read once for any number of walks."""
+
+    track: Track
+    """What is walked: without what a policy decides."""
+    known: Known
+    measure: Measure
+    shares: tuple[tuple[int, int], ...]
+    """Of the session's own compactions: the tokens told and those of the summary."""
+    recorded: Simulation
+    """What happened, told as a walk is."""
+    weighed: dict[str, Weighed] = field(default_factory=dict, compare=False)
+    """By the way in which a profile counts."""
+
+    def weighed_for(self, policy: Policy) -> Weighed:
+        """The entries' tokens, as a policy's profile counts them."""
+        way = "sent" if policy.profile.weights == "sent" else "stored"
+        if way not in self.weighed:
+            self.weighed[way] = Weighed(self.track, policy.profile, self.known.weights)
+        return self.weighed[way]
+
+    def summaries(self, assumptions: Assumptions) -> SummarySize:
+        """How large summaries are taken to be."""
+        return summary_size(self.shares, assumptions.summary_share, 1 / SUMMARY_SHARE)
+
+
+def past_of(
+    tree: SessionTree,
+    leaf: int,
+    *,
+    known: Known = NOTHING_KNOWN,
+    assumptions: Assumptions | None = None,
+    policy: Policy | None = None,
+    track: Track | None = None,
+) -> Past:
+    """Read the path to ``leaf``. ``policy``: whose window and threshold the recorded line is shown
+    with, by default the corrected profile's. ``track``: what is walked, by default all but what
+    was compacted and pruned."""
+    taken = assumptions or Assumptions()
+    rules = policy or Policy.of(PROFILES["explorer"])
+    reading = _Reading(tree, leaf, known, taken, rules)
+    reading.read()
+    return Past(
+        track=track or track_of(tree, leaf),
+        known=known,
+        measure=reading.measure,
+        shares=tuple(reading.shares),
+        recorded=reading.found(),
+    )
+
+
+class _Reading:
+    """One pass along a recorded path."""
+
+    def __init__(
+        self, tree: SessionTree, leaf: int, known: Known, taken: Assumptions, rules: Policy
+    ) -> None:
+        self._tree = tree
+        self._rules = rules
+        self._taken = taken
+        self._track = track_of(tree, leaf, lambda _entry: False)
+        self._weighed = Weighed(self._track, rules.profile, known.weights)
+        self._context = RunningContext(self._track, rules.profile, self._weighed)
+        self._prunes = frozenset(prunes_on(tree, tree.path(leaf)))
+        self._asked: list[tuple[int, int, int]] = []
+        """Of every reply: its position, the tokens as tested, and those of the entries."""
+        self._prefixes: list[tuple[int, int]] = []
+        """Of every change: how many requests went before, and the tokens before what changed."""
+        self._compactions: list[Compacted] = []
+        self._prunings: list[PrunedThen] = []
+        self.measure = Measure()
+        self.shares: list[tuple[int, int]] = []
+
+    def read(self) -> None:
+        """Go along the path."""
+        track, context = self._track, self._context
+        for at, kind in enumerate(track.kinds):
+            if kind == Kind.ASSISTANT and self._went_out(at):
+                self._asked.append((at, context.size, context.counted))
+            context.end = at + 1
+            if kind == Kind.ASSISTANT:
+                context.told(at, track.usage[at])
+            elif kind == Kind.COMPACTION:
+                self._compacted(at)
+            elif kind == Kind.RESET_BOUNDARY:
+                self._changed(at)
+                context.reset()
+            elif track.entries[at] in self._prunes:
+                self._pruned(at)
+        told = [(counted, self._told(at)) for at, _size, counted in self._asked]
+        self.measure = measure_of(told)
+
+    def _went_out(self, at: int) -> bool:
+        return self._track.acts[at] in (ASKED, UNASKED) or bool(self._track.flags[at] & _ABORTED)
+
+    def _told(self, at: int) -> int:
+        """The prompt that the provider counted with a reply; 0 for none."""
+        return max(0, self._track.usage[at] - self._weighed.values[at])
+
+    def _changed(self, position: int) -> None:
+        self._prefixes.append((len(self._asked), self._context.upto(position)))
+
+    def _compacted(self, at: int) -> None:
+        track, context, tree = self._track, self._context, self._tree
+        entry = track.entries[at]
+        facts = tree.columns.compactions[entry]
+        kept_entry = tree.index_above(facts.first_kept_id, entry + 1)
+        kept = track.position(kept_entry) if 0 <= kept_entry < entry else at
+        if kept < at and track.entries[kept] != kept_entry:
+            kept = at
+        before, start = context.counted, context.start
+        summary = track.estimate[at]
+        told = self._weighed.between(start, max(start, kept))
+        self.shares.append((told, summary))
+        self._changed(context.start)
+        context.compacted(kept, summary)
+        turn = track.turn[kept]
+        split = kept < at and turn > 0 and kept > 0 and track.turn[kept - 1] == turn
+        self._compactions.append(
+            Compacted(
+                cause="recorded",
+                reason="As it was recorded.",
+                request=len(self._asked),
+                entry=track.entries[at - 1] if at else -1,
+                turn=track.turn[at],
+                first_kept=track.entries[kept] if kept < at else -1,
+                split_turn=turn if split else 0,
+                messages=track.messages[max(start, kept)] - track.messages[start],
+                before=before,
+                after=context.counted,
+                summary=summary,
+                asked=told + self._taken.order_tokens,
+                asked_cached=0,
+                requests=1,
+                assumed=False,
+            )
+        )
+
+    def _pruned(self, at: int) -> None:
+        track, context, tree = self._track, self._context, self._tree
+        entry, before = track.entries[at], context.counted
+        found = tree.prune_results(entry)
+        places = sorted((track.position(one), result.saved) for one, result in found.items())
+        inside = [place for place, _less in places if place >= context.start]
+        if inside:
+            self._changed(inside[0])
+        context.pruned(places)
+        self._prunings.append(
+            PrunedThen(
+                tree.columns.prunes[entry].reason or "As it was recorded.",
+                len(self._asked), track.entries[at - 1] if at else -1, track.turn[at],
+                tuple(sorted(found)), sum(less for _place, less in places), before,
+                context.counted,
+            )
+        )  # fmt: skip
+
+    def found(self) -> Simulation:
+        """The recorded path as a walk."""
+        track, measure = self._track, self.measure
+        meter = Meter(self._taken.cache_minutes)
+        changes = iter([*self._prefixes, (len(self._asked) + 1, 0)])
+        number, prefix = next(changes)
+        for request, (at, size, counted) in enumerate(self._asked):
+            while number <= request:
+                meter.changed(measure.beyond + round(prefix * measure.ratio))
+                number, prefix = next(changes)
+            told = self._told(at)
+            meter.take(
+                track.entries[at], track.turn[at], size, told or measure.prompt(counted),
+                self._weighed.values[at], Mark.EXACT if told else Mark.NONE, track.time_ms(at),
+            )  # fmt: skip
+        limits = limits_of(self._rules.profile, self._rules.settings, None)
+        return Simulation(
+            policy=self._rules,
+            leaf=track.leaf,
+            entries=len(track),
+            turns=max(track.turn, default=0),
+            window=limits.window,
+            threshold=limits.threshold,
+            requests=meter.requests,
+            compactions=tuple(self._compactions),
+            prunes=tuple(self._prunings),
+            not_done=(),
+            measure=measure,
+            summaries=summary_size(self.shares, None, 1 / SUMMARY_SHARE),
+            is_recorded=True,
+        )

@@ -1,0 +1,206 @@
+"""What a walk came to. Entries are indices into the recorded session, sizes tokens."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntFlag
+from typing import Literal
+
+from explorer.audit.simulation.measure import Measure, SummarySize
+from explorer.audit.simulation.policy import Policy
+from explorer.audit.simulation.prices import Costs, Prices
+
+Cause = Literal["threshold", "overflow", "background", "prompt", "recorded"]
+"""Why a compaction happened: ``background`` was made ahead, ``prompt`` because a prompt did not
+fit its budget, ``recorded`` is the session's own."""
+
+
+class Mark(IntFlag):
+    """What is to be said of one request."""
+
+    NONE = 0
+    EXACT = 1
+    """The provider counted this very prompt; else its size is estimated."""
+    TOO_LARGE = 2
+    """It does not fit the window, and nothing helped: here the session would have stood still."""
+    SHORTENED = 4
+    """The oldest history was left out of it to fit its budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """All requests of the agent, in order; one value each."""
+
+    entries: array[int] = field(default_factory=lambda: array("i"))
+    """The recorded reply."""
+    turns: array[int] = field(default_factory=lambda: array("i"))
+    """The turn that it is in, from 1."""
+    tokens: array[int] = field(default_factory=lambda: array("i"))
+    """The context's size as the rules count it: the number that is tested."""
+    sent: array[int] = field(default_factory=lambda: array("i"))
+    """The whole prompt as a provider counts it."""
+    cached: array[int] = field(default_factory=lambda: array("i"))
+    """The part of it that the provider's cache holds from the request before."""
+    written: array[int] = field(default_factory=lambda: array("i"))
+    """The reply."""
+    marks: bytearray = field(default_factory=bytearray)
+    """One ``Mark`` each."""
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A compaction of a walk."""
+
+    cause: Cause
+    reason: str
+    """Why, in a sentence."""
+    request: int
+    """How many requests went out before it."""
+    entry: int
+    """The entry after which it happened."""
+    turn: int
+    first_kept: int
+    """The first entry that stays as it is; -1 for none."""
+    split_turn: int
+    """The turn that the cut falls into; 0 where it falls between turns."""
+    messages: int
+    """What was summarized; a split turn's first part among it."""
+    before: int
+    """The context's entries, counted; ``after`` likewise."""
+    after: int
+    summary: int
+    """The summary itself."""
+    asked: int
+    """What was sent to have it written, in all its requests."""
+    asked_cached: int
+    """The part of that which the provider's cache held."""
+    requests: int
+    assumed: bool
+    """The summary's size is assumed rather than known."""
+
+    @property
+    def saved(self) -> int:
+        return self.before - self.after
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedThen:
+    """A prune of a walk."""
+
+    reason: str
+    request: int
+    entry: int
+    """The entry after which it happened."""
+    turn: int
+    results: tuple[int, ...]
+    """The tool results that gave way to notes."""
+    saved: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotDone:
+    """A compaction that was due and came to nothing."""
+
+    reason: str
+    request: int
+    entry: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """One walk of a session under one policy."""
+
+    policy: Policy
+    leaf: int
+    entries: int
+    """Entries that were walked."""
+    turns: int
+    window: int
+    threshold: int
+    """Above it the context is compacted; where summaries are made ahead, where one is begun."""
+    requests: Requests
+    compactions: Sequence[Compacted]
+    prunes: Sequence[PrunedThen]
+    not_done: Sequence[NotDone]
+    measure: Measure
+    """How a provider's figures were come by."""
+    summaries: SummarySize
+    """How the sizes of summaries were come by."""
+    is_recorded: bool = False
+    """It is the session's own past, not a walk under a policy."""
+
+    @property
+    def sent(self) -> int:
+        """Tokens of all prompts of the agent: each request reads the whole context again."""
+        return sum(self.requests.sent)
+
+    @property
+    def cached(self) -> int:
+        """The part of ``sent`` that came from the provider's cache."""
+        return sum(self.requests.cached)
+
+    @property
+    def written(self) -> int:
+        """Tokens of all replies; the same under every policy, since they are the recorded ones."""
+        return sum(self.requests.written)
+
+    @property
+    def asked(self) -> int:
+        """Tokens that were sent to have summaries written."""
+        return sum(one.asked for one in self.compactions)
+
+    @property
+    def summarized(self) -> int:
+        """Tokens of all summaries."""
+        return sum(one.summary for one in self.compactions)
+
+    @property
+    def largest(self) -> int:
+        """The largest context, as the rules count it."""
+        return max(self.requests.tokens, default=0)
+
+    @property
+    def largest_sent(self) -> int:
+        """The largest prompt, as a provider counts it."""
+        return max(self.requests.sent, default=0)
+
+    @property
+    def splits(self) -> int:
+        """Compactions that cut inside a turn."""
+        return sum(one.split_turn > 0 for one in self.compactions)
+
+    @property
+    def split_turns(self) -> float:
+        """Share of the turns that a cut fell into."""
+        found = {one.split_turn for one in self.compactions} - {0}
+        return len(found) / self.turns if self.turns else 0.0
+
+    @property
+    def too_large(self) -> int:
+        """Requests that would not have fitted the window."""
+        return sum(1 for mark in self.requests.marks if mark & Mark.TOO_LARGE)
+
+    @property
+    def exact(self) -> int:
+        """Requests whose size the provider told."""
+        return sum(1 for mark in self.requests.marks if mark & Mark.EXACT)
+
+    def cost(self, prices: Prices, summary_prices: Prices | None = None) -> Costs:
+        """What it would have cost. ``summary_prices``: of the model that writes the summaries, by
+        default the same."""
+        by, now = summary_prices or prices, self.requests
+        replies = prices.of_all(now.sent, now.cached, now.written)
+        summaries = sum(
+            by.of(one.asked, one.asked_cached, one.summary, max(1, one.requests))
+            for one in self.compactions
+            if one.requests
+        )
+        return Costs(replies, summaries)

@@ -1,0 +1,153 @@
+"""A recorded path as what happens along it: what was said, asked, given, and where turns end.
+
+Positions count along the track. It is read once and walked under any number of policies.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from explorer.session.columns import FileOpColumns
+from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
+from explorer.session.tree import SessionTree
+
+REPLIES = frozenset({Kind.ASSISTANT})
+_OPENINGS = selector(CONTEXT_KINDS - REPLIES - {Kind.TOOL_RESULT})
+_CONTEXT = selector(CONTEXT_KINDS)
+_TURNS = selector(TURN_START_KINDS)
+_FAILED = int(Flag.ERROR | Flag.ABORTED)
+
+# What a position of the track is to the walk.
+PASSED, SAID, TOLD, ASKED, UNASKED = range(5)
+"""``SAID``: a person's message that is answered; ``TOLD``: another entry that is; ``ASKED``: a
+reply; ``UNASKED``: a reply after the end of its turn; ``PASSED``: all else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """The walked entries of a path as columns, by position."""
+
+    tree: SessionTree
+    leaf: int
+    entries: array[int]
+    kinds: bytes
+    flags: array[int]
+    estimate: array[int]
+    usage: array[int]
+    acts: bytes
+    ends: bytes
+    """1 where a turn of the agent ends, after what is there."""
+    turn: array[int]
+    """The number of the turn that a position is in, from 1; 0 before the first."""
+    messages: array[int]
+    """How many messages lie before a position; one value more than there are positions."""
+    changed: int
+    """The first recorded entry that changed the context otherwise than by growing: a compaction, a
+    prune or a reset; beyond the last entry where none did."""
+    operations: FileOpColumns = field(repr=False, compare=False)
+    """The file operations of the walked entries, whose entries are positions here."""
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def time_ms(self, position: int) -> float:
+        """When it was recorded."""
+        return self.tree.columns.time[self.entries[position]]
+
+    def position(self, entry: int) -> int:
+        """The position of a recorded entry, or of the next one that is walked."""
+        return bisect_left(self.entries, entry)
+
+
+Leaves = Callable[[int], bool]
+"""Whether an entry is left out of a walk."""
+
+
+def decided_anew(tree: SessionTree) -> Leaves:
+    """What a walk leaves out: what its policy decides, compactions and prunes."""
+    kinds, prunes = tree.columns.kind, tree.columns.prunes
+    return lambda entry: kinds[entry] == Kind.COMPACTION or entry in prunes
+
+
+def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> Track:
+    """The path to ``leaf`` without what ``leaves_out`` says, by default ``decided_anew``."""
+    columns = tree.columns
+    out = decided_anew(tree) if leaves_out is None else leaves_out
+    entries = array("i", (at for at in tree.path(leaf) if not out(at)))
+    kinds = bytes(columns.kind[at] for at in entries)
+    flags = array("H", (columns.flags[at] for at in entries))
+    acts, ends = _acts(kinds, flags)
+    return Track(
+        tree=tree,
+        leaf=leaf,
+        entries=entries,
+        kinds=kinds,
+        flags=flags,
+        estimate=array("i", (columns.estimate[at] for at in entries)),
+        usage=array("i", (columns.usage[at] for at in entries)),
+        acts=acts,
+        ends=ends,
+        turn=array("i", accumulate(kinds.translate(_TURNS))),
+        messages=array("i", accumulate(kinds.translate(_CONTEXT), initial=0)),
+        changed=_changed(tree, leaf),
+        operations=_operations(tree, entries),
+    )
+
+
+def _acts(kinds: bytes, flags: Sequence[int]) -> tuple[bytes, bytes]:
+    acts, ends = bytearray(len(kinds)), bytearray(len(kinds))
+    openings = kinds.translate(_OPENINGS)
+    # An opening that nothing answered before the next is only appended.
+    opening, last, over = -1, -1, False
+    for at, kind in enumerate(kinds):
+        if openings[at]:
+            if last >= 0 and not over:
+                ends[_before(kinds, openings, at)] = 1
+            opening, last, over = at, -1, False
+        elif kind == Kind.ASSISTANT and not flags[at] & _FAILED:
+            if opening >= 0:
+                acts[opening] = SAID if kinds[opening] == Kind.USER else TOLD
+                opening = -1
+            acts[at] = UNASKED if over else ASKED
+            last = at
+            if not over and not flags[at] & Flag.HAS_TOOL_CALL:
+                ends[at], over = 1, True
+    if last >= 0 and not over and len(kinds):
+        ends[len(kinds) - 1] = 1
+    return bytes(acts), bytes(ends)
+
+
+def _before(kinds: bytes, openings: bytes, at: int) -> int:
+    """The last message before an opening: metadata between the two belongs to neither."""
+    at -= 1
+    messages = kinds.translate(_CONTEXT)
+    while at > 0 and not messages[at]:
+        at -= 1
+    return at
+
+
+def _changed(tree: SessionTree, leaf: int) -> int:
+    kinds, prunes = tree.columns.kind, tree.columns.prunes
+    marked = selector({Kind.COMPACTION, Kind.RESET_BOUNDARY})
+    path = tree.path(leaf)
+    found = path.select(kinds, marked)[:1] + [at for at in prunes if at in path]
+    return min(found, default=len(kinds))
+
+
+def _operations(tree: SessionTree, entries: array[int]) -> FileOpColumns:
+    found, known = tree.columns.ops, FileOpColumns()
+    where = dict(zip(entries, range(len(entries)), strict=True))
+    for row, entry in enumerate(found.entry):
+        position = where.get(entry)
+        if position is None:
+            continue
+        known.entry.append(position)
+        known.result.append(where.get(found.result[row], -1))
+        for name in ("kind", "path", "failed", "part", "known", "wide"):
+            getattr(known, name).append(getattr(found, name)[row])
+    known.paths, known.parts = found.paths, found.parts
+    return known

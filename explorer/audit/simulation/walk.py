@@ -1,0 +1,167 @@
+"""A recorded session walked again under a policy, without any model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from explorer.audit.simulation.keeper import Keeper
+from explorer.audit.simulation.past import Past, past_of
+from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
+from explorer.audit.simulation.prompts import Prompts
+from explorer.audit.simulation.result import Mark, Simulation
+from explorer.audit.simulation.track import ASKED, SAID, TOLD, UNASKED
+from explorer.compaction.threshold import limits_of
+from explorer.session.kinds import Flag, Kind
+from explorer.session.tree import SessionTree
+
+_ABORTED = int(Flag.ABORTED)
+_LOOK_EVERY = 1_024
+
+
+class Stopped(Exception):
+    """A walk was given up."""
+
+
+def simulate(
+    tree: SessionTree,
+    leaf: int,
+    policy: Policy,
+    *,
+    known: Known = NOTHING_KNOWN,
+    assumptions: Assumptions | None = None,
+    past: Past | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Simulation:
+    """Walk the path to ``leaf`` under a policy; -1 is an empty walk.
+
+    ``past``: the path as ``past_of`` read it, where several policies are walked; ``known`` and
+    the leaf are then those that it was read with. ``cancelled`` is asked now and then; Stopped is
+    raised when it says so.
+    """
+    taken = assumptions or Assumptions()
+    read = past or past_of(tree, leaf, known=known, assumptions=taken)
+    return _Walk(read, policy, taken, cancelled).done()
+
+
+class _Walk:
+    """One walk."""
+
+    def __init__(
+        self,
+        past: Past,
+        policy: Policy,
+        taken: Assumptions,
+        cancelled: Callable[[], bool] | None,
+    ) -> None:
+        self._past = past
+        self._keeper = Keeper(past, policy, taken)
+        self._prompts = Prompts(self._keeper) if policy.profile.prompt_budget else None
+        self._cancelled = cancelled
+        self._known = past.known.reports
+
+    def done(self) -> Simulation:
+        """Go along the whole track. Raises Stopped."""
+        track, keeper, context = self._past.track, self._keeper, self._keeper.context
+        acts, ends, kinds, prompts = track.acts, track.ends, track.kinds, self._prompts
+        looked = False
+        for at in range(len(track)):
+            act = acts[at]
+            if self._cancelled is not None and at % _LOOK_EVERY == 0 and self._cancelled():
+                raise Stopped
+            if act == SAID:
+                keeper.person_spoke()
+                keeper.before_message()
+                looked = True
+            elif act == ASKED:
+                if not looked and prompts is None:
+                    keeper.between_rounds()
+                looked = False
+                self._ask(at)
+            elif act == UNASKED or (kinds[at] == Kind.ASSISTANT and track.flags[at] & _ABORTED):
+                self._went_out(at, self._made(), Mark.NONE)
+            context.end = at + 1
+            if prompts is not None:
+                prompts.went_on(at)
+            if act == TOLD:
+                keeper.before_message()
+                looked = True
+            elif kinds[at] == Kind.RESET_BOUNDARY:
+                keeper.reset()
+            if ends[at]:
+                keeper.after_turn()
+        return self._found()
+
+    # requests ----------------------------------------------------------------------------------
+
+    def _ask(self, at: int) -> None:
+        """The request that the reply at a position answers, after room was made for it."""
+        mark = Mark.NONE
+        if self._prompts is not None:
+            _tokens, shortened = self._prompts.sent()
+            mark = Mark.SHORTENED if shortened else mark
+        prompt = self._prompt(at, mark)
+        window = self._keeper.limits.window
+        if prompt > window:
+            if self._keeper.make_room(prompt):
+                prompt = self._prompt(at, mark)
+            if prompt > window:
+                mark |= Mark.TOO_LARGE
+        self._went_out(at, prompt, mark)
+
+    def _made(self) -> int:
+        return self._past.measure.prompt(self._keeper.context.counted)
+
+    def _prompt(self, at: int, mark: Mark) -> int:
+        """Tokens of the prompt as a provider counts it."""
+        track = self._past.track
+        known = self._known.get(track.entries[at])
+        if known is not None:
+            return known.prompt
+        if self._is_exact(at):
+            return max(0, track.usage[at] - self._keeper.weighed.values[at])
+        if mark & Mark.SHORTENED and self._prompts is not None:
+            return self._past.measure.prompt(self._prompts.budget.messages)
+        return self._made()
+
+    def _is_exact(self, at: int) -> bool:
+        """Whether the provider was sent this very context then."""
+        track = self._past.track
+        whole = self._keeper.context.is_whole and track.entries[at] < track.changed
+        return whole and track.usage[at] > self._keeper.weighed.values[at]
+
+    def _went_out(self, at: int, prompt: int, mark: Mark) -> None:
+        track, keeper = self._past.track, self._keeper
+        context, reply = keeper.context, keeper.weighed.values[at]
+        entry = track.entries[at]
+        known = self._known.get(entry)
+        total = known.total if known is not None else prompt + reply
+        if known is not None or self._is_exact(at):
+            mark |= Mark.EXACT
+        tokens = context.size
+        keeper.meter.take(entry, track.turn[at], tokens, prompt, reply, mark, track.time_ms(at))
+        keeper.usage[at], keeper.prompts[at] = total, prompt
+        context.told(at, total)
+
+    # the end -----------------------------------------------------------------------------------
+
+    def _found(self) -> Simulation:
+        track, keeper = self._past.track, self._keeper
+        limits = limits_of(keeper.profile, keeper.policy.settings, None)
+        threshold, prompts = limits.threshold, self._prompts
+        if prompts is not None:
+            threshold = prompts.line
+        happened = keeper.happened
+        return Simulation(
+            policy=keeper.policy,
+            leaf=track.leaf,
+            entries=len(track),
+            turns=max(track.turn, default=0),
+            window=limits.window,
+            threshold=threshold,
+            requests=keeper.meter.requests,
+            compactions=tuple(happened.compactions),
+            prunes=tuple(happened.prunes),
+            not_done=tuple(happened.not_done),
+            measure=self._past.measure,
+            summaries=keeper.summaries,
+        )
