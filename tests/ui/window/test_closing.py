@@ -44,11 +44,26 @@ async def test_closing_while_the_agent_answers(house: House, server: ChatServer)
     assert await live.close() == 0
     again = await house.start()
     tree = again.document.tree
-    assert len(tree) == entries + 2
-    assert tree.kind(entries) is Kind.USER
-    assert tree.columns.flags[entries + 1] & Flag.ABORTED
-    assert "I would begin with" in json.dumps(dict(again.document.entry(entries + 1)))
-    assert again.document.leaf == entries + 1
+    assert len(tree) == entries + 3, "change of model, question, half reply"
+    assert tree.kind(entries + 1) is Kind.USER
+    assert tree.columns.flags[entries + 2] & Flag.ABORTED
+    assert "I would begin with" in json.dumps(dict(again.document.entry(entries + 2)))
+    assert again.document.leaf == entries + 2
+
+
+async def test_what_waited_for_the_agent_is_in_the_box_when_it_is_opened_again(
+    house: House, server: ChatServer
+) -> None:
+    server.plan(Stall(after=1, text="I would begin with "))
+    live = await house.start(sample_path())
+    live.keys("F7")
+    live.type("Where would you begin?\n")
+    await live.until(server.started.is_set, "the answer")
+    live.type("And where then?\n")
+    live.type("Hm")
+    assert await live.close() == 0
+    again = await house.start()
+    assert again.window.agent.composer.toPlainText() == "And where then?\n\nHm"
 
 
 async def test_closing_while_a_branch_summary_streams(house: House, server: ChatServer) -> None:
