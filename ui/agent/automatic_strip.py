@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from explorer.models.retry import Retry
 from ui import theme
@@ -38,6 +38,7 @@ class AutomaticStrip(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("strip", True)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.state: StripState | None = None
         self._wait: Retry | None = None
         self._left_ms = 0.0
@@ -50,7 +51,7 @@ class AutomaticStrip(QFrame):
         self._second.clicked.connect(self.second_pressed)
         self._third.clicked.connect(self.third_pressed)
         row = QHBoxLayout(self)
-        row.setContentsMargins(theme.S16, 1, theme.S16, 1)
+        row.setContentsMargins(theme.S16, 2, theme.S16, 3)
         row.setSpacing(theme.S8)
         row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self._words, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from ui import theme
 from ui.replay.dialog import SPEEDS
@@ -21,6 +21,7 @@ class ReplayStrip(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("strip", True)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._title, self._paused = "", False
         self._sign = QLabel(self)
         self.words = ElidedLabel("", self)
@@ -40,7 +41,7 @@ class ReplayStrip(QFrame):
             lambda _row: self.speed_chosen.emit(float(self.speed.currentData()))
         )
         row = QHBoxLayout(self)
-        row.setContentsMargins(theme.S16, 1, theme.S16, 1)
+        row.setContentsMargins(theme.S16, 2, theme.S16, 3)
         row.setSpacing(theme.S8)
         row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.words, 1)

@@ -12,7 +12,7 @@ WITHOUT_A_SESSION = {
     "less_motion",
     "new", "import", "find", "sample", "watch_run", "quit", "search",
     "theme_system", "theme_light", "theme_dark",
-    "larger", "focus_library", "palette", "keys", "extensions", "settings",
+    "larger", "tall", "models", "keys_of_models", "focus_library", "palette", "keys", "extensions", "settings",
     "profiles",
 }  # fmt: skip
 

@@ -84,8 +84,9 @@ class TurnControl(QObject):
     def start(self, what: str, work: Callable[[CancelToken], Coroutine[Any, Any, None]]) -> None:
         """Work on the session, which nothing else does meanwhile."""
         self._cancel = cancel = CancelToken()
-        if self._failure is not None and self._desk.window.notices.notice is self._failure:
-            # What did not work is being tried again.
+        told = self._desk.window.notices.notice
+        if told is not None and (told is self._failure or told.level in ("info", "done")):
+            # What did not work is being tried again, and what went well is over.
             self._desk.window.notices.dismiss()
         self._desk.agent_running = True
         self._desk.state_changed.emit()
