@@ -24,7 +24,7 @@ _RESULTS = selector({Kind.TOOL_RESULT})
 _HIDDEN_MAYBE = selector({Kind.CUSTOM_MESSAGE, Kind.CUSTOM_ROLE, Kind.CUSTOM})
 _NOT_TOLD = bytes(value for value in range(256) if not _SHOWN[value])
 _NOT_RESULTS = bytes(0 if value == Kind.TOOL_RESULT else 1 for value in range(256))
-_REPLY, _RESULT = bytes([Kind.ASSISTANT]), bytes([Kind.TOOL_RESULT])
+_REPLY, _RESULT, _NOTHING = (bytes([k]) for k in (Kind.ASSISTANT, Kind.TOOL_RESULT, Kind.UNKNOWN))
 _ORPHANS = re.compile(
     b"(?<![" + re.escape(_REPLY) + re.escape(_RESULT) + b"])" + re.escape(_RESULT) + b"+"
 )
@@ -62,7 +62,8 @@ class PathItems:
         """The entry of each item, in order."""
         self._path = Path([])
         self._tree: SessionTree | None = None
-        self._last = b""
+        self._before = _NOTHING
+        """What stands before the entries to come, as far as results among them are concerned."""
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -73,7 +74,7 @@ class PathItems:
         return self._path
 
     def clear(self) -> None:
-        self.heads, self._path, self._tree, self._last = [], Path([]), None, b""
+        self.heads, self._path, self._tree, self._before = [], Path([]), None, _NOTHING
 
     def show(self, tree: SessionTree, leaf: int) -> int:
         """Take the path to a leaf (-1: an empty one); how many items from the first on stay.
@@ -88,7 +89,7 @@ class PathItems:
                 self._take(tree, path, path[len(self._path) :])
                 return kept
         before = self.heads if tree is self._tree else []
-        self.heads, self._last = [], b""
+        self.heads, self._before = [], _NOTHING
         self._take(tree, path, path)
         return _same(before, self.heads)
 
@@ -98,15 +99,17 @@ class PathItems:
         shown = new.select(columns.kind, _SHOWN)
         kinds = new.gather(columns.kind).translate(None, _NOT_TOLD)
         chosen = bytearray(kinds.translate(_NOT_RESULTS))
-        known = self._last + kinds
+        known = self._before + kinds
         for found in _ORPHANS.finditer(known):
-            for at in range(found.start() - len(self._last), found.end() - len(self._last)):
-                if at >= 0:
-                    chosen[at] = 1
+            first, end = found.start() - 1, found.end() - 1
+            chosen[first:end] = b"\1" * (end - first)
         heads = list(compress(shown, chosen))
         hidden = {at for at in new.select(columns.kind, _HIDDEN_MAYBE) if not _is_told(tree, at)}
         self.heads += [at for at in heads if at not in hidden] if hidden else heads
-        self._last = known[-1:]
+        if kinds:
+            # Results that come later belong to what the last one belongs to.
+            owned = kinds[-1:] == _REPLY or (kinds[-1:] == _RESULT and not chosen[-1])
+            self._before = _REPLY if owned else _NOTHING
 
     def results(self, item: int) -> list[int]:
         """The tool results between an item and the next one."""

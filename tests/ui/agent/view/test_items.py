@@ -39,6 +39,20 @@ def test_a_result_without_its_reply_and_a_hidden_note() -> None:
     assert items.heads == [0, 1, 3]
 
 
+def test_results_that_come_one_by_one_belong_to_their_reply() -> None:
+    talk, items = Talk(), PathItems()
+    talk.result("z", "read", "from nowhere")
+    talk.result("z", "read", "from nowhere either")
+    talk.reply(call("a", "ls"), call("b", "ls"), call("c", "ls"))
+    for name in "abc":
+        talk.result(name, "ls", name)
+    opened = Opened(talk)
+    for leaf in range(6):
+        items.show(opened.tree, leaf)
+    assert items.heads == [0, 1, 2]
+    assert items.results(2) == [3, 4, 5]
+
+
 def test_a_growing_path_is_the_same_as_one_shown_at_once() -> None:
     talk, whole = long(200), PathItems()
     opened = Opened(talk)
