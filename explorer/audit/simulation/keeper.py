@@ -222,6 +222,7 @@ class Keeper:
             self._failed(f"The context would take {after:,} tokens instead of {before:,}.")
             return False
         overlay, context = self._overlay, self.context
+        before = context.counted
         kept = overlay.position_from(made.first_kept)
         split = made.is_split_turn
         purposes = len(purposes_of(made))

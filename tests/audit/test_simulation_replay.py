@@ -1,0 +1,176 @@
+"""A walk comes to what a play through the agent's own loop comes to, decision by decision."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from explorer import paths
+from explorer.audit.simulation import Assumptions, Known, Policy, Report, Simulation, simulate
+from explorer.compaction.background import State
+from explorer.compaction.profile import PROFILES, Settings
+from explorer.models.door import CancelToken, ModelDoor
+from explorer.session.describe import prompt_tokens
+from explorer.session.kinds import Kind
+from explorer.session.pruned import prunes_on
+from explorer.store import Store
+from explorer.work.background import PromptKeeper
+from explorer.work.changes import CompactionEnded
+from explorer.work.document import Document
+from explorer.work.replay.answering import Pace
+from explorer.work.replay.player import Player
+from explorer.work.replay.recorded import recorded
+from explorer.work.rules import AutomaticRules
+from explorer.workbench import Workbench
+from tests.pruned_sample import write_much_output
+
+SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Workbench]:
+    made = Workbench(Store.open(tmp_path / "sessions.db"), ModelDoor(), random=Random(7))
+    yield made
+    made.door.close()
+    made.store.close()
+
+
+class _Patient(Pace):
+    """Answers only once no summary is made ahead, so that each is there at the next request."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.busy: Callable[[], bool] = lambda: False
+
+    def wait(self, tokens: float, cancelled: Callable[[], bool]) -> None:
+        while self.busy() and not cancelled():
+            time.sleep(0.002)
+
+
+class _Middle:
+    def random(self) -> float:
+        return 0.5
+
+
+def played(
+    bench: Workbench, source: Document, rules: AutomaticRules
+) -> tuple[Player, list[CompactionEnded]]:
+    """The session played to its end without being refused anything."""
+    ended: list[CompactionEnded] = []
+
+    async def work() -> Player:
+        stage = await bench.create("/work", "Replay")
+        pace = _Patient()
+        player = Player(recorded(source), stage, lambda: rules, pace)
+        prompts = player.automatic.prompts
+        keeper = PromptKeeper(stage, prompts._prompt_rules, _Middle())
+        if prompts.wanted:
+            prompts.keeper = keeper
+            pace.busy = lambda: keeper.machine.state is State.IN_PROGRESS
+        forget = bench.subscribe(lambda c: ended.append(c) if isinstance(c, CompactionEnded) else 0)
+        result = await player.run(CancelToken(), lambda event: None)
+        forget()
+        assert result.end == "done", result
+        return player
+
+    return asyncio.run(work()), ended
+
+
+def known_of(document: Document) -> Known:
+    """What the play's provider told, and how large its summaries were."""
+    columns, path = document.tree.columns, document.tree.path(document.leaf).indices()
+    reports = {}
+    for entry in path:
+        if columns.kind[entry] == Kind.ASSISTANT and columns.usage[entry] >= 0:
+            usage = document.entry(entry)["message"].get("usage")
+            reports[entry] = Report(prompt_tokens(usage), columns.usage[entry])
+    summaries = [columns.estimate[at] for at in path if columns.kind[at] == Kind.COMPACTION]
+    return Known(reports, summaries)
+
+
+def recorded_compactions(document: Document) -> list[tuple[int, int]]:
+    """After which entry each happened, and from which on entries were kept."""
+    columns, path = document.tree.columns, document.tree.path(document.leaf).indices()
+    found = []
+    for at, entry in enumerate(path):
+        if columns.kind[entry] == Kind.COMPACTION:
+            before = [
+                one for one in path[:at]
+                if columns.kind[one] != Kind.COMPACTION and one not in columns.prunes
+            ]  # fmt: skip
+            kept = document.tree.index_of(columns.compactions[entry].first_kept_id)
+            # A prune that was pulled to the kept side stands for what follows it.
+            while kept in columns.prunes:
+                kept += 1
+            found.append((before[-1], kept))
+    return found
+
+
+def walked(document: Document, rules: AutomaticRules, taken: Assumptions) -> Simulation:
+    policy = Policy(rules.profile, rules.settings)
+    known = known_of(document)
+    return simulate(document.tree, document.leaf, policy, known=known, assumptions=taken)
+
+
+def compare(player: Player, ended: list[CompactionEnded], found: Simulation) -> None:
+    target = player.target
+    assert [(one.entry, one.first_kept) for one in found.compactions] == recorded_compactions(target)
+    went_well = [one for one in ended if one.entry >= 0]
+    assert [one.before for one in found.compactions] == [one.tokens_before for one in went_well]
+    assert [one.after for one in found.compactions] == [one.tokens_after for one in went_well]
+    assert [one.cause for one in found.compactions] == [one.trigger for one in went_well]
+    prunes = prunes_on(target.tree, target.tree.path(target.leaf))
+    assert [one.results for one in found.prunes] == [
+        tuple(sorted(target.tree.prune_results(at))) for at in prunes
+    ]
+
+
+def rules_for(name: str, window: int, keep: int, reserve: int) -> AutomaticRules:
+    profile = PROFILES[name]
+    sizes = replace(
+        Settings.of(profile), context_window=window, keep_recent_tokens=keep, reserve_tokens=reserve
+    )
+    return AutomaticRules.of(profile, "offline/extractive", sizes)
+
+
+@pytest.mark.parametrize("name", ["explorer", "pi", "omp", "pyagent"])
+def test_a_walk_compacts_where_a_play_does(bench: Workbench, name: str) -> None:
+    source = bench.open_blocking(bench.import_blocking(SAMPLE).key)
+    rules = rules_for(name, 80_000, 4_000, 66_000)
+    player, ended = played(bench, source, rules)
+    found = walked(player.target, rules, Assumptions())
+    assert len(found.compactions) >= 2
+    compare(player, ended, found)
+
+
+def test_a_walk_summarizes_ahead_where_a_play_does(bench: Workbench) -> None:
+    """A47 to A49: what fits a prompt, when a summary is begun, where it ends."""
+    source = bench.open_blocking(bench.import_blocking(SAMPLE).key)
+    rules = rules_for("copilot", 20_000, 4_000, 4_000)
+    player, ended = played(bench, source, rules)
+    keeper = player.automatic.prompts.keeper
+    assert keeper is not None and keeper.prepared is not None
+    system = keeper.prepared.prompt.count(keeper.prepared.prompt.system)
+    taken = Assumptions(
+        tool_tokens=keeper.prepared.budget.tool_tokens, system_tokens=system, ready_after=1
+    )
+    found = walked(player.target, rules, taken)
+    assert len(found.compactions) >= 2
+    compare(player, ended, found)
+
+
+@pytest.mark.parametrize("name", ["explorer", "omp"])
+def test_a_walk_prunes_what_a_play_does(bench: Workbench, tmp_path: Path, name: str) -> None:
+    file = write_much_output(tmp_path / "much.jsonl")
+    source = bench.open_blocking(bench.import_blocking(file).key)
+    rules = rules_for(name, 120_000, 20_000, 40_000)
+    player, ended = played(bench, source, rules)
+    found = walked(player.target, rules, Assumptions())
+    assert found.prunes
+    compare(player, ended, found)
