@@ -10,14 +10,20 @@ from explorer.audit.atoms.model import (
     ReadEntries,
     Span,
 )
+from explorer.audit.atoms.table import NO_TABLE, AtomTable, ScanCancelled, extract, scan
 
 __all__ = [
     "EXACT_KINDS",
     "NOTHING",
+    "NO_TABLE",
     "STATEMENT_KINDS",
     "Atom",
     "AtomKind",
+    "AtomTable",
     "Atoms",
     "ReadEntries",
+    "ScanCancelled",
     "Span",
+    "extract",
+    "scan",
 ]

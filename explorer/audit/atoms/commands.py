@@ -1,0 +1,165 @@
+"""Command lines in prose: in backticks, in blocks of a shell, or in the middle of a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from explorer.audit.atoms.lists import word_set
+
+HEADS = word_set(
+    """
+    npm npx pnpm yarn bun deno node pytest python python3 py pip pip3 pipx uv uvx poetry hatch
+    tox nox ruff mypy black cargo rustc rustup go gofmt make cmake ctest ninja bazel meson
+    docker docker-compose podman kubectl helm terraform tofu ansible ansible-playbook vagrant
+    git gh glab svn hg curl wget psql mysql sqlite3 redis-cli mongosh mvn gradle sbt bundle
+    rails rake rspec gem php composer dotnet nuget msbuild mix iex bash sh zsh ssh scp rsync
+    systemctl journalctl tsc eslint prettier jest vitest playwright vite turbo nx alembic
+    flask gunicorn uvicorn celery swift xcodebuild pod fastlane flutter dart adb java javac
+    kotlinc lein stack cabal opam dune zig julia perl ruby aws gcloud az heroku terraform
+    pulumi vault jq sed awk grep rg find xargs tar unzip chmod chown ln mkdir cp mv rm cat
+    tail head ls du df ps kill lsof openssl gpg crontab export sudo apt apt-get brew yum dnf
+    apk conda streamlit protoc pre-commit valgrind gdb lldb cdb nvidia-smi ffmpeg convert
+    usermod modprobe dmesg powershell pwsh Get-Content Set-Content Remove-Item Get-ChildItem
+    Invoke-WebRequest winget choco idf.py platformio pio west openocd picocom esptool.py
+    latexmk pdflatex
+    """
+)
+_ALSO_ENGLISH = word_set(
+    """
+    go make node find head tail cat export convert stack bundle pod mix dart swift java flask
+    celery vault black turbo python ruby julia git docker kill perl rake zig dune west bash sh
+    rails gem helm cargo gradle bun deno sudo jest vite sed
+    """
+)
+_SUBCOMMANDS = word_set(
+    """
+    test build run vet fmt mod generate install add commit push pull rebase merge checkout
+    switch fetch clone status log diff stash reset tag branch bisect cherry-pick revert
+    compose exec logs ps up down lint check clean all deploy bench clippy doc release migrate
+    seed dev start tidy publish
+    """
+)
+_BACKTICKS = re.compile(r"(?<!`)`([^`\n]{2,300})`(?!`)")
+_FENCE = re.compile(r"^[ \t]*(```|~~~)([\w+-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.M | re.S)
+_SHELLS = frozenset(("sh", "bash", "shell", "console", "zsh", "powershell", "ps1", "cmd", "fish"))
+_PROMPT = re.compile(r"^[ \t]*(?:\$|>|PS [^>\n]*>|[A-Z]:\\[^>\n]*>)[ \t]+(?=\S)", re.M)
+_WORD = re.compile(r"\S+")
+_ARGUMENT = re.compile(r"^(?:-{1,2}\S+|[\w./@:=~*\[\]{}$+%\"'|&>\\,^<;-]+)$")
+_ENDING = re.compile(r"[.,;:!?)\]]+$")
+_STOP = word_set(
+    """
+    and or then to before after so because when if with for on is was are once which that but
+    until while instead every here there now as since it your our fails failed passes passed
+    works locally please will must should also always at can against by does took takes gives
+    gave prints exits returns returned reports shows again first in not only yet still where
+    who
+    """
+)
+
+
+def fences(text: str) -> list[tuple[int, int, str]]:
+    """The blocks of code of a text: where they begin and end, and their language."""
+    if "```" not in text and "~~~" not in text:
+        return []
+    return [(m.start(), m.end(), m.group(2).lower()) for m in _FENCE.finditer(text)]
+
+
+def is_command(text: str) -> bool:
+    """Whether a text that is set off as code is a command line."""
+    words = text.split()
+    while words and re.match(r"^[A-Z_][A-Z0-9_]*=\S*$", words[0]):
+        words = words[1:]
+    if not words:
+        return False
+    head = words[0]
+    if head.startswith(("./", ".\\", "~/")) or head.lower().endswith((".exe", ".bat", ".sh")):
+        return len(words) > 1
+    known = head in HEADS or head.rsplit("/", 1)[-1] in HEADS
+    if len(words) == 1 or not known:
+        return len(words) > 1 and re.match(r"^[a-z][\w./-]*$", head) is not None and " --" in text
+    return (
+        head not in _ALSO_ENGLISH
+        or words[1] in _SUBCOMMANDS
+        or not all(w.isalpha() for w in words[1:])
+    )
+
+
+def command_lines(text: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
+    """Where command lines stand in a message (characters)."""
+    for start, end, language in blocks:
+        yield from _in_block(text, start, end, language in _SHELLS)
+    if "`" in text:
+        for match in _BACKTICKS.finditer(text):
+            if not _inside(match.start(), blocks) and is_command(match.group(1)):
+                yield match.start(1), match.end(1)
+    yield from _in_prose(text, blocks)
+
+
+def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple[int, int]]:
+    at = text.find("\n", start) + 1
+    for line in text[at:end].split("\n"):
+        prompt = _PROMPT.match(line)
+        body = line[prompt.end() :] if prompt else line.lstrip()
+        begin = at + len(line) - len(body)
+        at += len(line) + 1
+        body = body.rstrip()
+        if not body or body.startswith(("#", "```", "~~~")):
+            continue
+        if (prompt or is_shell) and is_command(body):
+            yield begin, begin + len(body)
+
+
+def _in_prose(text: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
+    words: list[re.Match[str]] | None = None
+    if HEADS.isdisjoint(text.replace("(", " ").replace(":", " ").split()):
+        return
+    words = list(_WORD.finditer(text))
+    skip = 0
+    for index, word in enumerate(words):
+        if index < skip or word.group() not in HEADS:
+            continue
+        if _inside(word.start(), blocks) or text[max(0, word.start() - 1)] == "`":
+            continue
+        stop = _command_end(words, index, text)
+        if stop > index + 1:
+            skip = stop
+            end = words[stop - 1].end()
+            yield word.start(), end - len(_closing(text[word.start() : end]))
+
+
+def _closing(text: str) -> str:
+    found = _ENDING.search(text)
+    return found.group() if found else ""
+
+
+def _command_end(words: list[re.Match[str]], index: int, text: str) -> int:
+    head = words[index].group()
+    end = index + 1
+    while end < len(words):
+        word = words[end].group()
+        if "\n" in text[words[end - 1].end() : words[end].start()]:
+            break
+        bare = _ENDING.sub("", word)
+        if not bare or not _ARGUMENT.match(bare) or word.lower() in _STOP:
+            break
+        quote = word[0] if word[0] in "\"'" and word.count(word[0]) == 1 else ""
+        end += 1
+        if quote:
+            close = next(
+                (n for n in range(end, min(end + 10, len(words))) if quote in words[n].group()), -1
+            )
+            end = close + 1 if close >= 0 else end
+        elif bare != word:
+            break
+    arguments = [_ENDING.sub("", w.group()) for w in words[index + 1 : end]]
+    telling = [n for n, argument in enumerate(arguments) if not argument.isalpha()]
+    if arguments and arguments[0] in _SUBCOMMANDS:
+        telling.append(0)
+    if head not in _ALSO_ENGLISH and arguments and not telling and len(arguments) < 3:
+        return end
+    return index + 2 + max(telling) if telling else index
+
+
+def _inside(at: int, blocks: list[tuple[int, int, str]]) -> bool:
+    return any(start <= at < end for start, end, _ in blocks)

@@ -1,0 +1,112 @@
+"""Figures in prose with what they measure: ``250 ms``, ``5 retries``, ``port 8443``, ``70 %``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from explorer.audit.atoms.lists import word_set
+
+_FIGURE = re.compile(
+    r"(?<![\w.,/\\:#@-])(?:[~≈<>≤≥±+-]|[$€£])?"
+    r"(?:\d{1,3}(?:[,'_]\d{3})+(?!\d)|\d{1,3}(?: \d{3})+(?![\d.])|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
+    r"(?P<unit>%|°[CF]?|[A-Za-zµμ]{1,6}(?:/[A-Za-z]+)?)?(?![\w/\\@]|[.:,-]\w)"
+)
+_UNIT = re.compile(
+    r"[ \u00a0\u202f]*(?P<first>%|°[CF]?|[A-Za-zµμ][A-Za-zµμ-]*(?:/[A-Za-z]+)?)(?![\w(=/])"
+)
+_UNITS = word_set(
+    """
+    ns us µs μs ms s sec secs m min mins h hr hrs d b kb mb gb tb kib mib gib tib k fps hz khz
+    mhz ghz mbit gbit kbit mbps gbps kbps px pt em rem cm mm km kg mg dpi bpm rpm rps qps tps
+    iops v mv a ma w kw kwh pa hpa bar °c °f % gb/s mb/s kb/s gib/s mib/s req/s rows/s x usd
+    eur gbp tokens percent bit bits byte bytes
+    """
+)
+_NOT_UNITS = word_set(
+    """
+    is was has does as this its less plus minus times vs us yes always perhaps besides
+    hours-long and or of in at on to by for from the a an per with so if when then but because
+    which that now unless thus sometimes afterwards otherwise instead also not are were will
+    would can could should must may might after before since until while than each every all
+    fails passes works needs takes seems looks gives says means makes gets goes comes runs
+    starts stops uses keeps lets
+    """
+)
+_BEFORE = re.compile(
+    r"\b(?:port|level|limit|max(?:imum)?|min(?:imum)?|most|least|timeout|size|threshold|"
+    r"budget|workers?|retries|"
+    r"count|total|below|under|above|over|exceed|than|version|score|auc|accuracy|batch|depth|"
+    r"width|height|"
+    r"to|is|are|be|was|at|of|make\s+(?:that|it)|use|with|about|around|only|just|code|status|"
+    r"seed|epochs?|"
+    r"ratio|rate|factor|cap|weight|drop\s+below|=|:|≤|≥|<|>)\s*[`*\"']?$",
+    re.IGNORECASE,
+)
+_NOT_BEFORE = re.compile(
+    r"\b(?:step|line|lines|page|chapter|section|figure|fig|table|item|option|number|no|day|"
+    r"week|january|february|"
+    r"march|april|may|june|july|august|september|october|november|december|phase|part|round|"
+    r"version|v|"
+    r"point|task|issue|pr|mr|ticket|rule|appendix|question|generation|exit\s+code|http|status|"
+    r"error)\.?\s*[`*\"'#]?$",
+    re.IGNORECASE,
+)
+_MONTH = re.compile(
+    r"^\s*(?:st|nd|rd|th)?\.?\s*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.I
+)
+_LIST = re.compile(r"(?:^|\n)[ \t]*(?:[-*]\s+)?\d{1,3}$")
+_MORE = re.compile(r"\s(\d+)\s?(ms|s|sec|seconds|min|minutes|h)\b")
+
+
+def figures(text: str, skip: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Where figures stand that say how much or how many (characters), those in ``skip`` aside."""
+    at = 0
+    for match in _FIGURE.finditer(text):
+        start, end = match.span()
+        if start < at or any(a <= start < b for a, b in skip):
+            continue
+        before = text[max(0, start - 24) : start]
+        if match["unit"] is None:
+            stop = _with_word(text, start, end, before)
+        else:
+            known = match["unit"].lower() in _UNITS or match.group()[0] in "$€£"
+            stop = end if known and not _is_figured_word(match.group()) else -1
+        if stop < 0:
+            continue
+        more = _MORE.match(text, stop)
+        at = more.end() if more else stop
+        if text[start] in "+-" and start and not text[start - 1].isspace():
+            start += 1
+        yield start, at
+
+
+def _is_figured_word(word: str) -> bool:
+    """``3d``, ``2a``: names, not amounts."""
+    return re.fullmatch(r"\d{1,2}[ad]", word.lower()) is not None
+
+
+def _with_word(text: str, start: int, end: int, before: str) -> int:
+    if text[start] in "$€£":
+        return end
+    if _MONTH.match(text, end) or _NOT_BEFORE.search(before):
+        return -1
+    if _LIST.search(text[max(0, start - 12) : end]) and text[end : end + 1] in (".", ")"):
+        return -1
+    unit = _UNIT.match(text, end)
+    if unit is not None:
+        word = unit["first"]
+        low = word.lower()
+        if low in _UNITS:
+            return unit.end()
+        if low not in _NOT_UNITS and word[0].islower() and len(low) > 2:
+            if low.endswith("s") or text[start:end] == "1":
+                return unit.end() if text[unit.start() : unit.end()].count("\n") == 0 else -1
+            second = re.match(r"\s+([a-z]{3,}s)\b", text[unit.end() :])
+            if second and second.group(1) not in _NOT_UNITS:
+                return unit.end() + second.end()
+        elif word.isupper() and len(word) < 5:
+            return unit.end()
+    if re.search(r"\d{4}$", text[start:end]) and re.search(r"\b(?:in|since|of|by)\s*$", before):
+        return -1  # a year
+    return end if _BEFORE.search(before) or "." in text[start:end] else -1

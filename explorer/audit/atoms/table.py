@@ -1,0 +1,120 @@
+"""Entries scanned once, and what the compactions of a session ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from explorer.audit.atoms.entries import Voice
+from explorer.audit.atoms.model import Atom, AtomKind, Atoms, ReadEntries, Span
+from explorer.audit.atoms.scanning import EMPTY, EntryAtoms, Item, scan_entry
+from explorer.audit.atoms.superseding import superseded
+from explorer.audit.atoms.tokens import Words
+
+AT_ONCE = 256
+"""Entries that are read and scanned between two looks at ``cancelled``."""
+
+
+class ScanCancelled(Exception):
+    """The scan was stopped; nothing of it is kept."""
+
+
+class AtomTable:
+    """What each scanned entry holds. Never changes: ``scan`` makes a larger one."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[int, EntryAtoms] | None = None) -> None:
+        self._entries = dict(entries or {})
+
+    def __contains__(self, index: object) -> bool:
+        return index in self._entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def entry(self, index: int) -> EntryAtoms:
+        """What an entry holds; nothing for one that was not scanned."""
+        return self._entries.get(index, EMPTY)
+
+    def atoms(self, indices: Iterable[int]) -> Atoms:
+        """The atoms of these entries, each once, what was changed later marked stale."""
+        wanted = sorted(set(indices))
+        merged: dict[tuple[AtomKind, str], list[tuple[int, Item]]] = {}
+        for index in wanted:
+            for item in self.entry(index).items:
+                merged.setdefault((item.kind, item.key), []).append((index, item))
+        stale = superseded(self, wanted)
+        return Atoms(tuple(_atom(mentions, stale) for mentions in merged.values()))
+
+    def mentions(self, indices: Iterable[int]) -> set[str]:
+        """The keys of all that these entries mention anywhere."""
+        found: set[str] = set()
+        for index in indices:
+            found |= self.entry(index).mentions
+        return found
+
+    def words(self, indices: Iterable[int], *voices: Voice) -> set[str]:
+        """The stems of the telling words of these entries' prose, of these voices or of all."""
+        found: set[str] = set()
+        for index in indices:
+            one = self.entry(index)
+            if not voices or one.speaks in voices:
+                found |= one.words
+        return found
+
+
+NO_TABLE = AtomTable()
+
+
+def _atom(mentions: list[tuple[int, Item]], stale: Mapping[tuple[int, int, str], str]) -> Atom:
+    first = mentions[0][1]
+    spans = tuple(
+        Span(index, item.start, item.end, item.block, item.argument) for index, item in mentions
+    )
+    last_index, last = mentions[-1]
+    # Said again after it was changed, it holds again.
+    replaced = stale.get((last_index, last.start, f"{last.kind}{last.block}{last.argument}"))
+    return Atom(
+        first.kind,
+        first.text,
+        first.key,
+        tuple(dict.fromkeys(index for index, _ in mentions)),
+        spans,
+        replaced is not None,
+        replaced or "",
+    )
+
+
+def scan(
+    indices: Iterable[int],
+    read: ReadEntries,
+    table: AtomTable = NO_TABLE,
+    *,
+    cancelled: Callable[[], bool] = lambda: False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> AtomTable:
+    """A table with these entries, those that ``table`` has already taken over from it.
+
+    ``progress`` is told the entries done and their number. Raises ScanCancelled as soon as
+    ``cancelled`` says so.
+    """
+    missing = sorted({index for index in indices if index not in table})
+    if not missing:
+        return table
+    entries = {index: table.entry(index) for index in table._entries}
+    words = Words()
+    for at in range(0, len(missing), AT_ONCE):
+        if cancelled():
+            raise ScanCancelled
+        part = missing[at : at + AT_ONCE]
+        for index, entry in zip(part, read(part), strict=True):
+            entries[index] = scan_entry(entry, words)
+        progress(at + len(part), len(missing))
+    return AtomTable(entries)
+
+
+def extract(entries: Sequence[Mapping[str, Any]]) -> Atoms:
+    """The atoms of entries given as JSON, in order; their indices count from 0."""
+    table = scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
+    return table.atoms(range(len(entries)))

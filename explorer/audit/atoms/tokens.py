@@ -1,0 +1,285 @@
+"""The exact things in a text: paths, URLs, versions, hashes, symbols, figures.
+
+A text is looked at word by word, and each different word once in a whole session: what a word
+holds does not depend on where it stands. Long outputs repeat their words, so that this is faster
+than any pattern over the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from explorer.audit.atoms.keys import figure, path_key
+from explorer.audit.atoms.lists import word_set
+from explorer.audit.atoms.model import AtomKind
+
+
+class Piece(NamedTuple):
+    """An exact thing in a word; offsets count from the word's start, in characters."""
+
+    kind: AtomKind
+    text: str
+    key: str
+    at: int
+
+
+EXTENSIONS = word_set(
+    """
+    py pyi ts tsx js jsx mjs cjs json jsonl yaml yml toml md mdx rst txt csv tsv sql sh bash
+    zsh ps1 bat cmd rb go rs java kt kts swift scala clj ex exs erl hs ml mli c h cc cpp cxx
+    hpp hh cs fs vb php pl lua r jl dart vue svelte html htm css scss sass less xml proto
+    graphql gql tf tfvars hcl ini cfg conf env lock log db sqlite sqlite3 parquet ipynb gradle
+    properties props csproj sln vcxproj mk cmake patch diff zip tar gz tgz bz2 xz zst whl jar
+    png jpg jpeg gif svg webp ico pdf wasm so dll exe dmp plist service pem crt key bak po pot
+    mo tex bib odt docx xlsx pptx ttf woff woff2 mp3 mp4 wav ogg glb fbx uasset hex bin elf
+    img iso deb rpm apk aab ipa dat prof out map snap tmpl j2 jinja mako erb haml slim nix el
+    vim zig nim cr v sv vhd s asm ld dts dtsi ui qml qrc qss storyboard xib strings arb
+    editorconfig gitignore dockerignore
+    """
+)
+_FILE_NAMES = word_set(
+    """
+    makefile dockerfile rakefile gemfile procfile jenkinsfile vagrantfile codeowners justfile
+    cmakelists.txt .env .gitignore .dockerignore .editorconfig .npmrc .bashrc .zshrc .profile
+    """
+)
+_ROOTS = word_set(
+    """
+    src lib libs app apps test tests docs doc bin pkg packages cmd etc usr var tmp home opt
+    srv scripts tools internal charts migrations crates examples public static assets config
+    deploy .github .circleci .vscode node_modules vendor build dist include source resources
+    ui api server client backend frontend core priv
+    """
+)
+_NOT_PATHS = word_set(
+    """
+    and/or or/and w/o he/she him/her his/her i/o n/a tcp/ip read/write yes/no true/false
+    on/off client/server input/output pass/fail a/b ci/cd origin/main origin/master km/h
+    before/after
+    """
+)
+_MIME = re.compile(r"^(?:application|text|image|audio|video|multipart|font)/[\w.+*-]+$")
+_URL = re.compile(r"(?:[a-z][a-z0-9+.-]{1,12}://|www\.)[^\s<>\"'`«»|\\]+", re.IGNORECASE)
+_HOST = re.compile(
+    r"^(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|[a-z][\w-]*(?:\.[a-z][\w-]*)*):\d{2,5}(?:/\S*)?$|"
+    r"^\d{1,3}(?:\.\d{1,3}){3}$",
+    re.IGNORECASE,
+)
+_UUID = re.compile(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.IGNORECASE)
+_HEX = re.compile(r"^(?:(?:sha\d+|md5)[:-])?[0-9a-f]{7,128}$", re.IGNORECASE)
+_TICKET = re.compile(r"^(?:[A-Z][A-Z0-9]{1,9}-\d{1,6}|#\d{2,7}|GH-\d+)$")
+_NOT_TICKETS = re.compile(
+    r"^(?:UTF|ISO|SHA|AES|GPT|RFC|RSA|HTTP|MD|X|COVID|ES|IEEE|SC|TS|P|Q|CP|CVE-\d{4})-\d+$"
+)
+_VERSION = re.compile(
+    r"^v?\d+\.\d+\.\d+(?:\.\d+)*(?:[-+~.]?[a-z][\w.+-]*|[-+]\d[\w.+-]*)?$|"
+    r"^v\d+(?:\.\d+)*(?:-[\w.]+)?$",
+    re.IGNORECASE,
+)
+_PINNED = re.compile(
+    r"^(?P<name>@?[a-z][\w./-]*)(?:==|~=|>=|<=|@\^?|\^|>|<)v?\d+(?:\.[\d*x]+)*[\w.+-]*"
+    r"(?:,[<>=!~]+[\d.]+)*$",
+    re.IGNORECASE,
+)
+_DATE = re.compile(
+    r"^\d{4}-\d{2}(?:-\d{2})?(?:T[\d:.,+-]+Z?)?,?$|^\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:am|"
+    r"pm|z)?$|"
+    r"^\d{1,2}[./]\d{1,2}[./]\d{2,4}$",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(
+    r"^[~≈<>≤≥±+$€£(-]*\d[\d,_']*(?:\.\d+)?(?:e[-+]?\d+)?(?:%|°[CF]?|"
+    r"[A-Za-zµμ]{1,12}(?:/[A-Za-z]+)?)?$",
+    re.IGNORECASE,
+)
+_ENV = re.compile(r"^\$?\{?[A-Z][A-Z0-9]*_[A-Z0-9_]+\}?$")
+_FLAG = re.compile(r"^--[A-Za-z][\w-]*$")
+_CALL = re.compile(r"^[A-Za-z_$][\w$]*(?:(?:\.|::|->)[~\w$]+)*\(\)$")
+_SYMBOL = re.compile(r"^[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)~?[A-Za-z_$][\w$]*)*$")
+_HUMPS = re.compile(r"[a-z0-9][A-Z][a-z]|[A-Z][a-z]+[A-Z]")
+_NOT_SYMBOLS = word_set(
+    """
+    github gitlab javascript typescript postgresql mysql sqlite mongodb graphql youtube
+    linkedin openai macos ios iphone ipad vscode webassembly oauth json yaml numpy pytorch
+    tensorflow fastapi powershell nodejs nvme devops readme sqlalchemy websocket websockets
+    """
+)
+_PLAIN_PATH = re.compile(r"^(?:[A-Za-z]:)?[\w@.+\-~*%#\[\]()$:{}]*$")
+_LEAD = "([{<\"'“‘*~≈«→‘`"
+_TRAIL = ".,;:!?)]}>\"'”’*…»`"
+_SPLIT = re.compile(r"[^\s\"'`<>()\[\]{},;|=&]+")
+
+
+class Words:
+    """What the words of a session hold; made for one scan, and shared by all of its texts."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Piece, ...]] = {}
+        self._plain: set[str] = set()
+
+    def holding(self, text: str) -> dict[str, tuple[Piece, ...]]:
+        """The different words of a text that hold something, with what they hold."""
+        words = set(text.split())
+        words -= self._plain
+        known = self._known
+        found = {}
+        for word in words:
+            pieces = known.get(word)
+            if pieces is None:
+                pieces = pieces_of(word)
+                if not pieces:
+                    self._plain.add(word)
+                    continue
+                known[word] = pieces
+            found[word] = pieces
+        return found
+
+
+_TELLING = re.compile(r"[\d/\\_.:$@#-]|[a-z][A-Z]|\w\(")
+
+
+def pieces_of(word: str) -> tuple[Piece, ...]:
+    """The exact things in one word, in order."""
+    if word.isalpha() and (word.islower() or word.istitle() or word.isupper()):
+        return ()
+    if len(word) > 2000 or _TELLING.search(word) is None:
+        # A word of thousands of letters is data, not text.
+        return ()
+    if "://" in word or "www." in word:
+        urls = tuple(_urls(word))
+        if urls:
+            return urls
+    start, end = 0, len(word)
+    while start < end and word[start] in _LEAD and not _tilde_path(word, start):
+        start += 1
+    while end > start and word[end - 1] in _TRAIL and not _closes(word[start:end]):
+        end -= 1
+    core = word[start:end]
+    if not core:
+        return ()
+    one = _classify(core, start)
+    if one is not None:
+        return (one,)
+    found = []
+    for part in _SPLIT.finditer(core):
+        if part.group() == core:
+            continue
+        inner = part.group().strip(".:,!?*")
+        at = core.find(inner, part.start())
+        piece = _classify(inner, start + at) if inner else None
+        if piece is not None:
+            found.append(piece)
+    return tuple(found)
+
+
+def _tilde_path(word: str, at: int) -> bool:
+    return word[at] == "~" and word[at + 1 : at + 2] in ("/", "\\")
+
+
+def _closes(core: str) -> bool:
+    """Whether the last sign belongs to the thing: ``run()``, ``app/[id]``."""
+    last = core[-1]
+    return (last == ")" and core.count("(") >= core.count(")") and core[0] != "(") or (
+        last == "]" and "/" in core and core.count("[") >= core.count("]")
+    )
+
+
+def _urls(word: str) -> list[Piece]:
+    found = []
+    for match in _URL.finditer(word):
+        text = match.group().rstrip(".,;:!?*…]}")
+        while text.endswith(")") and text.count("(") < text.count(")"):
+            text = text[:-1].rstrip(".,;:!?*…]}")
+        if text.lower().startswith("file://"):
+            continue
+        if len(text.split("://")[-1]) > 2:
+            found.append(Piece(AtomKind.URL, text, text.rstrip("/").lower(), match.start()))
+    return found
+
+
+def _classify(core: str, at: int) -> Piece | None:
+    if any(letter.isdigit() for letter in core):
+        piece = _with_digits(core, at)
+        if piece is not None:
+            return piece
+        if _DATE.match(core):
+            return None
+    if _is_path(core):
+        text = re.sub(r"(?::\d+){1,2}$|\(\d+(?:,\d+)?\)$", "", core)
+        return Piece(AtomKind.PATH, text, path_key(text), at)
+    if _is_symbol(core):
+        key = core.strip("${}").removesuffix("()")
+        return Piece(AtomKind.SYMBOL, core, key, at)
+    return None
+
+
+def _with_digits(core: str, at: int) -> Piece | None:
+    low = core.lower()
+    if _UUID.match(core):
+        return Piece(AtomKind.HASH, core, low, at)
+    if _HEX.match(core) and not core.isdigit():
+        hexes = low.split(":")[-1]
+        if any(letter.isdigit() for letter in hexes) and any(letter.isalpha() for letter in hexes):
+            return Piece(AtomKind.HASH, core, hexes, at)
+    if _TICKET.match(core) and not _NOT_TICKETS.match(core):
+        return Piece(AtomKind.HASH, core, low, at)
+    if _DATE.match(core):
+        return None
+    if _HOST.match(core) and not _is_file(core.partition(":")[0]):
+        return Piece(AtomKind.URL, core, low.rstrip("/"), at)
+    if _VERSION.match(core):
+        return Piece(AtomKind.VERSION, core, low.removeprefix("v"), at)
+    is_name = "/" not in core.split("@")[0] or core.startswith("@")
+    if is_name and _PINNED.match(core):
+        return Piece(AtomKind.VERSION, core, low, at)
+    if _FIGURE.match(core):
+        value = figure(core)
+        return None if value is None else Piece(AtomKind.NUMBER, core, value.key, at)
+    return None
+
+
+def _is_path(core: str) -> bool:
+    if "/" not in core and "\\" not in core:
+        return _is_file(core)
+    if core.startswith(("//", "</", "/>", "\\\\n")) or core.lower() in _NOT_PATHS:
+        return False
+    if not any(letter.isalpha() for letter in core) or _MIME.match(core):
+        return False
+    if core[1:3] == ":\\" or core[1:3] == ":/":
+        return core[0].isalpha() and len(core) > 3
+    parts = core.replace("\\", "/").split("/")
+    if any(not _PLAIN_PATH.match(part) for part in parts) or _FLAG.match(parts[0]):
+        return False
+    if "\\" in core and "/" not in core and len(parts) == 2 and len(parts[1]) < 3:
+        return False  # an escape such as \n in a text
+    last = parts[-1] or parts[-2]
+    if parts[0] in ("", "~", ".", ".."):
+        return len(core) > 3 and any(letter.isalpha() for letter in parts[1])
+    if _is_file(re.sub(r"(?::\d+){1,2}$|\(\d+(?:,\d+)?\)$", "", last)) or not parts[-1]:
+        return not (len(parts) == 2 and not parts[-1] and len(core) < 4)
+    if parts[0].lower() in _ROOTS:
+        return True
+    return "\\" in core or (len(parts) > 2 and any(letter in "-_.0123456789" for letter in core))
+
+
+def _is_file(core: str) -> bool:
+    low = re.sub(r"(?::\d+){1,2}$", "", core.lower())
+    if low in _FILE_NAMES:
+        return True
+    stem_, dot, extension = low.rpartition(".")
+    if not dot or extension not in EXTENSIONS or not re.match(r"^[\w@.+\-~*\[\]]+$", low):
+        return False
+    return bool(stem_) and not stem_.endswith((".", "-")) and not stem_.replace(".", "").isdigit()
+
+
+def _is_symbol(core: str) -> bool:
+    if _ENV.match(core) or _FLAG.match(core) or _CALL.match(core):
+        return True
+    if not _SYMBOL.match(core) or core.lower() in _NOT_SYMBOLS:
+        return False
+    if "::" in core or "->" in core:
+        return True
+    if "_" in core.strip("_"):
+        return True
+    return len(core) > 4 and _HUMPS.search(core) is not None and not core.isupper()
