@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-CODE_LINES = 40
+CODE_LINES = 32
 """Lines in one piece of code."""
-CODE_UNITS = 8_000
+CODE_UNITS = 6_000
 PROSE_UNITS = 2_500
 """Characters after which prose is cut at the next end of a line."""
 LONG_LINE = 2_000
