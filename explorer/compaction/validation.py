@@ -125,14 +125,19 @@ def too_large(taken: int, replaced: int) -> AnswerProblem:
     )
 
 
-def _check_sections(text: str, form: Form) -> list[AnswerProblem]:
+def section_counts(text: str, form: Form) -> dict[str, int]:
+    """How often each heading of a form is in a text, blocks of code left out."""
     if not form.required and not form.allowed:
-        return []
+        return {}
     bare = _FENCED.sub("", text)
-    counts = {
+    return {
         name: len(_heading(name, form.numbered).findall(bare))
         for name in (*form.required, *form.allowed)
     }
+
+
+def _check_sections(text: str, form: Form) -> list[AnswerProblem]:
+    counts = section_counts(text, form)
     problems = []
     if missing := [name for name in form.required if not counts[name]]:
         problems.append(AnswerProblem("missing", f"Sections are missing: {', '.join(missing)}."))
