@@ -212,6 +212,7 @@ QScrollBar:horizontal { background: transparent; height: 10px; margin: 0; border
 QScrollBar::handle { background: $scroll; border-radius: 3px; }
 QScrollBar::handle:vertical { min-height: 28px; margin: 2px; }
 QScrollBar::handle:horizontal { min-width: 28px; margin: 2px; }
+QScrollBar::handle:disabled { background: transparent; }
 QScrollBar::handle:hover { background: $faint; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }

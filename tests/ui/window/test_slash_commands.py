@@ -131,3 +131,15 @@ async def test_the_page_of_commands_lists_them_all(house: House) -> None:
         assert command.usage in live.words(page)
     live.keys("Esc")
     await live.back()
+
+
+async def test_a_profile_is_chosen_from_the_box(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("F7")
+    live.type("/profile om")
+    assert "omp" in live.window.agent.completion.lines
+    live.type("\n\n")
+    await live.settle()
+    assert live.session.desk.profile.name == "omp" == live.window.header.profile_name
+    await typed(live, "/profile nobody")
+    assert "There is no profile nobody" in live.said

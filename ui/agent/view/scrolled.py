@@ -150,6 +150,7 @@ class ScrolledFlow(QAbstractScrollArea):
         bar.setPageStep(max(1, self._high))
         bar.setSingleStep(self.flow.inks.metrics.height() * 2)
         bar.setRange(0, most)
+        bar.setEnabled(most > 0)
         bar.setValue(value)
         self._syncing = False
         self._value = value

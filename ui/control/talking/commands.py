@@ -43,6 +43,8 @@ class Commands:
                          self._models),
             SlashCommand("thinking", "[level]", "Choose how long the model may think.",
                          self._thinking, self._levels),
+            SlashCommand("profile", "NAME", "Choose by whose rules the session is compacted.",
+                         self._profile, self._profiles),
             SlashCommand("name", "TEXT", "Give the session a name.", self._name),
             SlashCommand("label", "TEXT", "Label the leaf, to find it again.", self._label),
             SlashCommand("fork", "", "Make this branch a session of its own.", self._fork),
@@ -86,6 +88,18 @@ class Commands:
             raise ValueError(f"{len(found):,} models have {name} in their name: {first}…")
         self._session.agent.choose_model(found[0])
         self._desk.say(f"{found[0]} answers from the next message on.")
+
+    def _profiles(self) -> list[Offer]:
+        return [Offer(each.name, each.title) for each in self._desk.profiles.values()]
+
+    def _profile(self, name: str) -> None:
+        known = self._desk.profiles
+        if name not in known:
+            names = ", ".join(known)
+            raise ValueError(f"There is no profile {name}; there are {names}." if name else
+                             f"Name a profile: {names}.")  # fmt: skip
+        self._desk.set_profile(name)
+        self._desk.say(f"Compacted by the rules of {known[name].title} from now on.")
 
     def _levels(self) -> list[Offer]:
         return [Offer(level, LEVEL_NOTES[level]) for level in THINKING_LEVELS]
