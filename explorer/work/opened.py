@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -219,12 +220,8 @@ class OpenedSession:
         knows it at once."""
         self._unstored[name] = value
         stored = self.store.set_session_setting(self.key, name, value)
-        stored.add_done_callback(lambda _done: self._stored(name, value))
-
-    def _stored(self, name: str, value: Any) -> None:
-        """On the writer's thread: the database knows a choice, unless there is a newer one."""
-        if self._unstored.get(name) is value:
-            self._unstored.pop(name, None)
+        # Not the session itself: whoever stored last must not keep a closed one.
+        stored.add_done_callback(partial(_forget, self._unstored, name, value))
 
     # summaries -----------------------------------------------------------------------------------
 
@@ -244,3 +241,9 @@ class OpenedSession:
         index = await self.writer.append(entry_type, parent, **whole)
         await self.drafts.mark(draft, "committed", summary)
         return index
+
+
+def _forget(unstored: dict[str, Any], name: str, value: Any, _done: object) -> None:
+    """On the writer's thread: the database knows a choice, unless there is a newer one."""
+    if unstored.get(name) is value:
+        unstored.pop(name, None)

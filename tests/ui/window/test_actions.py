@@ -12,7 +12,8 @@ WITHOUT_A_SESSION = {
     "less_motion",
     "new", "import", "find", "sample", "watch_run", "quit", "search",
     "theme_system", "theme_light", "theme_dark",
-    "larger", "tall", "models", "keys_of_models", "focus_library", "palette", "keys", "extensions", "settings",
+    "larger", "tall", "focus_library", "palette", "keys", "extensions", "settings",
+    "models", "keys_of_models",
     "profiles",
 }  # fmt: skip
 
