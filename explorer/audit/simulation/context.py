@@ -94,6 +94,11 @@ class RunningContext:
         return self._told + self._weighed.between(self._reply + 1, self.end)
 
     @property
+    def reply(self) -> int:
+        """The reply whose report counts, or -1."""
+        return self._reply
+
+    @property
     def messages(self) -> int:
         """Messages since the compaction in force."""
         return self._track.messages[self.end] - self._track.messages[self.compacted_at]

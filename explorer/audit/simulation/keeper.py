@@ -227,10 +227,7 @@ class Keeper:
         split = made.is_split_turn
         purposes = len(purposes_of(made))
         told = shown.tokens_told - self._left_out(made)
-        overlay.compact(summary, made.first_kept, made.read_files, made.modified_files)
-        self.meter.changed(self.past.measure.beyond)
-        context.compacted(kept, summary)
-        self.on_compacted(kept)
+        self.compacted(summary, made.first_kept, made.read_files, made.modified_files)
         self.happened.compactions.append(
             Compacted(
                 cause=cause,
@@ -252,6 +249,23 @@ class Keeper:
         )
         self.guards = self.guards.ended(context.counted, self.limits.threshold, self.now_ms)
         return True
+
+    def compacted(
+        self,
+        summary: int,
+        first_kept: int,
+        read: tuple[str, ...] = (),
+        modified: tuple[str, ...] = (),
+    ) -> None:
+        """A summary takes the place of what is before an entry of the overlay; -1: of all."""
+        overlay, context = self._overlay, self.context
+        kept = overlay.position_from(first_kept) if first_kept >= 0 else context.end
+        overlay.compact(summary, first_kept, read, modified)
+        self.meter.changed(self.past.measure.beyond)
+        context.compacted(kept, summary)
+        still = {*self._results.still_looked_at(context.end, kept), context.reply}
+        overlay.forget(first_kept if first_kept >= 0 else overlay.leaf, still - {-1})
+        self.on_compacted(kept)
 
     def summary_of(self, shown: Partition) -> tuple[int, bool]:
         """Tokens of the next summary, and whether that is assumed."""

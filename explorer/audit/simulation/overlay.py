@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from explorer.audit.simulation.track import Track
@@ -35,6 +35,14 @@ class _Chain(SessionTree):
         count = len(columns.kind) - len(self._run)
         columns.parent.extend(range(len(self._run) - 1, len(self._run) - 1 + count))
         self._run.extend(array("i", [0]) * count)
+
+    def renumber(self, where: Mapping[int, int]) -> None:
+        """Entries were dropped and the others numbered anew."""
+        count = len(self.columns.kind)
+        self.columns.parent = array("i", range(-1, count - 1))
+        self._run = array("i", [0]) * count
+        self._pruned.clear()
+        self.named = {name: where[at] for name, at in self.named.items() if at in where}
 
     def index_of(self, entry_id: str) -> int:
         return self.named.get(entry_id, -1)
@@ -79,7 +87,8 @@ class Overlay:
 
     def entry_of(self, position: int) -> int:
         """The entry here of a position that was walked."""
-        return position + bisect_right(self._added, position)
+        newer = len(self._added) - bisect_right(self._added, position)
+        return len(self.source) - (self._walked - position) - newer
 
     def position_from(self, entry: int) -> int:
         """The position of an entry here, or of the next that is the track's."""
@@ -138,6 +147,41 @@ class Overlay:
         mine.known.extend(theirs.known[first:last])
         mine.wide.extend(theirs.wide[first:last])
         self._operation = last
+
+    # forgetting --------------------------------------------------------------------------------
+
+    def forget(self, start: int, besides: Collection[int] = ()) -> None:
+        """Drop what no decision looks at any more: the entries here before ``start``, but for
+        those of the positions ``besides``. All later ones are numbered anew."""
+        stay = set(besides)
+        kept = [at for at in range(start) if self.source[at] in stay] if stay else []
+        order = [*kept, *range(start, len(self.source))]
+        where = {entry: at for at, entry in enumerate(order)}
+        tree, columns = self.tree, self.tree.columns
+        columns.ids = [columns.ids[at] for at in order]
+        columns.kind = bytearray(columns.kind[at] for at in order)
+        for name in ("flags", "time", "estimate", "usage", "model", "tool"):
+            column = getattr(columns, name)
+            setattr(columns, name, array(column.typecode, (column[at] for at in order)))
+        for rare in (*(mine for mine, _theirs in self._rare), columns.prunes, columns.compactions):
+            still = [(where[at], value) for at, value in rare.items() if at in where]
+            rare.clear()
+            rare.update(still)
+        if self.weights is not None:
+            self.weights = array("i", (self.weights[at] for at in order))
+        self.source = array("i", (self.source[at] for at in order))
+        tree.renumber(where)
+        self._forget_operations(start, where)
+
+    def _forget_operations(self, start: int, where: Mapping[int, int]) -> None:
+        ops = self.tree.columns.ops
+        first = bisect_left(ops.entry, start)
+        for name in ("entry", "kind", "path", "failed", "result", "part", "known", "wide"):
+            del getattr(ops, name)[:first]
+        for row, entry in enumerate(ops.entry):
+            ops.entry[row] = where[entry]
+            ops.result[row] = where.get(ops.result[row], -1)
+        self._open = [(row - first, position) for row, position in self._open if row >= first]
 
     # what a policy adds ------------------------------------------------------------------------
 

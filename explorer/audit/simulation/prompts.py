@@ -234,10 +234,7 @@ class Prompts:
         context, track = keeper.context, keeper.track
         overlay, kept = keeper.overlay(), found.last + 1
         before = context.counted
-        overlay.compact(found.size, overlay.entry_of(kept) if kept < context.end else -1)
-        keeper.meter.changed(keeper.past.measure.beyond)
-        context.compacted(kept, found.size)
-        self._from(kept)
+        keeper.compacted(found.size, overlay.entry_of(kept) if kept < context.end else -1)
         split = 0 < kept < context.end and track.turn[kept - 1] == track.turn[kept]
         keeper.happened.compactions.append(
             Compacted(

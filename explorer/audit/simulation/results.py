@@ -33,6 +33,8 @@ class ResultSums:
         self._saves = [0]
         self._gone: list[tuple[int, int]] = []
         self._gone_less = 0
+        self._noted: set[int] = set()
+        self._settled = 0
         if policy is not None:
             self._read(track, weighed, policy)
 
@@ -68,13 +70,32 @@ class ResultSums:
             return False
         saved = self._saves[older] - self._saves[first]
         if self._inside:
-            saved -= sum(less for at, less in self._gone if at >= start)
+            self._gone = [(at, less) for at, less in self._gone if at >= start]
+            saved -= sum(less for _at, less in self._gone)
         else:
             saved -= self._gone_less
         return saved >= least
+
+    def still_looked_at(self, end: int, start: int) -> list[int]:
+        """Results before ``start`` that a later plan may look at: those of the protected window,
+        and those older ones that can be pruned. None, where only the context is looked at."""
+        if self._inside or not self._at:
+            return []
+        first = bisect_left(self._at, start)
+        count = bisect_left(self._at, end)
+        window = bisect_right(self._tokens, self._tokens[count] - self._protect) - 1
+        window = min(max(window, 0), first)
+        while self._settled < window and not self._may_go(self._settled):
+            self._settled += 1
+        older = [row for row in range(self._settled, window) if self._may_go(row)]
+        return [self._at[row] for row in (*older, *range(window, first))]
+
+    def _may_go(self, row: int) -> bool:
+        return self._saves[row + 1] > self._saves[row] and self._at[row] not in self._noted
 
     def gone(self, results: Iterable[tuple[int, int]]) -> None:
         """Results were pruned: their positions, and what that saved."""
         for at, less in results:
             self._gone.append((at, max(0, less)))
             self._gone_less += max(0, less)
+            self._noted.add(at)

@@ -1,0 +1,158 @@
+"""Many walks: the two sizes that decide when a session is compacted and how much is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from explorer.audit.simulation.past import Past
+from explorer.audit.simulation.policy import Assumptions, Policy
+from explorer.audit.simulation.prices import Prices
+from explorer.audit.simulation.walk import simulate
+
+STEPS = 12
+"""Values of each size."""
+_LEAST = 1_000
+"""Tokens: the smallest size that is tried."""
+_MOST_KEPT, _MOST_RESERVED = 0.6, 0.7
+"""The largest ones, as shares of the window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a session comes to with two sizes. Sizes in tokens."""
+
+    keep: int
+    reserve: int
+    compactions: int
+    prunes: int
+    sent: int
+    """By the agent and for summaries together."""
+    cached: int
+    cost: float | None
+    """Dollars; None without prices."""
+    largest: int
+    split_turns: float
+    """Share of the turns that a cut fell into."""
+    too_large: int
+    """Requests that would not have fitted the window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A grid of walks under one policy."""
+
+    policy: Policy
+    keeps: tuple[int, ...]
+    reserves: tuple[int, ...]
+    cells: tuple[Cell, ...]
+    """By reserve, then by keep-recent."""
+
+    def cell(self, keep: int, reserve: int) -> Cell:
+        """The cell of two sizes of the axes."""
+        return self.cells[self.reserves.index(reserve) * len(self.keeps) + self.keeps.index(keep)]
+
+    @property
+    def keep_matters(self) -> bool:
+        """Whether the profile cuts by tokens at all."""
+        return self.policy.profile.cut_unit == "tokens"
+
+    @property
+    def reserve_matters(self) -> bool:
+        """Whether the profile goes by the reserve at all."""
+        profile = self.policy.profile
+        fixed = profile.threshold_tokens > 0 or profile.threshold_percent > 0
+        return not fixed and profile.prompt_budget is None
+
+
+def axes(policy: Policy, steps: int = STEPS) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The values of keep-recent and reserve to try, ascending; the policy's own are among them."""
+    sizes = policy.settings
+    window = sizes.context_window
+    return (
+        _axis(round(window * _MOST_KEPT), sizes.keep_recent_tokens, steps),
+        _axis(round(window * _MOST_RESERVED), sizes.reserve_tokens, steps),
+    )
+
+
+def _axis(most: int, own: int, steps: int) -> tuple[int, ...]:
+    """Values whose ratios are equal, the nearest one replaced by the own."""
+    least = max(1, min(_LEAST, most // 10, own))
+    most = max(most, own, least + 1)
+    ratio = (most / least) ** (1 / max(1, steps - 1))
+    values = {_rounded(least * ratio**at) for at in range(steps)}
+    nearest = min(values, key=lambda value: abs(value - own))
+    return tuple(sorted((values - {nearest}) | {own}))
+
+
+def _rounded(value: float) -> int:
+    """To two figures, as a person would choose it."""
+    whole = round(value)
+    unit = 10 ** max(0, len(str(whole)) - 2)
+    return max(1, round(whole / unit) * unit)
+
+
+def cells(
+    past: Past,
+    policy: Policy,
+    keeps: Sequence[int],
+    reserves: Sequence[int],
+    *,
+    assumptions: Assumptions | None = None,
+    prices: Prices | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Iterator[Cell]:
+    """One cell after the other, by reserve, then by keep-recent. Raises Stopped."""
+    for reserve in reserves:
+        for keep in keeps:
+            sizes = replace(policy.settings, keep_recent_tokens=keep, reserve_tokens=reserve)
+            tried = replace(policy, settings=sizes)
+            yield _cell(past, tried, assumptions, prices, cancelled)
+
+
+def sweep(
+    past: Past,
+    policy: Policy,
+    *,
+    steps: int = STEPS,
+    assumptions: Assumptions | None = None,
+    prices: Prices | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Sweep:
+    """Walk the session with every pair of sizes; see ``axes``. ``progress``: cells done and in all.
+    Raises Stopped when ``cancelled`` says so."""
+    keeps, reserves = axes(policy, steps)
+    found: list[Cell] = []
+    total = len(keeps) * len(reserves)
+    for cell in cells(
+        past, policy, keeps, reserves, assumptions=assumptions, prices=prices, cancelled=cancelled
+    ):
+        found.append(cell)
+        progress(len(found), total)
+    return Sweep(policy, keeps, reserves, tuple(found))
+
+
+def _cell(
+    past: Past,
+    policy: Policy,
+    assumptions: Assumptions | None,
+    prices: Prices | None,
+    cancelled: Callable[[], bool] | None,
+) -> Cell:
+    found = simulate(
+        past.track.tree, past.track.leaf, policy,
+        assumptions=assumptions, past=past, cancelled=cancelled,
+    )  # fmt: skip
+    return Cell(
+        keep=policy.settings.keep_recent_tokens,
+        reserve=policy.settings.reserve_tokens,
+        compactions=len(found.compactions),
+        prunes=len(found.prunes),
+        sent=found.sent + found.asked,
+        cached=found.cached,
+        cost=found.cost(prices).total if prices is not None else None,
+        largest=found.largest,
+        split_turns=found.split_turns,
+        too_large=found.too_large,
+    )
