@@ -127,7 +127,7 @@ class ExtensionFolder:
         """Forget the modules; handlers that still run keep what they hold."""
         with _lock:
             _folders.pop(self.package, None)
-            for name in [n for n in sys.modules if f"{n}.".startswith(f"{self.package}.")]:
+            for name in [n for n in list(sys.modules) if f"{n}.".startswith(f"{self.package}.")]:
                 del sys.modules[name]
 
 

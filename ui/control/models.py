@@ -113,6 +113,8 @@ class ModelsControl(QObject):
         dialog, self.dialog, self._take = self.dialog, None, None
         if dialog is not None:
             dialog.stop()
+            # It outlives the dialog that it was opened over, until nothing works for it any more.
+            dialog.setParent(self._desk.window, dialog.windowFlags())
             self._desk.tasks.start("Closing the models", self._let_go(dialog))
 
     async def _let_go(self, dialog: ModelsDialog) -> None:

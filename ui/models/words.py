@@ -134,7 +134,7 @@ def parsed_tokens(text: str) -> int:
     plain = "".join(text.replace(",", "").replace("_", "").split()).casefold()
     factor = {"k": 1_000, "m": MILLION}.get(plain[-1:], 1)
     number = float(plain[:-1] if factor > 1 else plain) * factor
-    if number != int(number) or not 1 <= number <= 1_000_000_000:
+    if not 1 <= number <= 1_000_000_000 or number != int(number):
         raise ValueError(text)
     return int(number)
 

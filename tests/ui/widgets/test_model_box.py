@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
@@ -9,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from explorer.models.catalogue import ModelInfo
 from explorer.models.listing import listed
 from tests.ui.waiting import Heard, settle
-from ui.widgets.model_box import ModelBox
+from ui.widgets.model_box import MORE, ModelBox
 
 Key = Qt.Key
 LONG = [("offline/extractive", "Extractive summary (offline)")] + [
@@ -106,3 +107,37 @@ def test_the_newest_come_first_and_rows_that_are_no_models_not_at_all() -> None:
         "openai/gpt-5",
         "openai/gpt-4o",
     ]
+
+
+def test_the_face_tells_the_model_and_not_the_way_to_it(app: QApplication) -> None:
+    way = "fireworks_ai/accounts/fireworks/models/qwen3-32b"
+    box = shown(app, [*LONG[:2], (way, way)], way)
+    assert box.face_text() == box.shown_text() == "qwen3-32b"
+    assert box.currentText() == way, "the list has the whole name"
+    box.set_models(LONG[:2], "offline/extractive")
+    assert box.face_text() == "Extractive summary (offline)"
+
+
+@pytest.mark.parametrize("models", [LONG[:3], LONG], ids=["few", "many"])
+def test_more_models_are_asked_for_from_the_open_list_alone(
+    app: QApplication, models: list[tuple[str, str]]
+) -> None:
+    box = ModelBox(more=True)
+    box.set_models(models, models[1][0])
+    box.show()
+    box.activateWindow()
+    settle()
+    asked, activated = Heard(box.more_asked), Heard(box.activated)
+    for _ in models:
+        QTest.keyClick(box, Key.Key_Down)
+    QTest.keyClick(box, Key.Key_End)
+    assert asked.count() == 0 and box.currentData() == models[-1][0]
+    box.showPopup()
+    settle()
+    view = box.view()
+    view.setCurrentIndex(box.model().index(box.findText(MORE), 0))
+    QTest.keyClick(view, Key.Key_Return)
+    settle()
+    assert asked.count() == 1
+    assert box.currentData() == models[-1][0], "the choice stays"
+    assert box.itemData(activated.at(activated.count() - 1)[0]) is None
