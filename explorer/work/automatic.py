@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
+from weakref import WeakMethod
 
 from explorer.agent.keeping import Outgoing, Room, TooLarge
 from explorer.compaction.partition import is_possible
@@ -61,7 +62,8 @@ class AutomaticCompaction:
         """The entry of the last prune that happened by itself."""
         self._looked = False
         """The first request of a turn follows: the context was looked at before its message."""
-        self._guards = KeptGuards(document, self._told)
+        told = WeakMethod(self._told)  # a cycle would keep a closed session
+        self._guards = KeptGuards(document, lambda: tell() if (tell := told()) else None)
         self.asking = Asking(document)
         """Waits for a person's word, where that is wished and one attends."""
         self._unreviewed = Unreviewed(document, rules, self._guards, self.asking)

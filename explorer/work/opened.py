@@ -58,8 +58,9 @@ class OpenedSession:
         self.store = store
         self.door = door
         self.drafts = DraftMaker(store, self.key, door, templates, hub)
+        writer = self.writer  # not the session itself, which a cycle would keep after its end
         self.spending = SessionSpending(
-            store, self.key, lambda: self.writer.tree, self.payloads, door.info
+            store, self.key, lambda: writer.tree, self.payloads, door.info
         )
         """What its replies and its drafts took; ``follow`` it before it is asked."""
         self.weights: array[int] | None = None
