@@ -1,0 +1,180 @@
+"""What became of each atom that was summarized."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from explorer.audit.atoms.keys import Figure, base_name, figure, stem, terms
+from explorer.audit.atoms.model import STATEMENT_KINDS, Atom, AtomKind, Atoms
+from explorer.audit.atoms.table import AtomTable
+from explorer.audit.findings import Fate, Finding, Place
+from explorer.audit.told import NEGATION, Line, Told, figures_of
+
+SAME = 0.7
+"""The share of a statement's telling words that a line must have to say the same."""
+_CANCEL_EVERY = 512
+_BY_KEY = frozenset({AtomKind.PATH, AtomKind.SYMBOL, AtomKind.VERSION, AtomKind.URL, AtomKind.HASH})
+_SHORT_HASH = 7
+
+
+class Kept:
+    """What the kept tail says verbatim."""
+
+    def __init__(self, table: AtomTable, kept: Sequence[int]) -> None:
+        self._atoms = {(item.kind, item.key) for index in kept for item in table.entry(index).items}
+        self._mentions = table.mentions(kept)
+
+    def holds(self, atom: Atom) -> bool:
+        """Whether an atom is in the tail."""
+        if (atom.kind, atom.key) in self._atoms:
+            return True
+        return atom.kind in _BY_KEY and atom.key in self._mentions
+
+
+class Fates:
+    """Decides the fate of atoms against one summary."""
+
+    def __init__(self, told: Told, kept: Kept, atoms: Atoms, transcript: str = "") -> None:
+        self._told = told
+        self._kept = kept
+        self._transcript = transcript if any(transcript in p for p in told.parts) else ""
+        self._items: dict[AtomKind, list[tuple[str, Place]]] = {}
+        for number, item in told.items:
+            place = Place(number, item.start, item.end)
+            self._items.setdefault(item.kind, []).append((item.key, place))
+        self._keyed: dict[tuple[AtomKind, str], list[Place]] = {}
+        for kind, found in self._items.items():
+            for key, place in found:
+                self._keyed.setdefault((kind, key), []).append(place)
+        self._suffixes = _suffixes(atom.key for atom in atoms.of(AtomKind.PATH))
+        self._figures = [
+            (value, told.line_at(place), place)
+            for item, place in told.of(AtomKind.NUMBER)
+            if (value := figure(item.text))
+        ]
+
+    def findings(
+        self, atoms: Iterable[Atom], cancelled: Callable[[], bool] = lambda: False
+    ) -> list[Finding]:
+        """One finding per atom; fewer only when ``cancelled`` says so."""
+        out: list[Finding] = []
+        for number, atom in enumerate(atoms):
+            if number % _CANCEL_EVERY == 0 and cancelled():
+                return out
+            out.append(self.of(atom))
+        return out
+
+    def of(self, atom: Atom) -> Finding:
+        """The fate of one atom."""
+        exact = self._told.exact(atom.text)
+        close = () if exact else self._normalized(atom)
+        if self._kept.holds(atom):
+            return Finding(atom, Fate.KEPT, exact or close, note="The kept tail says it.")
+        if exact:
+            return Finding(atom, Fate.EXACT, exact, note="The summary says it letter for letter.")
+        if close:
+            return Finding(atom, Fate.NORMALIZED, close, note=self._spelled(close))
+        if self._transcript:
+            note = f"Not in the summary, which names the transcript {self._transcript}."
+            return Finding(atom, Fate.RECOVERABLE, note=note)
+        return Finding(
+            atom, Fate.LOST, note="Neither the summary nor the kept tail says it; the log does."
+        )
+
+    def _spelled(self, places: Sequence[Place]) -> str:
+        place = places[0]
+        part = self._told.parts[place.part].encode("utf-16-le")
+        text = part[place.start * 2 : place.end * 2].decode("utf-16-le", "replace")
+        return f"The summary says: {' '.join(text.split())[:160]}"
+
+    def _normalized(self, atom: Atom) -> tuple[Place, ...]:
+        if atom.kind in _BY_KEY:
+            return self._by_key(atom)
+        if atom.kind is AtomKind.NUMBER:
+            return self._figure(atom)
+        flat = self._told.flat(atom.key)
+        if flat:
+            return flat
+        if atom.kind is AtomKind.ERROR:
+            return self._failure(atom)
+        if atom.kind in STATEMENT_KINDS:
+            return self._statement(atom)
+        return ()
+
+    def _by_key(self, atom: Atom) -> tuple[Place, ...]:
+        found = self._keyed.get((atom.kind, atom.key))
+        if found:
+            return tuple(found)
+        if atom.kind is AtomKind.PATH:
+            return self._path(atom.key)
+        if atom.kind is AtomKind.HASH:
+            return tuple(
+                place
+                for key, place in self._items.get(AtomKind.HASH, ())
+                if min(len(key), len(atom.key)) >= _SHORT_HASH
+                and (key.startswith(atom.key) or atom.key.startswith(key))
+            )
+        if atom.kind is AtomKind.SYMBOL:
+            return self._told.flat(atom.key.lower())
+        if atom.kind is AtomKind.VERSION:
+            return self._told.flat(atom.key) or self._told.flat(f"v{atom.key}")
+        return ()
+
+    def _path(self, key: str) -> tuple[Place, ...]:
+        found = []
+        for other, place in self._items.get(AtomKind.PATH, ()):
+            is_end = key.endswith("/" + other) and self._suffixes[other] == 1
+            if is_end or (other.endswith("/" + key) and "/" in key):
+                found.append(place)
+        return tuple(found)
+
+    def _figure(self, atom: Atom) -> tuple[Place, ...]:
+        wanted = figure(atom.text)
+        if wanted is None:
+            return ()
+        return tuple(place for value, line, place in self._figures if _says(wanted, value, line))
+
+    def _failure(self, atom: Atom) -> tuple[Place, ...]:
+        head = atom.key[:60].rstrip()
+        if len(head) >= 40 and (found := self._told.flat(head)):
+            return found
+        wanted = terms(atom.text)
+        for share, line in self._told.nearest(wanted, 0.8):
+            if share >= 0.8:
+                return (self._told.place(line),)
+        return ()
+
+    def _statement(self, atom: Atom) -> tuple[Place, ...]:
+        wanted = terms(atom.text)
+        denied = NEGATION.search(atom.text) is not None
+        values = {value.value for value in figures_of(atom.text)}
+        if len(wanted) < 2:
+            return ()
+        for _share, line in self._told.nearest(wanted, SAME):
+            if line.denies == denied and values <= {value.value for value in line.figures}:
+                return (self._told.place(line),)
+        return ()
+
+
+def _suffixes(keys: Iterable[str]) -> Counter[str]:
+    """How many of the paths end with each of their ends."""
+    counts: Counter[str] = Counter()
+    for key in set(keys):
+        parts = key.split("/")
+        counts.update("/".join(parts[at:]) for at in range(len(parts)))
+        if parts[0]:
+            continue
+        counts[base_name(key)] += 0
+    return counts
+
+
+def _says(wanted: Figure, value: Figure, line: Line | None) -> bool:
+    """Whether a figure of the summary is the one that is wanted, in another spelling."""
+    if wanted.key == value.key:
+        return True
+    if abs(wanted.value - value.value) > 1e-9 * max(1.0, abs(wanted.value)):
+        return False
+    if not wanted.family or wanted.family == value.family:
+        return True
+    return line is not None and stem(wanted.family) in line.terms

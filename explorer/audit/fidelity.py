@@ -1,0 +1,173 @@
+"""How true a summary is to what it took the place of.
+
+    table = scan([*summarized, *kept], payloads.entries)
+    told = fidelity(summary, summarized, kept, table)
+
+Survival of strings is an upper bound of what a model will recall: where string search finds most
+facts of a summary, models asked for them recall few.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from explorer.audit.atoms.keys import path_key, terms
+from explorer.audit.atoms.model import Atom, AtomKind
+from explorer.audit.atoms.table import AtomTable
+from explorer.audit.claims import Sources, wrong_claims
+from explorer.audit.fates import Fates, Kept
+from explorer.audit.findings import (
+    SURVIVED,
+    Fate,
+    Fidelity,
+    FileNamed,
+    Finding,
+    KindRow,
+    Place,
+    RecencyBand,
+    RequestCheck,
+    SectionCheck,
+)
+from explorer.audit.told import Told
+from explorer.compaction.validation import FREE, Form, section_counts
+from explorer.tokens.estimate import estimate_text
+
+BANDS = 5
+_NO_FILES: Mapping[str, Sequence[int]] = {}
+
+
+def fidelity(
+    summary: str | Sequence[str],
+    summarized: Sequence[int],
+    kept: Sequence[int],
+    table: AtomTable,
+    *,
+    earlier: Sequence[int] = (),
+    form: Form = FREE,
+    changed: Mapping[str, Sequence[int]] = _NO_FILES,
+    stated_changed: Sequence[str] = (),
+    tokens_before: int = 0,
+    tokens_after: int | None = None,
+    transcript: str = "",
+    bands: int = BANDS,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Fidelity:
+    """The fidelity of a summary, or of several parts that stand for it together.
+
+    ``summarized``, ``kept``: entry indices, the summarized ones with the compaction whose summary
+    was updated; all scanned into ``table``. ``earlier``: entries that an earlier summary tells of,
+    known to the summarizer through it: what they say is not invented. ``changed``: the files that
+    calls of the summarized entries changed, with those entries. ``stated_changed``: the files
+    that the summary's ``details`` say were changed. ``tokens_after``: None counts the estimate.
+    ``transcript``: the path that a breadcrumb in the summary names.
+
+    When ``cancelled`` says so the findings end early; ask it before they are shown.
+    """
+    parts = (summary,) if isinstance(summary, str) else tuple(summary)
+    told = Told(parts)
+    atoms = table.atoms([*summarized, *kept])
+    held = frozenset(summarized)
+    asked = [atom for atom in atoms if not held.isdisjoint(atom.sources)]
+    fates = Fates(told, Kept(table, kept), atoms, transcript)
+    findings = fates.findings(asked, cancelled)
+    known = [*earlier, *summarized, *kept]
+    wrong = wrong_claims(told, Sources(table, atoms, known, known), atoms)
+    after = estimate_text("\n".join(parts)) if tokens_after is None else tokens_after
+    return Fidelity(
+        findings=(*findings, *wrong),
+        kinds=_rows(findings, wrong),
+        sections=_sections(parts, form),
+        request=_request(atoms.request, fates, told, frozenset(kept)),
+        files=_files(told, changed, stated_changed),
+        recency=_recency(findings, summarized, bands),
+        tokens_before=tokens_before,
+        tokens_after=after,
+        counts=Counter(one.fate for one in (*findings, *wrong)),
+    )
+
+
+def _rows(findings: Sequence[Finding], wrong: Sequence[Finding]) -> tuple[KindRow, ...]:
+    counts: dict[AtomKind, Counter[Fate]] = {}
+    for one in (*findings, *wrong):
+        if one.atom.stale and one.fate is not Fate.STALE:
+            continue
+        counts.setdefault(one.atom.kind, Counter())[one.fate] += 1
+    return tuple(KindRow(kind, counts[kind]) for kind in AtomKind if kind in counts)
+
+
+def _sections(parts: Sequence[str], form: Form) -> tuple[SectionCheck, ...]:
+    counts = section_counts("\n\n".join(parts), form)
+    return tuple(
+        SectionCheck(name, count, name in form.required)
+        for name, count in counts.items()
+        if count or name in form.required
+    )
+
+
+def _request(
+    atom: Atom | None, fates: Fates, told: Told, kept: frozenset[int]
+) -> RequestCheck | None:
+    if atom is None:
+        return None
+    found = fates.of(atom)
+    fate = Fate.KEPT if atom.last in kept else found.fate
+    wanted = terms(atom.text)
+    if fate in SURVIVED or not wanted:
+        overlap = 1.0
+    else:
+        all_terms = frozenset().union(*(line.terms for line in told.lines))
+        overlap = len(wanted & all_terms) / len(wanted)
+    return RequestCheck(atom, fate, overlap, found.places)
+
+
+def _files(
+    told: Told, changed: Mapping[str, Sequence[int]], stated: Sequence[str]
+) -> tuple[FileNamed, ...]:
+    """The files that calls changed and those that the summary says were, each once."""
+    by_key: dict[str, tuple[str, tuple[int, ...]]] = {
+        path_key(path): (path, tuple(entries)) for path, entries in changed.items()
+    }
+    for path in stated:
+        by_key.setdefault(path_key(path), (path, ()))
+    out = []
+    for key, (path, entries) in by_key.items():
+        places = told.exact(path) or tuple(
+            place
+            for item, place in told.of(AtomKind.PATH)
+            if item.key == key or key.endswith("/" + item.key)
+        )
+        out.append(FileNamed(path, entries, places))
+    return tuple(out)
+
+
+def _recency(
+    findings: Sequence[Finding], summarized: Sequence[int], bands: int
+) -> tuple[RecencyBand, ...]:
+    """The summarized range in stretches of as many entries each, the oldest first."""
+    if not summarized or bands < 1:
+        return ()
+    indices = sorted(summarized)
+    inside = frozenset(indices)
+    total: Counter[int] = Counter()
+    survived: Counter[int] = Counter()
+    for one in findings:
+        last = max((index for index in one.atom.sources if index in inside), default=-1)
+        if last < 0 or one.atom.stale:
+            continue
+        total[last] += 1
+        survived[last] += one.fate in SURVIVED
+    out = []
+    for number in range(min(bands, len(indices))):
+        first = number * len(indices) // min(bands, len(indices))
+        stop = (number + 1) * len(indices) // min(bands, len(indices))
+        part = indices[first:stop]
+        out.append(
+            RecencyBand(
+                part[0], part[-1], sum(total[i] for i in part), sum(survived[i] for i in part)
+            )
+        )
+    return tuple(out)
+
+
+__all__ = ["BANDS", "Place", "fidelity"]

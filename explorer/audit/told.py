@@ -1,0 +1,197 @@
+"""A summary made ready for questions: what it says, where, and in which line."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from explorer.audit.atoms.entries import Voice
+from explorer.audit.atoms.keys import Figure, figure, terms
+from explorer.audit.atoms.model import AtomKind
+from explorer.audit.atoms.scanning import Item, scan_text
+from explorer.audit.atoms.sentences import sentences
+from explorer.audit.findings import Place
+
+NEGATION = re.compile(
+    r"\b(?:no|not|never|without|avoid|cannot|can['’]?t|don['’]?t|do\s+not|mustn['’]?t|shouldn['’]?t|"
+    r"won['’]?t|isn['’]?t|aren['’]?t|doesn['’]?t|forbidden|prohibited|nobody|nothing|off[- ]limits|"
+    r"untouched|unchanged|alone|refrain|frozen|read[- ]only|only)\b",
+    re.IGNORECASE,
+)
+_MARKS = re.compile(r"[`*_\"“”'‘’]+")
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence or item of a summary; offsets in characters of its part."""
+
+    part: int
+    text: str
+    start: int
+    end: int
+    terms: frozenset[str]
+    figures: tuple[Figure, ...]
+    under: str
+    """The heading that it stands under, as it is written."""
+
+    @property
+    def denies(self) -> bool:
+        """Whether it forbids or denies something."""
+        return NEGATION.search(self.text) is not None
+
+
+class Told:
+    """One summary, in one part or several."""
+
+    def __init__(self, parts: Sequence[str]) -> None:
+        self.parts = tuple(parts)
+        self.items: list[tuple[int, Item]] = []
+        """What stands in it, with the number of its part; offsets in UTF-16 units."""
+        self.lines: list[Line] = []
+        self.mentions: set[str] = set()
+        self._flat: list[tuple[str, list[int]]] = []
+        self._by_term: dict[str, list[int]] = defaultdict(list)
+        for number, part in enumerate(self.parts):
+            found = scan_text(part, Voice.SUMMARY)
+            self.items += [(number, item) for item in found.items]
+            self.mentions |= found.mentions
+            self.lines += _lines(part, number)
+            self._flat.append(_flattened(part))
+        for at, line in enumerate(self.lines):
+            for term in line.terms:
+                self._by_term[term].append(at)
+
+    def exact(self, text: str) -> tuple[Place, ...]:
+        """Where a text stands letter for letter, not as a part of a longer word."""
+        return tuple(
+            self._place(number, start, start + len(text))
+            for number, part in enumerate(self.parts)
+            for start in _alone(part, text)
+        )
+
+    def flat(self, key: str) -> tuple[Place, ...]:
+        """Where a text stands but for case, quotes and blanks. ``key``: see ``statement_key``."""
+        found = []
+        if len(key) < 3:
+            return ()
+        for number, (text, offsets) in enumerate(self._flat):
+            found += [
+                self._place(number, offsets[at], offsets[at + len(key) - 1] + 1)
+                for at in _alone(text, key)
+            ]
+        return tuple(found)
+
+    def of(self, kind: AtomKind) -> Iterator[tuple[Item, Place]]:
+        """The things of a kind in it."""
+        for number, item in self.items:
+            if item.kind is kind:
+                yield item, Place(number, item.start, item.end)
+
+    def nearest(self, wanted: frozenset[str], least: float = 0.5) -> list[tuple[float, Line]]:
+        """The lines that share most of these terms, the best first, with the share."""
+        if not wanted:
+            return []
+        counts: Counter[int] = Counter()
+        for term in wanted:
+            counts.update(self._by_term.get(term, ()))
+        close = [
+            (shared / len(wanted), self.lines[at])
+            for at, shared in counts.items()
+            if shared / len(wanted) >= least
+        ]
+        return sorted(close, key=lambda one: (-one[0], one[1].part, one[1].start))
+
+    def place(self, line: Line) -> Place:
+        """Where a line stands, in UTF-16 units."""
+        return self._place(line.part, line.start, line.end)
+
+    def line_at(self, place: Place) -> Line | None:
+        """The line that a place is in."""
+        for line in self.lines:
+            at = self.place(line)
+            if at.part == place.part and at.start <= place.start < at.end:
+                return line
+        return None
+
+    def _place(self, number: int, start: int, end: int) -> Place:
+        part = self.parts[number]
+        if part.isascii():
+            return Place(number, start, end)
+        return Place(number, units(part, start), units(part, end))
+
+
+def units(text: str, at: int) -> int:
+    """A character offset in UTF-16 units."""
+    return at + sum(letter > "\uffff" for letter in text[:at])
+
+
+def figures_of(text: str) -> tuple[Figure, ...]:
+    """Every figure of a text, units evened."""
+    return tuple(value for part in _FIGURE.findall(text) if (value := figure(part)))
+
+
+_FIGURE = re.compile(
+    r"(?<![\w.])[~$€£]?\d[\d,_']*(?:\.\d+)?\s*(?:%|°[CF]?|[A-Za-zµμ]+(?:/[A-Za-z]+)?)?"
+)
+_HEADING = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|\*\*)(.+?)\**:?[ \t]*$", re.MULTILINE)
+
+
+def _lines(part: str, number: int) -> list[Line]:
+    headings = [(found.start(), found.group(1)) for found in _HEADING.finditer(part)]
+    out = []
+    at, under = 0, ""
+    for one in sentences(part, []):
+        while at < len(headings) and headings[at][0] <= one.start:
+            under = headings[at][1]
+            at += 1
+        out.append(
+            Line(number, one.text, one.start, one.end, terms(one.text), figures_of(one.text), under)
+        )
+    return out
+
+
+def _alone(text: str, wanted: str) -> Iterator[int]:
+    if not wanted:
+        return
+    at = text.find(wanted)
+    while at >= 0:
+        end = at + len(wanted)
+        before, after = text[at - 1 : at] if at else "", text[end : end + 1]
+        joined = (_is_word(before) and _is_word(wanted[0])) or (
+            _is_word(after) and _is_word(wanted[-1])
+        )
+        longer = wanted[-1].isdigit() and after in (".", ",") and text[end + 1 : end + 2].isdigit()
+        longer = longer or (
+            wanted[0].isdigit()
+            and before in (".", ",")
+            and at > 1
+            and text[at - 2 : at - 1].isdigit()
+        )
+        if not joined and not longer:
+            yield at
+        at = text.find(wanted, at + 1)
+
+
+def _is_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
+
+
+def _flattened(part: str) -> tuple[str, list[int]]:
+    """The text as ``statement_key`` evens it, and for each letter where it came from."""
+    letters: list[str] = []
+    offsets: list[int] = []
+    for at, letter in enumerate(part):
+        if _MARKS.match(letter):
+            continue
+        if letter.isspace():
+            if letters and letters[-1] != " ":
+                letters.append(" ")
+                offsets.append(at)
+            continue
+        for low in letter.lower():
+            letters.append(low)
+            offsets.append(at)
+    return "".join(letters), offsets
