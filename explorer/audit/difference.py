@@ -1,0 +1,268 @@
+"""Summaries of one place: aligned by section, their words marked, atoms won and lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from explorer.audit.atoms.model import Atom, AtomKind
+from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Finding
+from explorer.audit.gravity import gravity
+from explorer.audit.sections import Section, sections_of
+from explorer.session.word_difference import Piece, differing
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A summary that is compared, with what is known of how it came to be."""
+
+    name: str
+    summary: str
+    tokens: int = -1
+    """Of the summary; -1 when it was not counted."""
+    tokens_after: int = -1
+    """Of the context with it; -1 when that is not known."""
+    cost: float | None = None
+    """Dollars; None when no price is known."""
+    elapsed_ms: float = 0.0
+    """How long it took; 0 when that was not recorded."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What it was made with, by name, in words."""
+    fidelity: Fidelity | None = None
+    """None where it was not audited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one summary has in a section."""
+
+    pieces: tuple[Piece, ...]
+    """Its text; ``differs`` where the reference has not said it. Of the reference: where nobody
+    else has."""
+    times: int
+    """How often the summary has this heading: 1 is right."""
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(piece.text for piece in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRow:
+    """One section across all summaries."""
+
+    title: str
+    cells: tuple[Cell | None, ...]
+    """One per candidate; None where it has no such section."""
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether all say the same."""
+        texts = {None if cell is None else " ".join(cell.text.split()) for cell in self.cells}
+        return len(texts) == 1
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Candidates that lack it."""
+        return tuple(at for at, cell in enumerate(self.cells) if cell is None)
+
+    @property
+    def repeated(self) -> tuple[int, ...]:
+        """Candidates that have its heading more than once."""
+        return tuple(at for at, cell in enumerate(self.cells) if cell and cell.times > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class AtomRow:
+    """An atom that does not fare alike in all summaries."""
+
+    atom: Atom
+    fates: tuple[Fate | None, ...]
+    """One per candidate; None where it was not summarized: the kept tail still says it, or it was
+    not said yet. Of what a summary states wrongly: None where another one does not."""
+    findings: tuple[Finding | None, ...]
+
+    def survives(self, at: int) -> bool:
+        """Whether the model still sees it rightly with a candidate."""
+        fate = self.fates[at]
+        return fate is None or fate in SURVIVED
+
+    def won(self, at: int, reference: int = 0) -> bool:
+        """Whether a candidate has it where the reference has not."""
+        return self.survives(at) and not self.survives(reference)
+
+    def lost(self, at: int, reference: int = 0) -> bool:
+        """Whether a candidate has lost it where the reference has it."""
+        return self.won(reference, at)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Summaries side by side; the reference is the one that the others are held against."""
+
+    candidates: tuple[Candidate, ...]
+    reference: int
+    sections: tuple[SectionRow, ...]
+    atoms: tuple[AtomRow, ...]
+    """Those that fare otherwise in one than in another, the gravest first."""
+    settings: tuple[tuple[str, tuple[str, ...]], ...]
+    """What they were made with, name by name, one value per candidate; empty for unknown."""
+
+    def won(self, at: int) -> tuple[AtomRow, ...]:
+        """What a candidate has and the reference lacks."""
+        return tuple(row for row in self.atoms if row.won(at, self.reference))
+
+    def lost(self, at: int) -> tuple[AtomRow, ...]:
+        """What a candidate lacks and the reference has."""
+        return tuple(row for row in self.atoms if row.lost(at, self.reference))
+
+    @property
+    def settings_apart(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Those settings that are not the same for all."""
+        return tuple((name, values) for name, values in self.settings if len(set(values)) > 1)
+
+
+def difference(candidates: Sequence[Candidate], reference: int = 0) -> Difference:
+    """Compare summaries. Raises ValueError for fewer than two, and for a reference that is none."""
+    if len(candidates) < 2:
+        raise ValueError("Two summaries at least are needed for a comparison.")
+    if not 0 <= reference < len(candidates):
+        raise ValueError(f"There is no candidate {reference}.")
+    return Difference(
+        tuple(candidates),
+        reference,
+        align([one.summary for one in candidates], reference),
+        _atoms(candidates),
+        _settings(candidates),
+    )
+
+
+# sections -----------------------------------------------------------------------------------------
+
+
+def align(summaries: Sequence[str], reference: int = 0) -> tuple[SectionRow, ...]:
+    """The sections of summaries, matched by their headings: in the reference's order, what only
+    others have behind what it follows there."""
+    all_of = [_merged(sections_of(summary)) for summary in summaries]
+    rows: list[dict[int, tuple[Section, int]]] = []
+    order = [reference, *(at for at in range(len(summaries)) if at != reference)]
+    for at in order:
+        last = -1
+        for section, times in all_of[at]:
+            found = _matching(rows, at, section)
+            if found < 0:
+                found = last + 1
+                rows.insert(found, {})
+            rows[found][at] = (section, times)
+            last = found
+    return tuple(_row(row, len(summaries), reference) for row in rows)
+
+
+def _merged(sections: Sequence[Section]) -> list[tuple[Section, int]]:
+    """Sections under the same headings put together, with how often the heading is there."""
+    found: dict[str, tuple[Section, int]] = {}
+    for one in sections:
+        if one.path not in found:
+            found[one.path] = one, 1
+            continue
+        first, times = found[one.path]
+        text = f"{first.text}\n\n{one.text}".strip()
+        merged = Section(
+            first.title, first.path, first.level, first.start, first.body, one.end, text
+        )
+        found[one.path] = merged, times + 1
+    return list(found.values())
+
+
+def _matching(rows: Sequence[Mapping[int, tuple[Section, int]]], at: int, wanted: Section) -> int:
+    """The row whose sections stand under the same headings, else under one of the same name."""
+    free = [number for number, row in enumerate(rows) if at not in row]
+    for alike in (
+        lambda other: other.path == wanted.path,
+        lambda other: bool(wanted.key) and other.key == wanted.key,
+    ):
+        for number in free:
+            if any(alike(section) for section, _ in rows[number].values()):
+                return number
+    return -1
+
+
+def _row(row: Mapping[int, tuple[Section, int]], count: int, reference: int) -> SectionRow:
+    title = next(iter(row.values()))[0].title
+    texts = {at: section.text for at, (section, _) in row.items()}
+    marked = marks([texts.get(at) for at in range(count)], reference)
+    return SectionRow(
+        title,
+        tuple(
+            None if pieces is None else Cell(pieces, row[at][1]) for at, pieces in enumerate(marked)
+        ),
+    )
+
+
+def marks(texts: Sequence[str | None], reference: int) -> list[tuple[Piece, ...] | None]:
+    """Texts in pieces, marked where the reference does not say it; the reference, where nobody
+    else does. None stays None, and is nothing that others could say."""
+    base = texts[reference]
+    found: list[tuple[Piece, ...] | None] = []
+    alone: list[bool] | None = None
+    for at, text in enumerate(texts):
+        if text is None or at == reference:
+            found.append(None)
+            continue
+        mine, theirs = differing(base or "", text)
+        found.append(theirs)
+        if base is not None:
+            flags = [piece.differs for piece in mine for _ in piece.text]
+            alone = flags if alone is None else [a and b for a, b in zip(alone, flags, strict=True)]
+    if base is not None:
+        found[reference] = _by_flags(base, alone if alone is not None else [True] * len(base))
+    return found
+
+
+def _by_flags(text: str, flags: Sequence[bool]) -> tuple[Piece, ...]:
+    pieces: list[Piece] = []
+    start = 0
+    for at in range(1, len(text) + 1):
+        if at == len(text) or flags[at] != flags[start]:
+            pieces.append(Piece(text[start:at], flags[start]))
+            start = at
+    return tuple(pieces)
+
+
+# atoms --------------------------------------------------------------------------------------------
+
+_Key = tuple[AtomKind, str, bool]
+
+
+def _atoms(candidates: Sequence[Candidate]) -> tuple[AtomRow, ...]:
+    """Nothing where one of them was not audited: what is not known is not compared."""
+    if any(one.fidelity is None for one in candidates):
+        return ()
+    by_key: dict[_Key, list[Finding | None]] = {}
+    for at, candidate in enumerate(candidates):
+        for finding in candidate.fidelity.findings if candidate.fidelity else ():
+            if finding.atom.stale and finding.fate not in STATED_WRONGLY:
+                continue
+            key = finding.atom.kind, finding.atom.key, finding.fate in STATED_WRONGLY
+            row = by_key.setdefault(key, [None] * len(candidates))
+            if row[at] is None:
+                row[at] = finding
+    rows = []
+    for found in by_key.values():
+        fates = tuple(None if one is None else one.fate for one in found)
+        first = next(one for one in found if one is not None)
+        row = AtomRow(first.atom, fates, tuple(found))
+        if len({row.survives(at) for at in range(len(candidates))}) > 1:
+            rows.append(row)
+    return tuple(sorted(rows, key=_grave))
+
+
+def _grave(row: AtomRow) -> tuple[int, int]:
+    worst = min(gravity(one) for one in row.findings if one is not None)
+    return worst, -row.atom.last
+
+
+def _settings(candidates: Sequence[Candidate]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    names = dict.fromkeys(name for one in candidates for name in one.settings)
+    return tuple((name, tuple(one.settings.get(name, "") for one in candidates)) for name in names)

@@ -1,0 +1,98 @@
+"""The summaries of one session after each other: what each one added, dropped and changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from explorer.audit.atoms import Atom, AtomKind, extract
+from explorer.audit.difference import Candidate, SectionRow, align
+
+
+@dataclass(frozen=True, slots=True)
+class SectionDrift:
+    """A section from one summary to the next."""
+
+    row: SectionRow
+    """The earlier one's cell first, the later one's second."""
+
+    @property
+    def change(self) -> str:
+        """``added``, ``dropped``, ``changed`` or ``same``."""
+        before, after = self.row.cells
+        if before is None:
+            return "added"
+        if after is None:
+            return "dropped"
+        return "same" if self.row.is_equal else "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From one summary to the next."""
+
+    earlier: Candidate
+    later: Candidate
+    sections: tuple[SectionDrift, ...]
+    added: tuple[Atom, ...]
+    """Atoms that only the later summary has."""
+    dropped: tuple[Atom, ...]
+    """Atoms that only the earlier summary has."""
+    kept: int
+    """Atoms that both have."""
+
+    def count(self, kind: AtomKind) -> tuple[int, int]:
+        """How many atoms of a kind were added and dropped."""
+        return (
+            sum(atom.kind is kind for atom in self.added),
+            sum(atom.kind is kind for atom in self.dropped),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Summaries in the order in which they were made, and the way from each to the next."""
+
+    summaries: tuple[Candidate, ...]
+    steps: tuple[Step, ...]
+    """One fewer than the summaries."""
+    kinds: tuple[Mapping[AtomKind, int], ...]
+    """Per summary: how many atoms of each kind it holds."""
+    from_first: tuple[float, ...]
+    """Per summary: the share of the first one's atoms that it still holds, 0 to 1."""
+
+
+def drift(summaries: Sequence[Candidate]) -> Drift:
+    """How summaries of one session drift; of fewer than two there are no steps."""
+    atoms = [_atoms_of(one.summary) for one in summaries]
+    steps = tuple(
+        _step(summaries[at], summaries[at + 1], atoms[at], atoms[at + 1])
+        for at in range(len(summaries) - 1)
+    )
+    first = set(atoms[0]) if atoms else set()
+    return Drift(
+        tuple(summaries),
+        steps,
+        tuple(Counter(kind for kind, _ in found) for found in atoms),
+        tuple(len(first & set(found)) / len(first) if first else 1.0 for found in atoms),
+    )
+
+
+_Keyed = dict[tuple[AtomKind, str], Atom]
+
+
+def _atoms_of(summary: str) -> _Keyed:
+    found = extract([{"type": "compaction", "summary": summary}])
+    return {(atom.kind, atom.key): atom for atom in found}
+
+
+def _step(earlier: Candidate, later: Candidate, before: _Keyed, after: _Keyed) -> Step:
+    return Step(
+        earlier,
+        later,
+        tuple(SectionDrift(row) for row in align([earlier.summary, later.summary])),
+        tuple(atom for key, atom in after.items() if key not in before),
+        tuple(atom for key, atom in before.items() if key not in after),
+        len(before.keys() & after.keys()),
+    )
