@@ -34,6 +34,7 @@ COMMANDS = {
     "branch": "compacting",
     "prune": "pruning",
     "replay": "replaying",
+    "what-if": "what_if",
     "extensions": "extending",
     "profiles": "profiles",
     "settings": "settings",
@@ -228,6 +229,7 @@ def _add_compacting(commands: Commands) -> None:
         _compaction(command)
         _common(command)
     _add_replay(replay)
+    _add_what_if(commands)
     branch.add_argument("--to", required=True, metavar="ENTRY", help="where to go")
     branch.add_argument("--no-summary", action="store_true", help="only move the leaf")
     for command in (compact, branch):
@@ -249,6 +251,29 @@ def _add_replay(replay: argparse.ArgumentParser) -> None:
     replay.set_defaults(model=None, endpoint="", instructions="")
     replay.add_argument("--keep", action="store_true", help="keep what was played as a session")
     _common(replay)
+
+
+def _add_what_if(commands: Commands) -> None:
+    walk = commands.add_parser(
+        "what-if", help="what a session would have come to under other rules, without a model"
+    )
+    _session(walk)
+    walk.add_argument(
+        "--profile", action="append", metavar="NAME", help="rules to walk it under; may be given "
+        "several times (default: every profile that comes along)",
+    )  # fmt: skip
+    walk.add_argument("--keep-recent", type=int, metavar="N", help="tokens kept verbatim")
+    walk.add_argument("--reserve", type=int, metavar="N", help="tokens kept free for the answer")
+    walk.add_argument("--window", type=int, metavar="N", help="context window in tokens")
+    walk.add_argument("--prices", metavar="MODEL", help="what it would cost with this model")
+    walk.add_argument(
+        "--summary-share", type=float, metavar="S", help="share of what a summary tells that it "
+        "is taken to have (default: as in the session's own compactions)",
+    )  # fmt: skip
+    walk.add_argument(
+        "--sweep", action="store_true", help="a grid over both sizes, under the first profile"
+    )
+    _common(walk)
 
 
 def _add_pruning(commands: Commands) -> None:

@@ -88,7 +88,7 @@ def _axis(most: int, own: int, steps: int) -> tuple[int, ...]:
 def _rounded(value: float) -> int:
     """To two figures, as a person would choose it."""
     whole = round(value)
-    unit = 10 ** max(0, len(str(whole)) - 2)
+    unit = int(10 ** max(0, len(str(whole)) - 2))
     return max(1, round(whole / unit) * unit)
 
 
