@@ -1,0 +1,185 @@
+"""The fidelity of a session's summaries: of those it holds, and of drafts before their commit.
+
+Reads payloads and takes its time: all of it is meant for a worker thread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from explorer.audit.atoms import NO_TABLE, ScanCancelled, scan
+from explorer.audit.fidelity import fidelity
+from explorer.audit.findings import Fidelity
+from explorer.audit.recorded import changed_files, compactions_on_path, recorded
+from explorer.compaction.partition import Partition
+from explorer.compaction.prepare import Preparation
+from explorer.compaction.validation import FREE, SECTION_SETS, Form, section_counts
+from explorer.session.kinds import Kind
+from explorer.session.text import text_of
+from explorer.tokens.estimate import estimate_text
+from explorer.work.opened import OpenedSession
+
+OnProgress = Callable[[int, int], None]
+"""Called in the worker with entries done and entries in all."""
+IsCancelled = Callable[[], bool]
+_TRANSCRIPT = re.compile(r"(?:/|\b[A-Za-z]:\\)[^\s\"'`<>]*transcripts[/\\][^\s\"'`<>]+")
+
+
+def _never() -> bool:
+    return False
+
+
+def _say_nothing(_done: int, _total: int) -> None:
+    """For audits that nobody waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """A summary and what became of what it took the place of."""
+
+    name: str
+    """What it is called: ``compaction #12``, ``draft``."""
+    entry: int
+    """The compaction; -1 of a draft."""
+    summary: str
+    fidelity: Fidelity
+    leaf: int
+    """The entry below which the compaction stands, or would."""
+
+
+class Auditor:
+    """Audits one opened session; what was read once is kept. Any thread, one at a time."""
+
+    def __init__(self, document: OpenedSession) -> None:
+        self._document = document
+        self._table = NO_TABLE
+        self._found: dict[int, Audited] = {}
+
+    def compaction(
+        self,
+        entry: int,
+        cancelled: IsCancelled = _never,
+        progress: OnProgress = _say_nothing,
+    ) -> Audited:
+        """The audit of a compaction of the session. Raises ScanCancelled, and what reading
+        payloads raises."""
+        if entry in self._found:
+            return self._found[entry]
+        document = self._document
+        made = recorded(document.tree, entry)
+        summary = _summary_of(document, entry)
+        self._scan((*made.earlier, *made.summarized, *made.kept), cancelled, progress)
+        found = fidelity(
+            summary,
+            made.summarized,
+            made.kept,
+            self._table,
+            earlier=made.earlier,
+            form=form_in(summary),
+            changed=made.changed,
+            stated_changed=made.stated_changed,
+            tokens_before=_tokens(document, made.summarized),
+            tokens_after=estimate_text(summary),
+            transcript=_transcript_in(summary),
+            cancelled=cancelled,
+        )
+        if cancelled():
+            raise ScanCancelled
+        above = document.tree.columns.parent[entry]
+        audited = Audited(f"compaction #{entry}", entry, summary, found, above)
+        self._found[entry] = audited
+        return audited
+
+    def draft(
+        self,
+        shown: Partition,
+        summary: str,
+        name: str = "draft",
+        cancelled: IsCancelled = _never,
+        progress: OnProgress = _say_nothing,
+    ) -> Audited:
+        """The audit of a summary that was not committed, of what a preview shows. Raises as
+        ``compaction`` does, and ValueError when the preview refuses."""
+        prepared = shown.preparation
+        if not isinstance(prepared, Preparation):
+            raise ValueError(prepared.reason)
+        path = shown.path.indices()
+        before = {prepared.previous_compaction} - {-1}
+        summarized = sorted({*path[prepared.boundary : prepared.cut], *before})
+        kept = [index for index in path[prepared.cut :] if index not in before]
+        earlier = [index for index in path[: prepared.boundary] if index not in before]
+        document = self._document
+        self._scan((*earlier, *summarized, *kept), cancelled, progress)
+        found = fidelity(
+            summary,
+            summarized,
+            kept,
+            self._table,
+            earlier=earlier,
+            form=form_in(summary),
+            changed=changed_files(document.tree, summarized),
+            stated_changed=prepared.modified_files,
+            tokens_before=_tokens(document, summarized),
+            tokens_after=estimate_text(summary),
+            transcript=_transcript_in(summary),
+            cancelled=cancelled,
+        )
+        if cancelled():
+            raise ScanCancelled
+        return Audited(name, -1, summary, found, prepared.leaf)
+
+    def generations(
+        self,
+        leaf: int,
+        cancelled: IsCancelled = _never,
+        progress: OnProgress = _say_nothing,
+    ) -> tuple[Audited, ...]:
+        """The audits of all compactions on the path to an entry, the first one first."""
+        tree = self._document.tree
+        if leaf < 0:
+            return ()
+        self._scan(tree.path(leaf).indices(), cancelled, progress)
+        return tuple(self.compaction(entry, cancelled) for entry in compactions_on_path(tree, leaf))
+
+    def _scan(self, entries: Sequence[int], cancelled: IsCancelled, progress: OnProgress) -> None:
+        payloads = self._document.payloads
+        self._table = scan(
+            entries, payloads.entries, self._table, cancelled=cancelled, progress=progress
+        )
+
+
+def summary_text(document: OpenedSession, entry: int) -> str:
+    """The summary that a compaction or a branch summary holds; empty of any other entry."""
+    kind = document.tree.kind(entry)
+    return _summary_of(document, entry) if kind in (Kind.COMPACTION, Kind.BRANCH_SUMMARY) else ""
+
+
+def form_in(summary: str) -> Form:
+    """The form that a summary follows: the one of which it has most, ``FREE`` when it has less
+    than half of any."""
+    best, most = FREE, 0.5
+    for forms in SECTION_SETS.values():
+        form = forms["history"]
+        counts = section_counts(summary, form)
+        have = sum(counts[name] > 0 for name in form.required) / len(form.required)
+        if have > most:
+            best, most = form, have
+    return best
+
+
+def _summary_of(document: OpenedSession, entry: int) -> str:
+    return text_of(document.entry(entry).get("summary"))
+
+
+def _tokens(document: OpenedSession, entries: Sequence[int]) -> int:
+    """Tokens of entries by the estimate, which the summary is measured by too."""
+    estimate = document.tree.columns.estimate
+    return sum(estimate[index] for index in entries)
+
+
+def _transcript_in(summary: str) -> str:
+    """The path of a transcript that a breadcrumb names; empty for none."""
+    found = _TRANSCRIPT.search(summary)
+    return found.group() if found else ""
