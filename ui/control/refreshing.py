@@ -224,9 +224,12 @@ class RefreshControl(QObject):
         reserve = limits.window - limits.threshold
         window.context.set_limits(limits.window, reserve, self._desk.profile)
         mark = mark_of(self._desk.profile, settings, model.window)
-        window.header.gauge.set_context(
-            size.tokens, limits.window, mark.tokens, size.source, mark.about
-        )  # fmt: skip
+        tokens, source = size.tokens, size.source
+        if self._desk.profile.prompt_budget is not None:
+            # Such a prompt is measured by its own count, whatever a provider reported before.
+            tokens = document.counted_size(self._desk.profile)
+            source = "estimate" if document.weights_for(self._desk.profile) is None else "tokenizer"
+        window.header.gauge.set_context(tokens, limits.window, mark.tokens, source, mark.about)
         window.compaction.setup.budget.set_model_window(model.window or 0)
         window.saved.setText("● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")

@@ -64,6 +64,15 @@ async def test_the_tab_is_there_for_profiles_that_keep_prompts_within_a_budget(
     assert not live.window.inspector.isTabVisible(PROMPT)
 
 
+async def test_the_gauge_shows_the_count_that_such_a_prompt_is_measured_by(house: House) -> None:
+    """One metric per decision: a provider's earlier figure does not decide here."""
+    live = await copilot(house)
+    document, profile = live.document, live.session.desk.profile
+    assert document.context_size(profile).tokens != document.counted_size(profile)
+    told = live.window.header.gauge.accessibleDescription()
+    assert f"{document.counted_size(profile):,}" in told
+
+
 async def test_a47_a_summary_made_ahead_is_seen_and_applied(
     house: House, server: ChatServer
 ) -> None:
