@@ -1,0 +1,208 @@
+"""A stored branch summary looked at again: what it tells, what it leaves out, who sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from explorer.audit.provenance import Known, Provenance
+from explorer.compaction.branches import prepare_branch
+from explorer.compaction.path_view import CONTEXT_MASK
+from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.reasons import count_text, tokens_text
+from explorer.session.context import context_at
+from explorer.session.kinds import Flag, Kind
+from explorer.session.tree import SessionTree
+
+_FAILED = int(Flag.ERROR | Flag.ABORTED)
+_HIDDEN = int(Flag.HIDDEN)
+_REPLIES = (Kind.ASSISTANT, Kind.CUSTOM_MESSAGE, Kind.CUSTOM_ROLE)
+
+
+class Origin(StrEnum):
+    """Whether the place where the branch was left can be found."""
+
+    FOUND = "found"
+    MISSING = "missing"
+    """The entry names one that is not in this session."""
+    IS_TARGET = "is-target"
+    """It names the place where the summary itself was put, as older agents wrote it (A35)."""
+    ON_PATH = "on-path"
+    """It names an entry above the summary: nothing was left."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchAudit:
+    """What a branch summary stands for. Entries are indices, sizes tokens."""
+
+    entry: int
+    origin: Origin
+    left_at: int
+    """Where the branch was left, or -1."""
+    placed_below: int
+    """The entry under which the summary was put: where the new branch starts (A34)."""
+    ancestor: int
+    """The deepest entry of both branches, or -1."""
+    left: tuple[int, ...]
+    """All entries left behind, oldest first."""
+    included: tuple[int, ...]
+    """Those that the summarizer was told."""
+    left_out: tuple[int, ...]
+    """Messages that did not fit the budget: nothing that the new branch sees tells of them."""
+    not_told: tuple[int, ...]
+    """Messages that are left out by rule: results, and what failed or was hidden."""
+    failed_told: tuple[int, ...]
+    """Failed or hidden messages that were told all the same (E10)."""
+    tokens: int
+    """Of what was told."""
+    budget: int
+    """0 is no limit."""
+    seen: tuple[int, ...]
+    """What a model sees right below the summary, the summary last."""
+    is_empty: bool
+    known: Known
+    """How it is known what was told."""
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """What the new branch knows nothing of, although it was to be told."""
+        return self.included + self.left_out if self.is_empty else self.left_out
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The audit in sentences, for a panel and a report."""
+        return tuple(_sentences(self))
+
+
+def branch_audit(
+    tree: SessionTree,
+    entry: int,
+    profile: Profile,
+    settings: Settings,
+    recorded: Collection[int] | None = None,
+) -> BranchAudit:
+    """Look at the branch summary ``entry`` again, by the rules of ``profile`` and the window of
+    ``settings``. ``recorded``: the entries of its request, where it was written down.
+
+    Raises ValueError when the entry is no branch summary.
+    """
+    facts = tree.columns.branches.get(entry)
+    if facts is None:
+        raise ValueError(f"entry #{entry} is no branch summary")
+    target = tree.columns.parent[entry]
+    left_at = tree.index_of(facts.from_id)
+    origin = _origin(tree, entry, target, left_at)
+    seen = tuple(context_at(tree, entry).messages)
+    empty = bool(tree.columns.flags[entry] & Flag.EMPTY_SUMMARY)
+    if origin is not Origin.FOUND:
+        told = "The file does not tell where the branch was left, so not what was told either."
+        known = Known(Provenance.UNREADABLE, told)
+        return BranchAudit(
+            entry, origin, left_at, target, -1, (), (), (), (), (), 0, 0, seen, empty, known
+        )  # fmt: skip
+    found = prepare_branch(tree, left_at, target, profile, settings)
+    messages = tuple(found.messages) if recorded is None else tuple(sorted(recorded))
+    left_out, not_told = _others(tree, found.entries, messages, profile)
+    failed = tuple(e for e in messages if _is_failed(tree, e))
+    return BranchAudit(
+        entry=entry,
+        origin=origin,
+        left_at=left_at,
+        placed_below=target,
+        ancestor=found.common_ancestor,
+        left=tuple(found.entries),
+        included=messages,
+        left_out=left_out,
+        not_told=not_told,
+        failed_told=failed if profile.branch_replies == "all" or recorded is not None else (),
+        tokens=found.total_tokens,
+        budget=found.budget,
+        seen=seen,
+        is_empty=empty,
+        known=_known(profile, recorded is not None),
+    )
+
+
+def _known(profile: Profile, is_recorded: bool) -> Known:
+    if is_recorded:
+        return Known(Provenance.EXACT, "The request that went to the summarizer was recorded.")
+    return Known(
+        Provenance.INFERRED,
+        f"By the rules and default sizes of {profile.title}: the file has the summary alone.",
+    )
+
+
+def _origin(tree: SessionTree, entry: int, target: int, left_at: int) -> Origin:
+    if left_at < 0:
+        return Origin.MISSING
+    if left_at == target:
+        return Origin.IS_TARGET
+    return Origin.ON_PATH if tree.is_ancestor(left_at, entry) else Origin.FOUND
+
+
+def _is_failed(tree: SessionTree, entry: int) -> bool:
+    kind, flags = tree.columns.kind[entry], tree.columns.flags[entry]
+    return kind in _REPLIES and bool(flags & (_FAILED | _HIDDEN))
+
+
+def _others(
+    tree: SessionTree, left: list[int], told: tuple[int, ...], profile: Profile
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Messages that were not told: for want of room, and by rule."""
+    kinds, inside = tree.columns.kind, set(told)
+    left_out, not_told = [], []
+    for entry in left:
+        kind = kinds[entry]
+        if entry in inside or not (CONTEXT_MASK[kind] or kind == Kind.COMPACTION):
+            continue
+        excluded = tree.columns.flags[entry] & (Flag.EXCLUDED | Flag.EMPTY_SUMMARY)
+        clean = profile.branch_replies == "clean" and _is_failed(tree, entry)
+        by_rule = kind == Kind.TOOL_RESULT or excluded or clean
+        (not_told if by_rule else left_out).append(entry)
+    return tuple(left_out), tuple(not_told)
+
+
+def _sentences(it: BranchAudit) -> list[str]:
+    where = f"It was put below #{it.placed_below}" if it.placed_below >= 0 else "It starts a path"
+    placed = f"{where}, where the new branch starts; a model sees it there as its newest message."
+    if it.origin is not Origin.FOUND:
+        why = {
+            Origin.MISSING: "The entry where the branch was left is not in this session.",
+            Origin.IS_TARGET: (
+                "The entry names the place where it was put, as older agents wrote it, and not "
+                "where the branch was left."
+            ),
+            Origin.ON_PATH: "It names an entry of its own path: no branch was left there.",
+        }[it.origin]
+        return [why + " What it tells cannot be compared with anything.", placed]
+    both = f"Both branches share all up to #{it.ancestor}." if it.ancestor >= 0 else (
+        "The two branches share nothing."
+    )  # fmt: skip
+    said = [
+        f"{both} {count_text(len(it.left), 'entry')} were left behind, down to #{it.left_at}.",
+        f"{count_text(len(it.included), 'message')} of them, {tokens_text(it.tokens)} tokens, "
+        f"were told to the summarizer{_room(it)}.",
+    ]
+    if it.left_out:
+        said.append(
+            f"{count_text(len(it.left_out), 'message')} did not fit, the oldest: the new branch "
+            f"knows nothing of them (#{it.left_out[0]} to #{it.left_out[-1]})."
+        )
+    if it.not_told:
+        said.append(
+            f"{count_text(len(it.not_told), 'message')} are left out by rule: a branch summary is "
+            "told of calls and not of their results, nor of what failed or was hidden."
+        )
+    if it.failed_told:
+        said.append(
+            f"{count_text(len(it.failed_told), 'message')} that failed or were hidden were told as "
+            "if they counted."
+        )
+    if it.is_empty:
+        said.append("The summary is empty: the new branch knows nothing of what was left.")
+    return [*said, placed]
+
+
+def _room(it: BranchAudit) -> str:
+    return f", newest first within {tokens_text(it.budget)}" if it.budget else ""

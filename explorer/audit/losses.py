@@ -1,0 +1,342 @@
+"""Losses found in a session: what its compactions and branch summaries dropped, and why.
+
+Most of them are known bugs of agents: a kept range that the next compaction starts after, a
+summary that the next one does not go on with, a boundary that a fork did not take along. They are
+found from what the file records; how sure that is, each loss says itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from explorer.audit.branch_audit import Origin, branch_audit
+from explorer.audit.generations import (
+    BROKEN,
+    Boundary,
+    Generation,
+    Generations,
+    ReadEntries,
+    RecordedInputs,
+)
+from explorer.audit.loss import Gravity, Loss, LossKind, Repair
+from explorer.audit.pairing import unpaired
+from explorer.audit.provenance import Known, Provenance
+from explorer.audit.replay import generations_of
+from explorer.audit.rules import broken_words
+from explorer.audit.summary_faults import summary_faults
+from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.reasons import count_text, tokens_text
+from explorer.session.kinds import Kind
+from explorer.session.tree import SessionTree
+
+__all__ = ["Gravity", "Loss", "LossKind", "Repair", "find_losses", "lost_line"]
+
+NOTES_SHARE = 4
+"""Notes that take more than one part in so many of what was to be kept are told of."""
+
+_CORRECTED = "The corrected rules start the next compaction where the last one kept from."
+
+
+def find_losses(
+    tree: SessionTree,
+    leaf: int,
+    profile: Profile,
+    *,
+    settings: Settings | None = None,
+    read: ReadEntries | None = None,
+    recorded: RecordedInputs | None = None,
+    weights: Sequence[int] | None = None,
+    found: Generations | None = None,
+) -> tuple[Loss, ...]:
+    """All losses on the path to ``leaf``, in the order in which they happened; see ``ledger_at``
+    for the arguments. ``found``: the path's compactions, where they were replayed already."""
+    sizes = settings or Settings.of(profile)
+    if found is None:
+        found = generations_of(tree, leaf, profile, read=read, recorded=recorded, weights=weights)
+    look = _Look(tree, found, sizes, read, recorded or {})
+    losses = [*look.compactions(), *look.branches(), *look.pairs()]
+    return tuple(sorted(losses, key=lambda loss: (loss.at, -loss.gravity)))
+
+
+def lost_line(losses: Iterable[Loss], compaction: int) -> str:
+    """What a compaction lost, in a line for a notice; empty for nothing."""
+    gone = [one for one in losses if one.at == compaction and one.gravity is Gravity.LOST]
+    if not gone:
+        return ""
+    entries = {entry for one in gone for entry in one.entries}
+    tokens = sum(one.tokens for one in gone)
+    what = count_text(len(entries), "entry") if entries else gone[0].title.lower()
+    size = f" ({tokens_text(tokens)} tokens)" if tokens else ""
+    return f"{what}{size} neither kept nor summarized: {gone[0].title.lower()}."
+
+
+@dataclass
+class _Look:
+    tree: SessionTree
+    found: Generations
+    settings: Settings
+    read: ReadEntries | None
+    recorded: RecordedInputs
+
+    def compactions(self) -> Iterator[Loss]:
+        looks: tuple[Callable[[Generation], Loss | None], ...] = (
+            self._dropped, self._chain, self._boundary, self._left_out, self._empty_input,
+            self._in_a_row, self._grew, self._told_twice, self._notes,
+        )  # fmt: skip
+        for each in self.found.all:
+            for look in looks:
+                loss = look(each)
+                if loss is not None:
+                    yield loss
+            yield from self._summary(each)
+
+    # what a compaction dropped ------------------------------------------------------------------
+
+    def _sent(self, positions: range) -> list[int]:
+        view = self.found.view
+        if not positions:
+            return []
+        return view.entries(positions.start, positions.stop, view.sent)
+
+    def _weight(self, entries: Iterable[int]) -> int:
+        view = self.found.view
+        return sum(view.weights[view.path.position(entry)] for entry in entries)
+
+    def _loss(
+        self,
+        kind: LossKind,
+        gravity: Gravity,
+        at: int,
+        entries: Sequence[int],
+        cause: str,
+        prevention: str,
+        repairs: tuple[Repair, ...],
+        known: Known,
+        tokens: int = -1,
+    ) -> Loss:
+        weight = self._weight(entries) if tokens < 0 else tokens
+        return Loss(
+            kind, gravity, at, tuple(entries), weight, cause, prevention, repairs, *known
+        )  # fmt: skip
+
+    def _dropped(self, it: Generation) -> Loss | None:
+        entries = self._sent(it.dropped) if it.previous else []
+        if not entries:
+            return None
+        before = self.found.all[it.previous - 1].compaction
+        weight = tokens_text(self._weight(entries))
+        return self._loss(
+            LossKind.KEPT_RANGE_DROPPED, Gravity.LOST, it.compaction, entries,
+            f"Compaction #{before} kept {count_text(len(entries), 'message')} ({weight} tokens, "
+            f"#{entries[0]} to #{entries[-1]}) word for word. Compaction #{it.compaction} started "
+            "after that one: it neither summarized nor kept them.",
+            _CORRECTED,
+            (Repair.PIN, Repair.RULES, Repair.CUT, Repair.INSTRUCTION),
+            Known(it.provenance, it.basis),
+        )  # fmt: skip
+
+    def _chain(self, it: Generation) -> Loss | None:
+        if not it.previous or it.carries_previous:
+            return None
+        before = self.found.all[it.previous - 1].compaction
+        lane = self.found.lanes[it.number - 1]
+        told = [run for run in lane if run.told and run.state == 1]
+        entries = [e for run in told for e in self._sent(range(run.start, run.stop))]
+        return self._loss(
+            LossKind.PREVIOUS_SUMMARY_DROPPED, Gravity.LOST, it.compaction, entries,
+            f"Only the first part of a split turn was summarized by #{it.compaction}, and such a "
+            f"pass does not go on with the summary before: what #{before} told of "
+            f"{count_text(len(entries), 'message')} is in nothing that the model sees.",
+            "The corrected rules carry the previous summary over word for word.",
+            (Repair.RULES, Repair.CUT, Repair.PIN),
+            Known(it.provenance, it.basis),
+        )  # fmt: skip
+
+    def _boundary(self, it: Generation) -> Loss | None:
+        if it.boundary not in BROKEN:
+            return None
+        name = self.tree.columns.compactions[it.compaction].first_kept_id
+        entries = self._sent(range(it.meant_from, it.kept_from))
+        weight = tokens_text(self._weight(entries))
+        kept = f"About {weight} tokens, from #{entries[0]} on, were" if entries else "What was"
+        how = {
+            Boundary.MISSING: "A fork or an export that gives entries new ids loses it.",
+            Boundary.ELSEWHERE: "The entry was moved to another branch without its boundary.",
+            Boundary.AFTER: "An entry cannot keep what comes after it.",
+        }[it.boundary]
+        return self._loss(
+            LossKind.BOUNDARY_LOST, Gravity.LOST, it.compaction, entries,
+            f"Compaction #{it.compaction} keeps from “{name}”, and {broken_words(it.boundary)}. "
+            f"{how} {kept} to be kept, and nothing before the compaction is.",
+            "A boundary that is checked when the entry is written, and taken along by a fork.",
+            (Repair.CUT, Repair.PIN),
+            Known(Provenance.INFERRED, f"The broken boundary is recorded. {it.basis}"),
+        )  # fmt: skip
+
+    def _left_out(self, it: Generation) -> Loss | None:
+        if not it.left_out:
+            return None
+        return self._loss(
+            LossKind.LEFT_OUT, Gravity.LOST, it.compaction, it.left_out,
+            f"{count_text(len(it.left_out), 'message')} lie in the range that #{it.compaction} "
+            "summarized, and its requests do not hold them.",
+            "A request that holds all that the compaction takes the place of.",
+            (Repair.CUT, Repair.PIN),
+            Known(it.provenance, it.basis),
+        )  # fmt: skip
+
+    # what a compaction did for nothing ----------------------------------------------------------
+
+    def _empty_input(self, it: Generation) -> Loss | None:
+        if it.boundary in BROKEN or self._sent(it.told) or self._is_in_a_row(it):
+            return None
+        what = "the summary before it, which it wrote anew" if it.previous else "nothing"
+        return self._loss(
+            LossKind.EMPTY_INPUT, Gravity.RISK, it.compaction, (),
+            f"Between where compaction #{it.compaction} starts and its first kept entry lies no "
+            f"message: the summarizer was given {what}. A model that is asked to summarize nothing "
+            "may invent something.",
+            "Rules that refuse a compaction when there is nothing to tell.",
+            (Repair.CUT, Repair.RULES),
+            Known(it.provenance, it.basis),
+        )  # fmt: skip
+
+    def _is_in_a_row(self, it: Generation) -> bool:
+        if not it.previous:
+            return False
+        before = self.found.all[it.previous - 1]
+        return not self._sent(range(before.position + 1, it.position))
+
+    def _in_a_row(self, it: Generation) -> Loss | None:
+        if not self._is_in_a_row(it):
+            return None
+        before = self.found.all[it.previous - 1].compaction
+        return self._loss(
+            LossKind.IN_A_ROW, Gravity.RISK, it.compaction, (),
+            f"Nothing was said between compaction #{before} and #{it.compaction}: a summary was "
+            "summarized, and every time something wears off.",
+            "A guard that waits for something new after a compaction.",
+            (Repair.CUT,),
+            Known(Provenance.EXACT, "The entries between the two are recorded."),
+        )  # fmt: skip
+
+    def _grew(self, it: Generation) -> Loss | None:
+        view = self.found.view
+        estimate = self.tree.columns.estimate
+        previous = self.found.all[it.previous - 1].compaction if it.previous else -1
+        before = view.weight(it.context_from, it.position)
+        before += estimate[previous] if previous >= 0 else 0
+        kept = view.weight(it.kept_from, it.position)
+        after = kept + estimate[it.compaction]
+        if after < before:
+            return None
+        return self._loss(
+            LossKind.GREW, Gravity.WASTE, it.compaction, (),
+            f"The context took {tokens_text(before)} tokens before compaction #{it.compaction} and "
+            f"{tokens_text(after)} after it, {tokens_text(kept)} of them kept: nothing was gained.",
+            "A check that a summary is smaller than what it takes the place of.",
+            (Repair.CUT,),
+            Known(Provenance.INFERRED, "Both sizes are counted here, alike."),
+            tokens=after - before,
+        )  # fmt: skip
+
+    def _told_twice(self, it: Generation) -> Loss | None:
+        entries = self._sent(range(it.kept_from, min(it.returned.stop, it.position)))
+        if not entries:
+            return None
+        return self._loss(
+            LossKind.TOLD_TWICE, Gravity.WASTE, it.compaction, entries,
+            f"Compaction #{it.compaction} keeps from #{entries[0]}, which an earlier one had "
+            f"summarized: {count_text(len(entries), 'message')} came back word for word, and the "
+            "summary tells them as well.",
+            "A first kept entry that never lies before that of the last compaction.",
+            (Repair.CUT,),
+            Known(Provenance.EXACT, "Both first kept entries are recorded."),
+        )  # fmt: skip
+
+    def _notes(self, it: Generation) -> Loss | None:
+        if self.found.profile.weights == "sent" or it.boundary is not Boundary.KEPT:
+            return None
+        view, estimate = self.found.view, self.tree.columns.estimate
+        kept = self._sent(range(it.kept_from, it.position))
+        notes = [e for e in kept if view.kinds[view.path.position(e)] == Kind.CUSTOM_MESSAGE]
+        tokens = sum(estimate[entry] for entry in notes)
+        if tokens * NOTES_SHARE <= self.settings.keep_recent_tokens:
+            return None
+        return self._loss(
+            LossKind.NOTES_NOT_COUNTED, Gravity.WASTE, it.compaction, notes,
+            f"{count_text(len(notes), 'note')} of {tokens_text(tokens)} tokens count for nothing "
+            f"under the rules of {self.found.profile.title}: compaction #{it.compaction} kept that "
+            "much more than it was to keep.",
+            "Rules that count what is sent.",
+            (Repair.RULES,),
+            Known(Provenance.INFERRED, "By the rules of the agent that made it."),
+            tokens=tokens,
+        )  # fmt: skip
+
+    def _summary(self, it: Generation) -> Iterator[Loss]:
+        if self.read is None:
+            return
+        entry = self.read([it.compaction])[0]
+        for kind, gravity, cause, prevention, known in summary_faults(
+            entry, it.compaction, self.found.profile
+        ):
+            told = self._sent(it.told) if gravity is Gravity.LOST else []
+            repairs = (Repair.INSTRUCTION, Repair.CUT)
+            yield self._loss(kind, gravity, it.compaction, told, cause, prevention, repairs, known)
+
+    # branches -----------------------------------------------------------------------------------
+
+    def branches(self) -> Iterator[Loss]:
+        for entry in self.tree.columns.branches:
+            if entry in self.found.view.path:
+                yield from self._branch(entry)
+
+    def _branch(self, entry: int) -> Iterator[Loss]:
+        recorded = self.recorded.get(entry)
+        it = branch_audit(self.tree, entry, self.found.profile, self.settings, recorded)
+        estimate = self.tree.columns.estimate
+        if it.origin is not Origin.FOUND and not (it.origin is Origin.ON_PATH and it.is_empty):
+            yield self._loss(
+                LossKind.BRANCH_ORIGIN_LOST, Gravity.RISK, entry, (), " ".join(it.sentences[:1]),
+                "An entry that records where the branch was left.", (), it.known,
+            )  # fmt: skip
+            return
+        if it.is_empty and it.included:
+            yield self._loss(
+                LossKind.BRANCH_EMPTY, Gravity.LOST, entry, it.included,
+                f"Branch summary #{entry} is empty: the new branch knows nothing of the "
+                f"{count_text(len(it.left), 'entry')} that were left at #{it.left_at}.",
+                "A check of the answer before it is stored.",
+                (Repair.GO_THERE,), Known(Provenance.EXACT, "The summary is recorded as it is."),
+                tokens=it.tokens,
+            )  # fmt: skip
+        if it.left_out:
+            yield self._loss(
+                LossKind.BRANCH_LEFT_OUT, Gravity.LOST, entry, it.left_out,
+                f"Branch summary #{entry} tells the newest {tokens_text(it.budget)} tokens of the "
+                f"branch: {count_text(len(it.left_out), 'older message')} did not fit, and the new "
+                "branch knows nothing of them.",
+                "A larger budget, or a compaction of the branch before it is left.",
+                (Repair.GO_THERE, Repair.INSTRUCTION), it.known,
+                tokens=sum(estimate[e] for e in it.left_out),
+            )  # fmt: skip
+        if it.failed_told:
+            yield self._loss(
+                LossKind.BRANCH_FAILED_TOLD, Gravity.RISK, entry, it.failed_told,
+                f"Branch summary #{entry} was told {count_text(len(it.failed_told), 'message')} "
+                "that failed, was stopped or was hidden: it may tell as done what was not.",
+                "The corrected rules leave failed and hidden messages out.",
+                (Repair.RULES,), it.known, tokens=sum(estimate[e] for e in it.failed_told),
+            )  # fmt: skip
+
+    # calls and results --------------------------------------------------------------------------
+
+    def pairs(self) -> Iterator[Loss]:
+        for one in unpaired(self.tree, self.found, self.read):
+            kind = LossKind.ORPHANED_RESULT if one.is_result else LossKind.ORPHANED_CALL
+            yield self._loss(
+                kind, Gravity.RISK, one.at, one.entries, one.cause, one.prevention,
+                (Repair.CUT,) if one.by_cut else (Repair.GO_THERE,), one.known,
+            )  # fmt: skip

@@ -1,0 +1,135 @@
+"""Tool calls and their results: which of them stand alone in what a model sees, and why.
+
+A result belongs right below the reply that called for it, with nothing but notes and other
+results between. A fork in the middle of a round, or a cut there, parts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from explorer.audit.generations import Boundary, Generations, ReadEntries
+from explorer.audit.provenance import Known, Provenance
+from explorer.session.describe import blocks_of
+from explorer.session.kinds import Flag, Kind
+from explorer.session.tree import SessionTree
+
+_CALLS = int(Flag.HAS_TOOL_CALL)
+_BROKEN_OFF = int(Flag.ERROR | Flag.ABORTED)
+_SEEN = Known(Provenance.EXACT, "The order of the entries is recorded.")
+
+
+class Unpaired(NamedTuple):
+    """A call or results that stand alone."""
+
+    is_result: bool
+    at: int
+    """Where it happened: a compaction, or the entry itself."""
+    entries: tuple[int, ...]
+    cause: str
+    prevention: str
+    by_cut: bool
+    known: Known
+
+
+def unpaired(
+    tree: SessionTree, found: Generations, read: ReadEntries | None = None
+) -> Iterator[Unpaired]:
+    """Calls and results of a path that stand alone. ``read``: with it, rounds that a fork parted
+    are looked into, where some results are there and others are not."""
+    yield from _parted_by_cuts(tree, found)
+    yield from _rounds(tree, found, read)
+
+
+def _parted_by_cuts(tree: SessionTree, found: Generations) -> Iterator[Unpaired]:
+    view = found.view
+    for each in found.all:
+        at = each.kept_from
+        if each.boundary is not Boundary.KEPT or at >= each.position:
+            continue
+        while at < each.position and not view.sent[at]:
+            at += 1
+        results = []
+        while at < each.position and (view.kinds[at] == Kind.TOOL_RESULT or not view.sent[at]):
+            if view.kinds[at] == Kind.TOOL_RESULT:
+                results.append(view.path[at])
+            at += 1
+        if results:
+            yield Unpaired(
+                True, each.compaction, tuple(results),
+                f"Compaction #{each.compaction} keeps from tool result #{results[0]}: its call was "
+                "summarized, and the result stands without it. Most models refuse such a request.",
+                "A cut that never falls before a tool result.", True,
+                Known(Provenance.EXACT, "The first kept entry is recorded."),
+            )  # fmt: skip
+
+
+def _rounds(tree: SessionTree, found: Generations, read: ReadEntries | None) -> Iterator[Unpaired]:
+    """Every reply of the path with the results below it."""
+    view, columns = found.view, tree.columns
+    reply, results = -1, 0
+    for position, entry in enumerate(view.path):
+        kind = view.kinds[position]
+        if kind == Kind.TOOL_RESULT:
+            if reply < 0:
+                yield _lone_result(entry)
+            results += 1
+            continue
+        if not view.sent[position]:
+            continue
+        if reply >= 0:
+            yield from _round(tree, reply, results, read)
+        reply, results = -1, 0
+        if kind == Kind.ASSISTANT and columns.flags[entry] & _CALLS:
+            reply = entry
+    # At the leaf a call may still wait for its result: that is no loss.
+
+
+def _lone_result(entry: int) -> Unpaired:
+    return Unpaired(
+        True, entry, (entry,),
+        f"Tool result #{entry} has no call above it on its path: the reply that called for it is "
+        "not there. Most models refuse such a request.",
+        "A fork that takes a reply along with its results.", False, _SEEN,
+    )  # fmt: skip
+
+
+def _round(
+    tree: SessionTree, reply: int, results: int, read: ReadEntries | None
+) -> Iterator[Unpaired]:
+    flags = tree.columns.flags[reply]
+    missing = 0
+    if not results:
+        missing = 1
+    elif read is not None and _was_left(tree, reply):
+        message = read([reply])[0].get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        calls = sum(1 for block in blocks_of(content) if block.get("type") == "toolCall")
+        missing = max(0, calls - results)
+    if not missing:
+        return
+    why = "The branch goes on without it."
+    if flags & _BROKEN_OFF:
+        why = "The reply was stopped or failed, and its call was never made."
+    elif not _was_left(tree, reply):
+        why = "The call was never answered: the agent was stopped, or the answer was not written."
+    some = "a result" if not results else f"{missing} of its results"
+    yield Unpaired(
+        False, reply, (reply,),
+        f"Reply #{reply} called a tool, and {some} is missing on this path. {why} Models refuse "
+        "such a request, or are told that no result was given.",
+        "A fork between whole rounds; a result for a call that was stopped.", False, _SEEN,
+    )  # fmt: skip
+
+
+def _was_left(tree: SessionTree, reply: int) -> bool:
+    """Whether a branch parts within the round of a reply."""
+    at = reply
+    while True:
+        below = tree.children(at)
+        if len(below) > 1:
+            return True
+        if not below or tree.columns.kind[below[0]] != Kind.TOOL_RESULT:
+            return False
+        at = below[0]

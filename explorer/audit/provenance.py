@@ -1,0 +1,103 @@
+"""How a figure or a fact of a session is known: recorded, worked out, or not to be known.
+
+A session written by another agent holds some of what happened and not the rest. Whatever is drawn
+from such a file is told with how it is known, so that nobody takes a guess for a recording.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from explorer.session.kinds import Flag, Kind
+from explorer.session.tree import SessionTree
+
+
+class Provenance(StrEnum):
+    """How something is known."""
+
+    EXACT = "exact"
+    """Recorded: in the file, or by this program when it happened."""
+    INFERRED = "inferred"
+    """Worked out from what is recorded, by rules that may have been others then."""
+    UNREADABLE = "unreadable"
+    """Neither recorded nor to be worked out."""
+
+
+class Known(NamedTuple):
+    """How one figure is known."""
+
+    provenance: Provenance
+    told: str
+    """Why, in a sentence for a person."""
+
+
+def tokens_before_known(recorded: int, counted: int = -1) -> Known:
+    """A compaction's ``tokensBefore``: ``recorded`` by its agent, ``counted`` here (-1: not)."""
+    here = f" The entries, counted here, take {counted:,}." if counted >= 0 else ""
+    if recorded > 0:
+        return Known(
+            Provenance.EXACT,
+            "Recorded with the compaction, as its agent counted the context then." + here,
+        )
+    return Known(
+        Provenance.UNREADABLE if counted < 0 else Provenance.INFERRED,
+        "The file does not say how large the context was." + here,
+    )
+
+
+def weight_known(is_measured: bool) -> Known:
+    """An entry's own tokens; no file tells them. ``is_measured``: by a tokenizer."""
+    how = "by a tokenizer that may not be the model's" if is_measured else "as characters / 4"
+    return Known(Provenance.INFERRED, f"Counted here, {how}: no file tells an entry's own tokens.")
+
+
+def usage_known(usage: int) -> Known:
+    """The context tokens that a reply reports; -1 for none."""
+    if usage >= 0:
+        return Known(Provenance.EXACT, "Reported by the provider with the reply.")
+    return Known(Provenance.UNREADABLE, "The provider's count is not in the file.")
+
+
+def cost_known(calls: int, unpriced: int, by_price_list: bool = False) -> Known:
+    """A sum of money over calls: ``unpriced`` of them have no recorded cost."""
+    if by_price_list:
+        return Known(
+            Provenance.INFERRED, "Worked out from the tokens and the model's listed prices."
+        )
+    if not calls or unpriced >= calls:
+        return Known(Provenance.UNREADABLE, "No reply tells its cost.")
+    if unpriced:
+        return Known(
+            Provenance.INFERRED, f"As recorded, without {unpriced:,} of {calls:,} calls that tell "
+            "no cost.",
+        )  # fmt: skip
+    return Known(Provenance.EXACT, "The sum of what each reply recorded as its cost.")
+
+
+def model_known(tree: SessionTree, entry: int) -> Known:
+    """The model of a reply, or of what follows it."""
+    if tree.columns.model[entry]:
+        return Known(Provenance.EXACT, "Recorded with the entry.")
+    return Known(Provenance.UNREADABLE, "The file does not name the model.")
+
+
+def time_known(time_ms: float) -> Known:
+    """An entry's time; 0 is none."""
+    if time_ms > 0:
+        return Known(Provenance.EXACT, "Recorded with the entry.")
+    return Known(Provenance.UNREADABLE, "The entry has no time that can be read.")
+
+
+_PRUNING = int(Flag.PRUNING)
+
+
+def content_known(tree: SessionTree, entry: int) -> Known:
+    """What an entry says: whole in the file, or replaced there by its own agent."""
+    pruned = tree.columns.flags[entry] & _PRUNING
+    if pruned and tree.columns.kind[entry] == Kind.TOOL_RESULT:
+        return Known(
+            Provenance.UNREADABLE,
+            "Its own agent put a note in the place of the result: the text is not in the file.",
+        )
+    return Known(Provenance.EXACT, "As it is in the file.")

@@ -1,0 +1,281 @@
+"""Replaying the compactions of a path: what each did, and where every entry stood after it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from explorer.audit.file_evidence import FilesTell, range_was_told
+from explorer.audit.generations import (
+    BROKEN,
+    LOST_STATES,
+    Boundary,
+    Generation,
+    Generations,
+    ReadEntries,
+    RecordedInputs,
+    Run,
+    State,
+)
+from explorer.audit.provenance import Provenance
+from explorer.compaction.path_view import TURN_MASK, PathView, marked, view_of
+from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.profile import Profile, Settings
+from explorer.session.kinds import Kind, selector
+from explorer.session.tree import SessionTree
+
+_MARKS = selector({Kind.COMPACTION, Kind.RESET_BOUNDARY})
+NO_HISTORY = "No prior history."
+"""What pi writes where a split turn had nothing before it to tell (B7)."""
+
+
+def generations_of(
+    tree: SessionTree,
+    leaf: int,
+    profile: Profile,
+    *,
+    read: ReadEntries | None = None,
+    recorded: RecordedInputs | None = None,
+    weights: Sequence[int] | None = None,
+) -> Generations:
+    """Replay the compactions on the path to ``leaf`` by the rules of ``profile``, which are those
+    of the agent that made them. ``read`` gives the summaries, of which two things are learned:
+    whether they are empty, and whether they start anew. Never raises for what a session holds."""
+    view = view_of(tree, leaf, profile, weights)
+    replay = _Replay(tree, view, profile, read, recorded or {})
+    for position in marked(view.kinds, _MARKS):
+        replay.meet(position)
+    replay.finish()
+    return Generations(
+        view, profile, tuple(replay.found), tuple(replay.lanes), tuple(replay.resets)
+    )
+
+
+@dataclass
+class _Replay:
+    tree: SessionTree
+    view: PathView
+    profile: Profile
+    read: ReadEntries | None
+    recorded: RecordedInputs
+    runs: list[Run] = field(default_factory=list)
+    found: list[Generation] = field(default_factory=list)
+    lanes: list[tuple[Run, ...]] = field(default_factory=list)
+    resets: list[int] = field(default_factory=list)
+    start: int = 0
+    """Where the context starts, without the summary."""
+    boundary: int = 0
+    """Where the next compaction's work starts by the profile's rule."""
+    in_force: int = 0
+    at: int = 0
+    """Up to where ``runs`` reach."""
+
+    def meet(self, position: int) -> None:
+        self._extend(position)
+        if self.view.kinds[position] == Kind.RESET_BOUNDARY:
+            self._extend(position + 1)
+            self._assign(0, position + 1, State.SET_ASIDE, keep_lost=True)
+            self.resets.append(position)
+            self.start = self.boundary = position + 1
+            self.in_force = 0
+            return
+        self.lanes.append(tuple(self.runs))
+        generation = self._generation(position)
+        self.found.append(generation)
+        self._apply(generation)
+        self._extend(position + 1)
+        self.start = min(generation.kept_from, position + 1)
+        if generation.kept_from >= position:
+            self.start = position + 1
+        self.boundary = self.start if self.profile.boundary == "corrected" else position + 1
+        self.in_force = generation.number
+
+    def finish(self) -> None:
+        self._extend(len(self.view))
+        self.lanes.append(tuple(self.runs))
+
+    # what a compaction did ----------------------------------------------------------------------
+
+    def _generation(self, position: int) -> Generation:
+        entry = self.view.path[position]
+        boundary, kept = self._kept(entry, position)
+        meant, told_from = kept, self.boundary
+        provenance, basis = Provenance.INFERRED, self._rule()
+        inputs = self.recorded.get(entry)
+        left_out: tuple[int, ...] = ()
+        if inputs:
+            told_from, left_out = self._recorded(inputs, kept)
+            provenance = Provenance.EXACT
+            basis = "The request that went to the summarizer was recorded."
+        elif boundary in BROKEN:
+            meant = self._meant(entry, position)
+            basis = (
+                "What it was to keep is worked out from the rules and default sizes of "
+                f"{self.profile.title}."
+            )
+        elif self.start == self.boundary and not self.in_force:
+            provenance = Provenance.EXACT
+            basis = "It was the first compaction here: all before its first kept entry was told."
+        elif (seen := self._files_tell(entry, position, kept)) is not None:
+            told_from = self.start if seen.told else max(self._previous_position() + 1, 0)
+            basis = seen.why
+        text = self._summary(entry)
+        turn = self._turn_start(told_from, kept)
+        carries, carry_basis = self._carries(text, told_from, kept, turn)
+        return Generation(
+            number=len(self.found) + 1,
+            compaction=entry,
+            position=position,
+            boundary=boundary,
+            context_from=self.start,
+            previous=self.in_force,
+            told_from=told_from,
+            kept_from=kept,
+            meant_from=meant,
+            turn_start=turn,
+            carries_previous=carries,
+            is_empty=text is not None and not text.strip(),
+            left_out=left_out,
+            provenance=provenance,
+            basis=f"{basis} {carry_basis}".strip(),
+        )
+
+    def _kept(self, entry: int, position: int) -> tuple[Boundary, int]:
+        """What the recorded first kept entry is, and the position from which entries are kept."""
+        name = self.tree.columns.compactions[entry].first_kept_id
+        if not name or name == self.tree.columns.ids[entry]:
+            return Boundary.NOTHING_KEPT, position
+        named = self.tree.index_above(name, entry + 1)
+        if named < 0:
+            return Boundary.MISSING, position
+        at = self.view.path.position(named)
+        if at < 0:
+            below = named > entry and self.tree.is_ancestor(entry, named)
+            return (Boundary.AFTER if below else Boundary.ELSEWHERE), position
+        if at >= position:
+            return Boundary.AFTER, position
+        last_reset = self.resets[-1] if self.resets else -1
+        return Boundary.KEPT, max(at, last_reset + 1)
+
+    def _meant(self, entry: int, position: int) -> int:
+        """Where the rules would have kept from, had the boundary held."""
+        above = self.tree.columns.parent[entry]
+        found = prepare(self.tree, above, self.profile, Settings.of(self.profile))
+        return min(found.cut, position) if isinstance(found, Preparation) else position
+
+    def _recorded(self, inputs: Collection[int], kept: int) -> tuple[int, tuple[int, ...]]:
+        positions = [at for entry in inputs if 0 <= (at := self.view.path.position(entry)) < kept]
+        told_from = min(positions, default=kept)
+        told, view = set(inputs), self.view
+        out = [e for e in view.entries(told_from, kept, view.sent) if e not in told]
+        return told_from, tuple(out)
+
+    def _rule(self) -> str:
+        title = self.profile.title
+        if not self.in_force:
+            return ""
+        if self.profile.boundary == "corrected":
+            return f"By the rules of {title}, a compaction starts with what the last one kept."
+        return f"By the rules of {title}, a compaction starts after the last one."
+
+    def _files_tell(self, entry: int, position: int, kept: int) -> FilesTell | None:
+        """What the file lists tell about the range that the compaction before had kept."""
+        last = self._previous_position()
+        if last < 0 or self.start > last:
+            return None
+        return range_was_told(
+            self.tree,
+            self.view.path,
+            entry,
+            self.found[self.in_force - 1].compaction,
+            range(self.start, min(last, kept)),
+            range(last + 1, kept),
+        )
+
+    def _previous_position(self) -> int:
+        return self.found[self.in_force - 1].position if self.in_force else -1
+
+    def _turn_start(self, told_from: int, kept: int) -> int:
+        """Where the turn starts that a cut at ``kept`` splits, or -1."""
+        kinds = self.view.kinds
+        if kept >= len(kinds) or kept <= told_from:
+            return -1
+        starts = kinds[: kept + 1].translate(TURN_MASK)
+        if starts[kept]:
+            return -1
+        # Notes just before a turn's start are kept with it.
+        following = kinds.translate(TURN_MASK).find(1, kept)
+        between = self.view.sent[kept : following if following >= 0 else len(kinds)]
+        if following >= 0 and not between.count(1):
+            return -1
+        return starts.rfind(1)
+
+    def _summary(self, entry: int) -> str | None:
+        if self.read is None:
+            return None
+        text = self.read([entry])[0].get("summary")
+        return text if isinstance(text, str) else ""
+
+    def _carries(self, text: str | None, told: int, kept: int, turn: int) -> tuple[bool, str]:
+        """Whether the previous summary lives on, and how that is known where it is telling."""
+        if not self.in_force:
+            return True, ""
+        if text is not None and text.lstrip().startswith(NO_HISTORY):
+            return False, f"Its text starts with “{NO_HISTORY}”, so the summary before was dropped."
+        if turn < 0 or self.profile.prefix_only != "drop":
+            return True, ""
+        view = self.view
+        history = view.sent[told : max(told, turn)].count(1)
+        prefix = view.sent[max(told, turn) : kept].count(1)
+        if text is not None or history or not prefix:
+            return True, ""
+        return False, "Only a split turn's first part was told, and such a pass drops what was."
+
+    # the runs -----------------------------------------------------------------------------------
+
+    def _apply(self, it: Generation) -> None:
+        number = it.number
+        if it.previous and not it.carries_previous:
+            self._drop_told(State.LOST_CHAIN, number)
+        for part, state in ((it.dropped, State.LOST_RANGE), (it.told, State.TOLD)):
+            if part:
+                self._assign(part.start, part.stop, state, number=number)
+        if it.meant_from < it.kept_from:
+            self._assign(it.meant_from, it.kept_from, State.LOST_BOUNDARY, number=number)
+        if it.returned:
+            stop = min(it.returned.stop, it.position)
+            self._assign(it.kept_from, stop, State.IN_CONTEXT, number=number)
+        for entry in it.left_out:
+            at = self.view.path.position(entry)
+            self._assign(at, at + 1, State.LOST_LEFT_OUT, number=number)
+        if it.is_empty:
+            self._drop_told(State.LOST_SUMMARY, number)
+
+    def _extend(self, stop: int) -> None:
+        if stop > self.at:
+            self.runs.append(Run(self.at, stop, State.IN_CONTEXT, 0, 0))
+            self.at = stop
+
+    def _drop_told(self, state: State, number: int) -> None:
+        self.runs = [
+            run._replace(state=state, since=number) if run.state is State.TOLD else run
+            for run in self.runs
+        ]
+
+    def _assign(
+        self, start: int, stop: int, state: State, *, number: int = 0, keep_lost: bool = False
+    ) -> None:
+        """Give the positions a state; runs are parted where it starts and stops."""
+        out: list[Run] = []
+        for run in self.runs:
+            low, high = max(run.start, start), min(run.stop, stop)
+            if low >= high or (keep_lost and run.state in LOST_STATES):
+                out.append(run)
+                continue
+            if run.start < low:
+                out.append(run._replace(stop=low))
+            told = number if state is State.TOLD else run.told
+            out.append(Run(low, high, state, told, number))
+            if high < run.stop:
+                out.append(run._replace(start=high))
+        self.runs = out

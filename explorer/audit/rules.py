@@ -1,0 +1,181 @@
+"""The rules of the ledger in sentences: why an entry has its verdict at a moment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from explorer.audit.branch_audit import BranchAudit
+from explorer.audit.generations import Boundary, Generation, Run, State
+from explorer.compaction.reasons import tokens_text
+from explorer.session.kinds import Kind
+
+if TYPE_CHECKING:  # a ledger asks for its own sentences
+    from explorer.audit.ledger import Ledger
+
+NEVER, LOST, PRUNED = 5, 6, 4
+"""Values of ``LedgerVerdict``."""
+
+
+def rule_of(ledger: Ledger, row: int) -> str:
+    """Why a row of the ledger has its verdict."""
+    entry, verdict = ledger.entries[row], ledger.verdicts[row]
+    branch = ledger.branch(row)
+    if branch is not None:
+        return _on_branch(branch, entry, verdict)
+    if ledger.view.kinds[ledger.view.path.position(entry)] == Kind.COMPACTION:
+        return _summary(ledger, entry, verdict)
+    run = ledger.run(row)
+    assert run is not None  # a row is of the path or of a branch
+    if verdict == NEVER:
+        return _never(ledger, entry, run)
+    if verdict == PRUNED:
+        return _pruned(ledger, entry)
+    if verdict == LOST:
+        return _lost(ledger, run)
+    if run.state is State.TOLD:
+        return _told(ledger, run, ledger.view.path.position(entry))
+    return _verbatim(ledger, entry, run)
+
+
+def why_cut(ledger: Ledger, by: Generation) -> str:
+    """Why a compaction kept from where it did, as far as the file tells."""
+    view = ledger.view
+    if by.boundary is not Boundary.KEPT:
+        return f"Compaction #{by.compaction} kept nothing of what was before it"
+    kept = tokens_text(view.weight(by.kept_from, by.position))
+    return f"Compaction #{by.compaction} kept the newest {kept} tokens, from #{_at(ledger, by)} on"
+
+
+def _at(ledger: Ledger, by: Generation) -> int:
+    return ledger.view.path[by.kept_from]
+
+
+def _told(ledger: Ledger, run: Run, position: int) -> str:
+    every = ledger.generations
+    first = every.all[run.told - 1]
+    said = f"{why_cut(ledger, first)}. This is older: it went to the summarizer"
+    if 0 <= first.turn_start <= position < first.kept_from:
+        start = ledger.view.path[first.turn_start]
+        said += f" (the cut splits the turn of #{start}, whose first part is told on its own)"
+    chain = every.chain(run.told, len(every.all))
+    if len(chain) == 1:
+        return f"{said}, and the model sees only what that summary says of it."
+    newer = chain[-1].compaction
+    if len(chain) == 2:
+        return (
+            f"{said}. Compaction #{newer} then wrote that summary anew: it is told at second hand."
+        )
+    return (
+        f"{said}. That summary was rewritten {len(chain) - 1} times since, the last time by "
+        f"compaction #{newer}."
+    )
+
+
+def _verbatim(ledger: Ledger, entry: int, run: Run) -> str:
+    every = ledger.generations.all
+    if ledger.in_force < 0:
+        if ledger.generations.resets:
+            return "Said since the new start: sent word for word."
+        return "Sent word for word: nothing was compacted yet."
+    last = every[-1]
+    if entry > last.compaction:
+        return f"Said after compaction #{last.compaction}: sent word for word."
+    said = f"{why_cut(ledger, last)}; this is one of them and is sent word for word."
+    if run.told:
+        earlier = every[run.told - 1].compaction
+        said += f" Compaction #{earlier} had summarized it already: it is told twice."
+    return said
+
+
+def _summary(ledger: Ledger, entry: int, verdict: int) -> str:
+    if entry == ledger.in_force:
+        return "The summary in force: the context starts with it."
+    every = ledger.generations
+    this = every.at(entry)
+    assert this is not None
+    if verdict == NEVER:
+        return "A summary before the new start: no longer in the context."
+    chain = every.chain(this.number, len(every.all))
+    if verdict == LOST:
+        if len(chain) + this.number - 1 < len(every.all):
+            by = every.all[this.number + len(chain) - 1]
+            return f"Lost: compaction #{by.compaction} did not go on with this summary. {by.basis}"
+        return "Lost: the summary that was to go on with this one is empty."
+    newer = chain[1].compaction
+    return f"Compaction #{newer} was given this summary and wrote it anew."
+
+
+def _lost(ledger: Ledger, run: Run) -> str:
+    by = ledger.generations.all[run.since - 1]
+    name = f"compaction #{by.compaction}"
+    if run.state is State.LOST_RANGE:
+        before = ledger.generations.all[by.previous - 1].compaction if by.previous else -1
+        return (
+            f"Lost at {name}: compaction #{before} had kept it, so no summary tells of it, and "
+            "this one started after that. It is in neither."
+        )
+    if run.state is State.LOST_CHAIN:
+        first = ledger.generations.all[run.told - 1].compaction if run.told else -1
+        return f"Lost at {name}: the summary of #{first} told of it, and was dropped."
+    if run.state is State.LOST_BOUNDARY:
+        return f"Lost at {name}: {broken_words(by.boundary)}, so nothing before it was kept."
+    if run.state is State.LOST_SUMMARY:
+        return f"Lost at {name}: it went to the summarizer, and the summary is empty."
+    return f"Lost at {name}: it was not in the recorded request, and was not kept."
+
+
+def broken_words(boundary: Boundary) -> str:
+    """What is wrong with a first kept entry, as half a sentence."""
+    return {
+        Boundary.MISSING: "its first kept entry is nowhere in this session",
+        Boundary.ELSEWHERE: "its first kept entry is on another branch",
+        Boundary.AFTER: "its first kept entry came after it",
+    }.get(boundary, "its first kept entry is unclear")
+
+
+def _pruned(ledger: Ledger, entry: int) -> str:
+    result = ledger.view.pruned.get(entry)
+    if result is None:
+        return "Its own agent put a note in its place: the file has only the note."
+    return (
+        f"Pruned by #{result.by}: a note stands for its {tokens_text(result.tokens)} tokens; the "
+        "model is sent the note alone."
+    )
+
+
+def _never(ledger: Ledger, entry: int, run: Run) -> str:
+    kind = Kind(ledger.tree.columns.kind[entry])
+    if kind is Kind.RESET_BOUNDARY:
+        return "A new start: nothing before it is in the context."
+    if run.state is State.SET_ASIDE:
+        resets = ledger.generations.resets
+        reset = next(at for at in resets if at >= run.stop - 1)
+        return f"Before the new start at #{ledger.view.path[reset]}: no longer in the context."
+    if kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION):
+        return "A command that was kept out of the context: never sent."
+    if kind is Kind.BRANCH_SUMMARY:
+        return "An empty branch summary: nothing to send."
+    if kind is Kind.OTHER_ROLE:
+        return "A role that no model takes: never sent."
+    return "A note about the session, never sent to a model."
+
+
+def _on_branch(branch: BranchAudit, entry: int, verdict: int) -> str:
+    where = f"On the branch that was left at #{branch.left_at}"
+    if verdict == NEVER:
+        return f"{where}: a note about the session, never sent to a model."
+    if entry in branch.left_out:
+        return (
+            f"{where}: branch summary #{branch.entry} takes the newest "
+            f"{tokens_text(branch.budget)} tokens, and this did not fit."
+        )
+    if branch.is_empty:
+        return f"{where}: branch summary #{branch.entry} is empty, so nothing tells of it."
+    if verdict == LOST:
+        return f"{where}: branch summary #{branch.entry} told of it, and is lost itself."
+    if entry in branch.not_told:
+        return (
+            f"{where}: branch summary #{branch.entry} is told of calls, and not of results or of "
+            "what failed."
+        )
+    return f"{where}: branch summary #{branch.entry} tells of it."

@@ -1,0 +1,120 @@
+"""The survival strip: per entry, until which compaction it stood word for word, and where it
+lives on since, for a whole path at once."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from explorer.audit.generations import (
+    LOST_STATES,
+    Generations,
+    ReadEntries,
+    RecordedInputs,
+    Run,
+    State,
+)
+from explorer.audit.replay import generations_of
+from explorer.compaction.profile import Profile
+from explorer.compaction.reasons import count_text
+from explorer.session.tree import Path, SessionTree
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Survival over a path. Positions count on the path, generations from 1; 0 is none."""
+
+    found: Generations
+    verbatim_until: array[int]
+    """Per position: the generation that ended its last stay in the context; 0: it still is there
+    (or never was: see ``found.view.sent``)."""
+    told_in: array[int]
+    """The generation whose summary told it first."""
+    lives_until: array[int]
+    """The last generation whose summary tells of it; 0 for none."""
+    lost_at: array[int]
+    """The generation since which nothing tells of it."""
+
+    @property
+    def path(self) -> Path:
+        """The path."""
+        return self.found.view.path
+
+    @property
+    def lanes(self) -> tuple[tuple[Run, ...], ...]:
+        """Per moment, from before the first compaction to the leaf: the states of the path."""
+        return self.found.lanes
+
+    def run(self, lane: int, position: int) -> Run | None:
+        """The state of a position at a moment; None where it was not there yet."""
+        runs = self.lanes[lane]
+        low, high = 0, len(runs)
+        while low < high:
+            middle = (low + high) // 2
+            if runs[middle].stop <= position:
+                low = middle + 1
+            else:
+                high = middle
+        return runs[low] if low < len(runs) and runs[low].start <= position else None
+
+    def words(self, position: int) -> str:
+        """The survival of one entry in a sentence or two."""
+        every = self.found.all
+        name = f"#{self.path[position]}"
+        if not self.found.view.sent[position]:
+            return f"{name} is never sent."
+        until, told = self.verbatim_until[position], self.told_in[position]
+        lost, lives = self.lost_at[position], self.lives_until[position]
+        if not until:
+            said = f"{name} is in the context word for word to the end"
+            again = (
+                f", and compaction #{every[told - 1].compaction} tells of it too" if told else ""
+            )
+            return f"{said}{again}."
+        said = f"{name} stood word for word until compaction #{every[until - 1].compaction}"
+        if told and lives:
+            through = lives - told + 1
+            said += f" and lives on in {count_text(through, 'summary')}"
+            if through > 1:
+                said += f", down to that of #{every[lives - 1].compaction}"
+        if lost:
+            return f"{said}. Lost since #{every[lost - 1].compaction}."
+        return f"{said}."
+
+
+def survival_strip(
+    tree: SessionTree,
+    leaf: int,
+    profile: Profile,
+    *,
+    read: ReadEntries | None = None,
+    recorded: RecordedInputs | None = None,
+    weights: Sequence[int] | None = None,
+    found: Generations | None = None,
+) -> Strip:
+    """The strip of the path to ``leaf``; see ``ledger_at`` for the arguments. ``found``: the
+    path's compactions, where they were replayed already."""
+    if found is None:
+        found = generations_of(tree, leaf, profile, read=read, recorded=recorded, weights=weights)
+    count, last = len(found.view), len(found.all)
+    until, told, lives, lost = (array("i", bytes(4 * count)) for _ in range(4))
+    for run in found.final:
+        if run.state is not State.IN_CONTEXT:
+            _fill(until, run, run.since)
+        if run.told:
+            _fill(told, run, run.told)
+            if run.state in (State.TOLD, State.IN_CONTEXT):
+                chain = found.chain(run.told, last)
+                _fill(lives, run, chain[-1].number if chain else 0)
+            elif run.state in LOST_STATES:
+                _fill(lives, run, max(run.told, run.since - 1))
+        if run.state in LOST_STATES:
+            _fill(lost, run, run.since)
+            if run.told and run.state is not State.LOST_RANGE:
+                _fill(until, run, run.told)
+    return Strip(found, until, told, lives, lost)
+
+
+def _fill(column: array[int], run: Run, value: int) -> None:
+    column[run.start : run.stop] = array("i", [value]) * (run.stop - run.start)

@@ -1,0 +1,97 @@
+"""What is wrong with a stored summary as it stands, without looking at what it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from explorer.audit.loss import Gravity, LossKind
+from explorer.audit.provenance import Known, Provenance
+from explorer.compaction.profile import Profile
+from explorer.compaction.summary import strip_files
+from explorer.compaction.validation import Form, check_answer, form_of
+
+_FAILED = frozenset({"error", "aborted", "failed", "cancelled"})
+_RECORDED = Known(Provenance.EXACT, "The summary is recorded as it is.")
+
+
+class Fault(NamedTuple):
+    """One fault of a summary."""
+
+    kind: LossKind
+    gravity: Gravity
+    cause: str
+    prevention: str
+    known: Known
+
+
+def summary_faults(entry: Mapping[str, Any], at: int, profile: Profile) -> Iterator[Fault]:
+    """What is wrong with the compaction entry of index ``at`` by its own JSON: it is empty, says
+    that it failed, looks cut short, or repeats itself (E4, E5, E14, E20)."""
+    said = entry.get("summary")
+    text = said if isinstance(said, str) else ""
+    if (failure := _failure(entry)) is not None:
+        yield Fault(
+            LossKind.FAILED_APPLIED, Gravity.LOST if not text.strip() else Gravity.RISK,
+            f"Compaction #{at} records a failure ({failure}), and its summary is in force all the "
+            "same: what it took the place of is no longer sent.",
+            "A compaction that failed leaves the session as it was.", _RECORDED,
+        )  # fmt: skip
+    if not text.strip():
+        yield Fault(
+            LossKind.EMPTY_SUMMARY, Gravity.LOST,
+            f"The summary of compaction #{at} is empty: all that it took the place of is in "
+            "nothing that the model sees.",
+            "A check of the answer before it is stored.", _RECORDED,
+        )  # fmt: skip
+        return
+    text = strip_files(text).strip()
+    if (missing := _cut_short(text, form_of(profile, "history"))) is not None:
+        yield Fault(
+            LossKind.CUT_SHORT, Gravity.RISK,
+            f"The summary of compaction #{at} ends before its form does: {missing}. The model may "
+            "have reached its length limit.",
+            "A check that an answer has all its sections and did not stop for its length.",
+            Known(Provenance.INFERRED, "Why the model stopped is not recorded."),
+        )  # fmt: skip
+    repeated = [
+        one.message
+        for one in check_answer(text, "stop", form=form_of(profile, "history"))
+        if one.code == "repeated"
+    ]
+    if repeated:
+        yield Fault(
+            LossKind.REPEATED_SECTIONS, Gravity.RISK,
+            f"In the summary of compaction #{at} headings stand twice. {repeated[0]} What holds "
+            "now and what held before cannot be told apart.",
+            "A check of the headings before a summary is stored.", _RECORDED,
+        )  # fmt: skip
+
+
+def _failure(entry: Mapping[str, Any]) -> str | None:
+    """What a compaction entry records of its own failure, in its words."""
+    for key in ("error", "errorMessage", "warning"):
+        value = entry.get(key)
+        if isinstance(value, str) and value.strip():
+            return f"{key}: {value.strip()[:120]}"
+    for key in ("status", "stopReason"):
+        value = entry.get(key)
+        if isinstance(value, str) and value in _FAILED:
+            return f"{key}: {value}"
+    return None
+
+
+def _cut_short(text: str, form: Form) -> str | None:
+    """What is missing at the end of a summary that has its form's first sections; None when it
+    is whole, or of another form altogether."""
+    if text.count("```") % 2:
+        return "a block of code is not closed"
+    there = [not check_answer(text, "stop", form=Form((name,))) for name in form.required]
+    if not any(there) or all(there):
+        return None
+    last = max(at for at, is_there in enumerate(there) if is_there)
+    missing = form.required[last + 1 :]
+    if not missing or (not all(there[: last + 1]) and last < 1):
+        return None
+    names = ", ".join(missing)
+    return f"{names} {'is' if len(missing) == 1 else 'are'} missing"
