@@ -17,6 +17,7 @@ from explorer.work.unfinished import unfinished
 from ui.control.desk import Desk
 from ui.control.talking import AgentControl
 from ui.widgets.figures import count, full
+from ui.widgets.notice import Notice
 
 STAYS = "Its entry stays in the session."
 
@@ -31,6 +32,16 @@ class TakeBackControl(QObject):
         self._line = agent.automatic.line
         self._line.undo = self.undo
         self._line.undo_and_go_on = self.undo_and_go_on
+        self._told: Notice | None = None
+        """Why the agent did not go on; void once it works again."""
+        desk.state_changed.connect(self._follow)
+
+    def _follow(self) -> None:
+        notices = self._desk.window.notices
+        if self._desk.agent_running and self._told is not None:
+            if notices.notice is self._told:
+                notices.dismiss()
+            self._told = None
 
     @property
     def is_offered(self) -> bool:
@@ -110,6 +121,7 @@ class TakeBackControl(QObject):
             STAYS, "Compact with changes on the tab Compaction, or choose a larger model.",
             action="Go on all the same", on_action=all_the_same,
         )  # fmt: skip
+        self._told = desk.window.notices.notice
 
     def _go_on(self, left: list[Prompt]) -> None:
         if left:

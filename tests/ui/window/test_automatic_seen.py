@@ -233,6 +233,22 @@ async def test_a_context_that_is_over_the_window_is_said_and_sent_only_on_a_word
     assert len(provider.requests) == sent + 1
 
 
+async def test_why_the_agent_did_not_go_on_is_void_once_it_works_again(
+    house: House, provider: ChatServer
+) -> None:
+    provider.plan(OVERFLOW, Answer(text="Here.", usage=ROOM), model="gpt-4o-mini")
+    live = await small(house)
+    say(live, "Where is it?")
+    await answered(live)
+    live.session.desk.set_settings(Settings(20_000, 2_000, 2_000))
+    live.keys("Ctrl+Alt+Z")
+    await live.idle()
+    assert "more than the window of 20,000" in live.notice
+    say(live, "Look again.")
+    await answered(live)
+    assert "more than the window of 20,000" not in live.notice
+
+
 # every profile ----------------------------------------------------------------------------------
 
 
