@@ -36,6 +36,7 @@ from ui.control.replaying import ReplayControl
 from ui.control.searching import SearchControl
 from ui.control.sessions import SessionsControl
 from ui.control.settings import SettingsControl
+from ui.control.shaping import ShapingControl
 from ui.control.taking_back import TakeBackControl
 from ui.control.talking import AgentControl
 from ui.control.talking.commands import Commands
@@ -84,6 +85,7 @@ class WindowSession(QObject):
         self.watching.stop_agent = self.agent.stop
         self.agent.answers = self.watching.compact
         self.pruning = PruningControl(self.desk)
+        self.shaping = ShapingControl(self.desk)
         self.prompts = PromptControl(self.desk, self.agent)
         self.models = ModelsControl(self.desk, self.agent)
         self.settings = SettingsControl(self.desk, self.agent.automatic)

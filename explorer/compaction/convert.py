@@ -9,12 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from explorer.compaction.wording import Templates
+from explorer.session.describe import blocks_of
 from explorer.session.kinds import Kind
 from explorer.session.pruned import Pruned
+from explorer.session.shaped import Reinserted
+from explorer.tokens.javascript import js_json
 
 Message = dict[str, Any]
 Reader = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]
 """Gives the JSON of entries by index, in the order asked for."""
+Again = Mapping[int, Reinserted]
+"""By entry: what is told again after a summary."""
 
 LLM_ROLES: dict[Kind, str] = {
     Kind.USER: "user",
@@ -46,18 +51,68 @@ def with_note(entry: Mapping[str, Any], text: str) -> dict[str, Any]:
     return {**entry, "message": said | {"content": [{"type": "text", "text": text}]}}
 
 
-def with_notes(read: Reader, pruned: Pruned) -> Reader:
-    """A reader of entries that gives pruned tool results as they are told."""
-    if not pruned:
+def with_notes(read: Reader, pruned: Pruned, again: Again | None = None) -> Reader:
+    """A reader of entries that gives pruned tool results, and what is told again after a summary,
+    as they are told."""
+    if not pruned and not again:
         return read
+    repeated: Again = again or {}
+
+    def one(index: int, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+        if index in repeated:
+            return told_again(entry, repeated[index].heading)
+        return with_note(entry, pruned[index].text) if index in pruned else entry
 
     def told(indices: Sequence[int]) -> list[Mapping[str, Any]]:
-        return [
-            with_note(entry, pruned[index].text) if index in pruned else entry
-            for index, entry in zip(indices, read(indices), strict=True)
-        ]
+        entries = read(indices)
+        return [one(index, entry) for index, entry in zip(indices, entries, strict=True)]
 
     return told
+
+
+def told_again(entry: Mapping[str, Any], heading: str) -> dict[str, Any]:
+    """An entry as it is told again after a summary, where its place is gone: a message of the user
+    that starts with the heading, whose content follows word for word.
+
+    Calls and results become text, so that no provider sees one without the other; thinking is left
+    out. What holds no message stays empty.
+    """
+    message = _told(entry)
+    content = _as_text(message) if message.get("role") == "assistant" else message.get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    shown = [block for block in blocks or [] if isinstance(block, dict)]
+    head = [{"type": "text", "text": heading}] if heading else []
+    return {"type": "message", "message": {"role": "user", "content": [*head, *shown]}}
+
+
+def _told(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    if entry.get("type") == "branch_summary":
+        return user_text(_text(entry, "summary"))
+    if entry.get("type") == "custom_message":
+        return _user(entry.get("content"))
+    message = entry.get("message")
+    if not isinstance(message, dict):
+        return {}
+    if message.get("role") in ("compactionSummary", "branchSummary"):
+        return user_text(_text(message, "summary"))
+    if message.get("role") in ("bashExecution", "pythonExecution", "fileMention"):
+        role = message["role"]
+        tell = {"bashExecution": _bash, "pythonExecution": _python}
+        if role == "fileMention":
+            return user_text(_mentions(message.get("files")))
+        return user_text(tell[role](message))
+    return message
+
+
+def _as_text(reply: Mapping[str, Any]) -> str:
+    """A reply's texts and calls as one text."""
+    parts: list[str] = []
+    for block in blocks_of(reply.get("content")):
+        if block.get("type") == "text" and isinstance(block.get("text"), str):
+            parts.append(block["text"])
+        elif block.get("type") == "toolCall":
+            parts.append(f"[Called {block.get('name') or ''}: {js_json(block.get('arguments'))}]")
+    return "\n\n".join(parts)
 
 
 def entry_to_llm(entry: Mapping[str, Any], templates: Templates) -> Message | None:

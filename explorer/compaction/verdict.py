@@ -20,6 +20,11 @@ class Verdict(IntEnum):
     NOT_SENT = 4
     PRUNED = 5
     LOST = 6
+    PINNED = 7
+    """Told again after the summary, word for word: pinned, or one of the user's own messages that
+    a rule keeps."""
+    OMITTED = 8
+    """Left out of the context and of summaries, at a person's wish."""
 
 
 def verdict_reason(

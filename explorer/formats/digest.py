@@ -37,8 +37,8 @@ _USER, _ASSISTANT, _TOOL_RESULT = int(Kind.USER), int(Kind.ASSISTANT), int(Kind.
 _TEXT, _LARGE = int(Flag.HAS_TEXT), int(Flag.LARGE)
 _THINKING, _CALL = int(Flag.HAS_THINKING), int(Flag.HAS_TOOL_CALL)
 
-_NOTHING = (None, None, "", None, None, 0, None)
-"""compaction, branch, thinking level, label, name, error, prune of an entry that has none."""
+_NOTHING = (None, None, "", None, None, 0, None, None)
+"""compaction, branch, thinking level, label, name, error, prune, shape of an entry without any."""
 _COMMON = 10
 """How many of the facts come before those."""
 

@@ -15,6 +15,7 @@ from explorer.session.describe import BranchFacts, CompactionFacts, Facts
 from explorer.session.file_tools import FileOp, Known, OpKind
 from explorer.session.kinds import Flag
 from explorer.session.pruned import PruneFacts
+from explorer.session.shaping import ShapeFacts
 
 OP_KINDS: tuple[OpKind, ...] = ("read", "write", "edit", "create", "delete")
 KNOWN: tuple[Known, ...] = ("tool", "argument", "result")
@@ -70,6 +71,8 @@ class SessionColumns:
     errors: dict[int, int] = field(default_factory=dict)
     """Tool results that are errors: a mark that those which say the same have in common."""
     prunes: dict[int, PruneFacts] = field(default_factory=dict)
+    shapes: dict[int, ShapeFacts] = field(default_factory=dict)
+    """Pins, omissions and rules of kept messages."""
     compactions: dict[int, CompactionFacts] = field(default_factory=dict)
     branches: dict[int, BranchFacts] = field(default_factory=dict)
     thinking: dict[int, str] = field(default_factory=dict)
@@ -179,6 +182,8 @@ class ColumnBuilder:
             columns.errors[index] = facts.error
         if facts.prune is not None:
             columns.prunes[index] = facts.prune
+        if facts.shape is not None:
+            columns.shapes[index] = facts.shape
 
 
 def _interned(known: dict[str, int], names: list[str], name: str) -> int:

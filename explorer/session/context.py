@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
 from explorer.session.pruned import Pruned, pruned_on
+from explorer.session.shaped import Reinserted, Shape, UserBudget, again, shape_on
 from explorer.session.tree import Path, SessionTree
 
 _SENT = selector(CONTEXT_KINDS)
@@ -19,7 +21,7 @@ class Context:
     path: Path
     messages: list[int]
     """Source entries in order. With a compaction its entry comes first and stands for the
-    summary."""
+    summary; what is told again follows it."""
     compaction: int
     """The compaction entry in force, or -1."""
     kept_from: int
@@ -29,6 +31,11 @@ class Context:
     """``provider/model``, or an empty text."""
     pruned: Pruned
     """The tool results, by entry, that a note stands for (A13)."""
+    again: Mapping[int, Reinserted] = field(default_factory=dict)
+    """Entries from before the summary that are told again after it, word for word, as messages of
+    their own."""
+    omitted: Mapping[int, int] = field(default_factory=dict)
+    """Entries of the path that are left out, each with the omit entry that says so."""
 
 
 def latest_on_path(tree: SessionTree, path: Path, kind: Kind) -> int:
@@ -53,29 +60,47 @@ def context_at(tree: SessionTree, leaf: int) -> Context:
     columns = tree.columns
     at = latest_on_path(tree, path, Kind.COMPACTION)
     reset = latest_on_path(tree, path, Kind.RESET_BOUNDARY)
+    shape = shape_on(tree, path)
+    told_again: dict[int, Reinserted] = {}
     kept_from = compaction = -1
     if reset > at:
-        messages = _sent(tree, path[reset + 1 :])
+        told_again = again(tree, path, shape, reset, reset, None)
+        messages = [*told_again, *_sent(tree, path[reset + 1 :], shape)]
     elif at < 0:
-        messages = _sent(tree, path)
+        messages = _sent(tree, path, shape)
     else:
         compaction = path[at]
         first_kept = columns.compactions[compaction].first_kept_id
         kept = path.position(tree.index_above(first_kept, compaction + 1))
-        messages = [compaction]
+        first = max(kept, reset + 1) if 0 <= kept < at else at
+        if shape or columns.compactions[compaction].user_tokens:
+            budget = user_budget(tree, shape, compaction)
+            told_again = again(tree, path, shape, first, reset, budget)
+        messages = [compaction, *told_again]
         if 0 <= kept < at:
             kept_from = kept
-            messages += _sent(tree, path[max(kept, reset + 1) : at])
-        messages += _sent(tree, path[at + 1 :])
+            messages += _sent(tree, path[first:at], shape)
+        messages += _sent(tree, path[at + 1 :], shape)
     return Context(
         leaf, path, messages, compaction, kept_from, _thinking(tree, path), _model(tree, path),
-        pruned_on(tree, path),
+        pruned_on(tree, path), told_again, shape.omitted,
     )  # fmt: skip
 
 
-def _sent(tree: SessionTree, part: Path) -> list[int]:
+def user_budget(tree: SessionTree, shape: Shape, compaction: int) -> UserBudget | None:
+    """The rule that keeps the user's messages from before a compaction: the session's, else what
+    the profile of the compaction said."""
+    if shape.user_budget is not None:
+        return shape.user_budget
+    tokens = tree.columns.compactions[compaction].user_tokens
+    return UserBudget(tokens, compaction) if tokens else None
+
+
+def _sent(tree: SessionTree, part: Path, shape: Shape) -> list[int]:
     columns = tree.columns
     found = part.select(columns.kind, _SENT)
+    if shape.omitted:
+        found = [at for at in found if at not in shape.omitted]
     if not columns.branches:
         return found
     flags = columns.flags

@@ -15,6 +15,7 @@ from explorer.session.file_tools import FileOp, OpKind, file_ops
 from explorer.session.kinds import ROLE_KINDS, TYPE_KINDS, Flag, Kind
 from explorer.session.pruned import PRUNE_TYPE, PruneFacts, prune_facts
 from explorer.session.results import error_mark, result_flags
+from explorer.session.shaping import KEPT_USER_TOKENS, SHAPE_TYPES, ShapeFacts, shape_facts
 from explorer.session.text import (
     PREVIEW_UNITS,
     Json,
@@ -81,6 +82,8 @@ class CompactionFacts(NamedTuple):
     from_extension: bool
     created_files: tuple[str, ...] = ()
     deleted_files: tuple[str, ...] = ()
+    user_tokens: int = 0
+    """Up to how many tokens of the user's messages its profile kept word for word."""
 
 
 class BranchFacts(NamedTuple):
@@ -121,6 +124,8 @@ class Facts(NamedTuple):
     error: int = 0
     """Of a tool result that is an error: a mark of what it says, never 0; see ``error_mark``."""
     prune: PruneFacts | None = None
+    shape: ShapeFacts | None = None
+    """What a pin, an omission, or a rule of kept messages says."""
 
 
 def time_ms(value: object) -> float:
@@ -355,6 +360,7 @@ def _other(kind: Kind, moment: float, entry: Mapping[str, Any]) -> Facts:
             first_kept_id(entry),
             token_count(entry.get("tokensBefore", entry.get("tokens_before"))),
             files.read, files.modified, bool(flags), files.created, files.deleted,
+            _user_tokens(entry),
         )  # fmt: skip
         text = first_line(_text(entry, "shortSummary")) or summary_line(_text(entry, "summary"))
         return Facts(kind, flags, moment, -1, "", text, 0, compaction=facts)
@@ -378,11 +384,17 @@ def _other(kind: Kind, moment: float, entry: Mapping[str, Any]) -> Facts:
     return _metadata(kind, flags, moment, entry)
 
 
+def _user_tokens(entry: Mapping[str, Any]) -> int:
+    details = entry.get("details")
+    return token_count(details.get(KEPT_USER_TOKENS)) if isinstance(details, dict) else 0
+
+
 def _metadata(kind: Kind, flags: Flag, moment: float, entry: Mapping[str, Any]) -> Facts:
     model = level = ""
     label: tuple[str, str] | None = None
     name: str | None = None
     prune: PruneFacts | None = None
+    shape: ShapeFacts | None = None
     if kind is Kind.MODEL_CHANGE:
         model = _model_of_change(entry)
         text = f"model {first_line(model)}"
@@ -399,12 +411,17 @@ def _metadata(kind: Kind, flags: Flag, moment: float, entry: Mapping[str, Any]) 
         prune = prune_facts(entry.get("data"))
         flags |= Flag.PRUNING if prune else Flag.NONE
         text = first_line(prune.title) if prune else "a prune entry that cannot be read"
+    elif kind is Kind.CUSTOM and _text(entry, "customType") in SHAPE_TYPES:
+        custom_type = _text(entry, "customType")
+        shape = shape_facts(custom_type, entry.get("data"))
+        name_of = SHAPE_TYPES[custom_type].replace("-", " ")
+        text = first_line(shape.title) if shape else f"an entry to {name_of} that cannot be read"
     else:
         title = _text(entry, "customType") or _text(entry, "type")
         text = first_line(title) or "entry without a type"
     return Facts(
         kind, flags, moment, -1, model, text, 0,
-        thinking_level=level, label=label, name=name, prune=prune,
+        thinking_level=level, label=label, name=name, prune=prune, shape=shape,
     )  # fmt: skip
 
 

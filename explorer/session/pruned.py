@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from explorer.session.shaped import shape_on
+
 if TYPE_CHECKING:  # the tree's columns hold what this module reads
     from explorer.session.tree import Path, SessionTree
 
@@ -128,9 +130,13 @@ def pruned_on(tree: SessionTree, path: Path) -> Pruned:
     if not tree.columns.prunes:
         return NOTHING_PRUNED
     inside = prunes_on(tree, path)
-    if len(inside) == 1:
+    shape = shape_on(tree, path)
+    if len(inside) == 1 and not shape:
         return tree.prune_results(inside[0])
     merged: dict[int, PrunedResult] = {}
     for at in inside:
         merged.update(tree.prune_results(at))
+    # What is pinned is told whole, and what is omitted is not told at all.
+    for at in [*shape.pinned, *shape.omitted]:
+        merged.pop(at, None)
     return merged

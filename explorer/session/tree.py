@@ -18,6 +18,7 @@ from explorer.session.columns import ColumnBuilder, SessionColumns
 from explorer.session.describe import Facts
 from explorer.session.kinds import Kind
 from explorer.session.pruned import PrunedResult, note_tokens
+from explorer.session.shaped import Shape
 
 _IDS_AT_ONCE = 8_192
 _NEAR = 64
@@ -116,6 +117,8 @@ class SessionTree:
         self._below: dict[int, list[int]] = {}
         """The runs that start below an entry, or below none (-1)."""
         self._pruned: dict[int, dict[int, PrunedResult]] = {}
+        self.shapes_known: dict[int, Shape] = {}
+        """What holds at some leaves, as far as it was asked for; see ``shape_on``."""
         self._find_runs()
 
     def __len__(self) -> int:

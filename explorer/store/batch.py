@@ -17,9 +17,9 @@ from explorer.session.records import EntryRecord
 from explorer.store.codec import ENTRY_WIDTH, rare_json, shown, sound_record, text_in, to_json
 
 _INT_MAX = 2**31 - 1
-_NOTHING = (0, (), None, None, "", None, None, 0, None)
-"""images, ops, compaction, branch, thinking level, label, name, error, prune of an entry that has
-none."""
+_NOTHING = (0, (), None, None, "", None, None, 0, None, None)
+"""images, ops, compaction, branch, thinking level, label, name, error, prune, shape of an entry
+that has none."""
 
 
 class Batch:

@@ -14,6 +14,7 @@ from explorer.session.file_tools import FileOp
 from explorer.session.kinds import Flag, Kind
 from explorer.session.pruned import PruneFacts
 from explorer.session.records import EntryRecord
+from explorer.session.shaping import ShapeFacts
 from explorer.store.schema import INDEX_BITS
 
 Row = tuple[Any, ...]
@@ -96,6 +97,8 @@ def rare_json(facts: Facts) -> str:
         found["error"] = facts.error
     if facts.prune is not None:
         found["prune"] = tuple(facts.prune)
+    if facts.shape is not None:
+        found["shape"] = tuple(facts.shape)
     return to_json(found)
 
 
@@ -140,7 +143,7 @@ def facts_of(row: Row) -> Facts:
         return facts
     found = from_json(rare)
     compaction, branch, label = (found.get(key) for key in ("compaction", "branch", "label"))
-    prune = found.get("prune")
+    prune, shape = found.get("prune"), found.get("shape")
     return facts._replace(
         user_images=found.get("images", 0),
         ops=tuple(FileOp(*op) for op in found.get("ops", ())),
@@ -151,15 +154,23 @@ def facts_of(row: Row) -> Facts:
         name=found.get("name"),
         error=found.get("error", 0),
         prune=None if prune is None else prune_facts_of(prune),
+        shape=None if shape is None else shape_facts_of(shape),
     )
+
+
+_NEWER: tuple[Any, ...] = ((), (), 0)
+"""What compactions that were stored earlier do not tell: created files, deleted ones, and the
+tokens of the user's messages."""
 
 
 def compaction_facts(value: list[Any]) -> CompactionFacts:
     """The facts from their JSON list."""
     first_kept, before, read, modified, extension, *rest = value
+    created, deleted, user_tokens = [*rest, *_NEWER[len(rest) :]]
     return CompactionFacts(
-        first_kept, before, tuple(read), tuple(modified), extension, *map(tuple, rest)
-    )
+        first_kept, before, tuple(read), tuple(modified), extension,
+        tuple(created), tuple(deleted), user_tokens,
+    )  # fmt: skip
 
 
 def branch_facts(value: list[Any]) -> BranchFacts:
@@ -172,6 +183,13 @@ def prune_facts_of(value: list[Any]) -> PruneFacts:
     """The facts from their JSON list."""
     results, saved, reason, undoes = value
     return PruneFacts(tuple((one[0], one[1], one[2]) for one in results), saved, reason, undoes)
+
+
+def shape_facts_of(value: list[Any]) -> ShapeFacts:
+    """The facts from their JSON list."""
+    kind, entries, lifts, undoes, tokens, reason = value
+    named = tuple((one[0], one[1]) for one in entries)
+    return ShapeFacts(kind, named, tuple(lifts), undoes, tokens, reason)
 
 
 def record_of(row: Row, raw: str | bytes) -> EntryRecord:

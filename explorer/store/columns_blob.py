@@ -20,6 +20,7 @@ from explorer.store.codec import (
     compaction_facts,
     from_json,
     prune_facts_of,
+    shape_facts_of,
     to_json,
 )
 
@@ -80,6 +81,7 @@ def _columns(sections: dict[str, memoryview]) -> SessionColumns:
         tools=rare["tools"],
         errors=_by_index(rare["errors"]),
         prunes={at: prune_facts_of(value) for at, value in rare["prunes"]},
+        shapes={at: shape_facts_of(value) for at, value in rare.get("shapes", ())},
         user_images=_by_index(rare["images"]),
         compactions={at: compaction_facts(value) for at, value in rare["compactions"]},
         branches={at: branch_facts(value) for at, value in rare["branches"]},
@@ -107,6 +109,7 @@ def _rare(columns: SessionColumns) -> dict[str, Any]:
         "open_calls": list(columns.open_calls.items()),
         "errors": list(columns.errors.items()),
         "prunes": list(columns.prunes.items()),
+        "shapes": list(columns.shapes.items()),
         "images": list(columns.user_images.items()),
         "compactions": list(columns.compactions.items()),
         "branches": list(columns.branches.items()),

@@ -37,7 +37,7 @@ def chat_messages(
     """
     context = document.context(at)
     templates = document.templates.worded(profile) if profile else document.templates
-    entries = with_notes(document.payloads.entries, context.pruned)
+    entries = with_notes(document.payloads.entries, context.pruned, context.again)
     messages = (entry_to_llm(entry, templates) for entry in entries(context.messages))
     return chat_of((message for message in messages if message is not None), model)
 

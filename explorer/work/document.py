@@ -6,7 +6,8 @@ from typing import Any
 
 from explorer.work.branching import Branching
 from explorer.work.compacting import Compacting
-from explorer.work.pruning import NothingToUndo, Prunings, Undone
+from explorer.work.pruning import Prunings
+from explorer.work.undoing import NothingToUndo, Undone
 
 __all__ = ["Document", "NothingToUndo", "Undone"]
 

@@ -7,8 +7,6 @@ leaf away from it, or, when something came after it, by a further entry.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from explorer.compaction.policies import Pruning
 from explorer.compaction.profile import PROFILES, Profile
@@ -16,22 +14,9 @@ from explorer.compaction.pruning import Protect, PruningPlan, plan_pruning
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.session.pruned import PRUNE_TYPE, prunes_on
-from explorer.work.opened import OpenedSession
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """What an undo took back."""
-
-    kind: Literal["compaction", "prune"]
-    entry: int
-    """The compaction or prune entry that holds no longer."""
-    leaf: int
-    """The leaf afterwards."""
-
-
-class NothingToUndo(Exception):
-    """There is nothing on the active path to take back."""
+from explorer.session.shaped import shapes_on
+from explorer.work.shaping import Shaping
+from explorer.work.undoing import NothingToUndo, Undone
 
 
 def pruning_of(profile: Profile) -> Pruning:
@@ -41,7 +26,7 @@ def pruning_of(profile: Profile) -> Pruning:
     return own if own is not None else Pruning()
 
 
-class Prunings(OpenedSession):
+class Prunings(Shaping):
     """Plans and entries of prunes, and undo."""
 
     def plan_pruning(
@@ -111,13 +96,18 @@ class Prunings(OpenedSession):
         return Undone("compaction", path[position], parent)
 
     async def undo(self) -> Undone:
-        """Take back the latest compaction or prune of the active path, whichever came later.
+        """Take back the latest compaction, prune, pin, omission or rule of kept messages of the
+        active path, whichever came last.
 
         Raises NothingToUndo.
         """
         path = self.tree.path(self.leaf)
-        in_force = prunes_on(self.tree, path)
+        prune = max(prunes_on(self.tree, path), default=-1)
+        shape = max(shapes_on(self.tree, path), default=-1)
         position = latest_on_path(self.tree, path, Kind.COMPACTION)
-        if in_force and (position < 0 or in_force[-1] > path[position]):
-            return await self.undo_prune(in_force[-1])
+        compaction = path[position] if position >= 0 else -1
+        if shape > max(prune, compaction):
+            return await self.undo_shaping(shape)
+        if prune > compaction:
+            return await self.undo_prune(prune)
         return await self.undo_compaction()

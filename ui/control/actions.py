@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.session.pruned import prunes_on
+from explorer.session.shaped import shapes_on
 from ui import theme
 from ui.actions import ActionRegistry, ActionSpec, Entry
 from ui.branching import actions as branching
@@ -197,8 +198,8 @@ class WindowActions(QObject):
             (ActionSpec("prune", "P&rune tool output…",
                         "See which old tool results could give way to notes, and why",
                         "Com&paction", ("Ctrl+Alt+P",)), self._session.pruning.ask),
-            (ActionSpec("undo", "&Undo the latest compaction or prune",
-                        "Take back the latest compaction, or prune, of the active path",
+            (ActionSpec("undo", "&Undo the latest compaction, prune, pin or omission",
+                        "Take back the latest of them on the active path",
                         "Com&paction", (Standard.Undo,)), compaction.undo),
             (ActionSpec("extensions", "&Extensions…",
                         "See which extensions are loaded, and why others are not",
@@ -300,4 +301,4 @@ class WindowActions(QObject):
 def _can_be_undone(document: Document) -> bool:
     path = document.tree.path(document.leaf)
     compacted = latest_on_path(document.tree, path, Kind.COMPACTION) >= 0
-    return compacted or bool(prunes_on(document.tree, path))
+    return compacted or bool(prunes_on(document.tree, path) or shapes_on(document.tree, path))

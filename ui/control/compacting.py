@@ -15,6 +15,7 @@ from explorer.work.drafting import Draft, DraftFailed, Order
 from ui.compaction.ports import ModelChoice
 from ui.compaction.words import is_possible
 from ui.control.desk import SUMMARY_MODEL, Desk
+from ui.control.shaping import TAKEN_BACK
 from ui.main_window import TABS
 
 MOST_WAITING = 5
@@ -212,7 +213,7 @@ class CompactionControl(QObject):
     # undo ------------------------------------------------------------------------------------
 
     def undo(self) -> None:
-        """Take back the latest compaction or prune of the active path."""
+        """Take back the latest compaction, prune, pin, omission or rule of the active path."""
         self._desk.tasks.start("Undoing", self._undo())
 
     async def _undo(self) -> None:
@@ -233,6 +234,9 @@ class CompactionControl(QObject):
         if undone.kind == "prune":
             desk.window.map.select(undone.leaf)
             desk.say("The prune was taken back: the model is sent the tool results whole again.")
+            return
+        if undone.kind in TAKEN_BACK:
+            desk.say(f"{TAKEN_BACK[undone.kind]}; its entry stays in the session.")
             return
         desk.window.compaction.undone(undone.leaf)
         desk.window.inspector.setCurrentIndex(TABS.index("compaction"))

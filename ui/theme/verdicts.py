@@ -1,7 +1,8 @@
 """The textures of the verdicts: the same in map, ledger, budget bar, report and lessons.
 
 Kept is solid, to be summarized is hatched, the turn prefix is hatched the other way, summarized
-earlier is faded, not sent is empty, pruned is dotted, lost is outlined in the warning colour.
+earlier is faded, not sent is empty, pruned is dotted, lost is outlined in the warning colour;
+pinned is kept in upright bars, omitted is crossed out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from PySide6.QtGui import QBrush, QColor, QGuiApplication, QPainter, QPen, QPixm
 from ui.theme.manager import theme
 from ui.theme.tokens import Theme
 
-SUMMARIZED_EARLIER, TO_SUMMARIZE, TURN_PREFIX, KEPT, NOT_SENT, PRUNED, LOST = range(7)
+(
+    SUMMARIZED_EARLIER, TO_SUMMARIZE, TURN_PREFIX, KEPT, NOT_SENT, PRUNED, LOST, PINNED, OMITTED,
+) = range(9)  # fmt: skip
 """The values of ``Verdict`` in ``explorer.compaction.partition``."""
 
 VERDICT_TITLES = (
@@ -24,6 +27,8 @@ VERDICT_TITLES = (
     "not sent",
     "pruned",
     "lost",
+    "pinned",
+    "omitted",
 )
 
 _TILE = 8
@@ -40,7 +45,10 @@ def verdict_title(verdict: int) -> str:
 def verdict_color(verdict: int) -> QColor:
     """The opaque hue of a verdict, for text and lines beside its texture."""
     now = theme()
-    return (now.faint, now.comp, now.think, now.kept, now.line, now.dim, now.lost)[verdict]
+    hues = (
+        now.faint, now.comp, now.think, now.kept, now.line, now.dim, now.lost, now.kept, now.dim,
+    )  # fmt: skip
+    return hues[verdict]
 
 
 def verdict_brush(verdict: int, dpr: float = 0.0) -> QBrush:
@@ -79,6 +87,10 @@ def _make(now: Theme, verdict: int, ratio: float) -> QBrush:
     painter.scale(side / _TILE, side / _TILE)
     if verdict == PRUNED:
         _dots(painter, now.dim)
+    elif verdict == PINNED:
+        _bars(painter, now.kept)
+    elif verdict == OMITTED:
+        _crosses(painter, now.dim)
     else:
         colour, direction = (now.hatch, 1) if verdict == TO_SUMMARIZE else (now.hatch2, -1)
         _stripes(painter, colour, direction)
@@ -104,6 +116,19 @@ def _dots(painter: QPainter, colour: QColor) -> None:
     for x in (2.0, 6.0):
         for y in (2.0, 6.0):
             painter.drawEllipse(QPointF(x, y), 1.0, 1.0)
+
+
+def _bars(painter: QPainter, colour: QColor) -> None:
+    painter.setPen(QtCore.Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    for x in (0.0, 4.0):
+        painter.drawRect(QRectF(x, 0, 2.6, _TILE))
+
+
+def _crosses(painter: QPainter, colour: QColor) -> None:
+    painter.setPen(QPen(colour, 1.0))
+    painter.drawLine(QPointF(2, 2), QPointF(6, 6))
+    painter.drawLine(QPointF(2, 6), QPointF(6, 2))
 
 
 def paint_verdict(

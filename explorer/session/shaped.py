@@ -1,0 +1,267 @@
+"""What a person's pins, omissions and rules make of a path: see ``shaping`` for their entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
+from explorer.session.shaping import ShapeFacts
+
+if TYPE_CHECKING:  # the tree's columns hold what this module reads
+    from explorer.session.tree import Path, SessionTree
+
+IMAGE_TOKENS = 1200
+"""What an image in a user message takes (B6)."""
+
+_TOLD = frozenset(CONTEXT_KINDS) - {Kind.OTHER_ROLE}
+_USERS = selector({Kind.USER})
+_UNIT = 4
+_NAMES = {
+    Kind.USER: "an earlier message of the user",
+    Kind.ASSISTANT: "an earlier reply of yours",
+    Kind.TOOL_RESULT: "the result of an earlier tool call",
+    Kind.BASH_EXECUTION: "a command that the user ran earlier",
+    Kind.PYTHON_EXECUTION: "code that the user ran earlier",
+    Kind.FILE_MENTION: "files that the user named earlier",
+    Kind.BRANCH_SUMMARY: "an earlier summary of another branch",
+}
+
+
+class Pin(NamedTuple):
+    """An entry that is always told word for word."""
+
+    by: int
+    """The pin entry."""
+    tokens: int
+    """Of its content when it is told again; -1: what it weighs in its place."""
+
+
+class UserBudget(NamedTuple):
+    """A rule that keeps the user's own messages."""
+
+    tokens: int
+    """0: none is kept."""
+    by: int
+    """The entry that says so; -1: the profile does."""
+
+
+class Reinserted(NamedTuple):
+    """An entry from before a summary that is told again after it, word for word."""
+
+    by: int
+    """The pin entry, the entry of the rule, or the compaction that kept the user's messages; -1
+    where none was made yet."""
+    why: Literal["pin", "user-message"]
+    heading: str
+    """Goes before its content, and says what it is and where it is from."""
+    extra: int
+    """Tokens that it takes more than it does in its place; negative where it takes fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What holds on a path. Entries are indices."""
+
+    pinned: Mapping[int, Pin]
+    omitted: Mapping[int, int]
+    """Entries that are not told, each with the omit entry that says so; whole rounds."""
+    user_budget: UserBudget | None
+    """The rule of the session; None: the profile's holds."""
+
+    def __bool__(self) -> bool:
+        return bool(self.pinned or self.omitted or self.user_budget)
+
+
+PLAIN = Shape(MappingProxyType({}), MappingProxyType({}), None)
+"""Nothing is shaped."""
+
+
+def shapes_on(tree: SessionTree, path: Path) -> list[int]:
+    """The shaping entries in force on a path, oldest first: those that nothing takes back."""
+    shapes = tree.columns.shapes
+    found = [at for at in shapes if at in path]
+    taken_back = {shapes[at].undoes for at in found} - {""}
+    ids = tree.columns.ids
+    return [at for at in found if not shapes[at].undoes and ids[at] not in taken_back]
+
+
+def last_shape_change(tree: SessionTree, path: Path, told_again: Mapping[int, Reinserted]) -> int:
+    """The last entry on a path that changed what the model is told, or -1.
+
+    A pin of what is told in its place changes nothing. What a provider reported before a change
+    tells of a context that is gone (E7).
+    """
+    shapes = tree.columns.shapes
+    return max((at for at in shapes if at in path and _tells(tree, at, told_again)), default=-1)
+
+
+def _tells(tree: SessionTree, at: int, told_again: Mapping[int, Reinserted]) -> bool:
+    facts = tree.columns.shapes[at]
+    if facts.kind != "pin" or facts.undoes or facts.lifts:
+        return True
+    return any(tree.index_above(name, at) in told_again for name, _ in facts.entries)
+
+
+def shape_at(tree: SessionTree, leaf: int) -> Shape:
+    """What holds at a leaf."""
+    return shape_on(tree, tree.path(leaf)) if tree.columns.shapes else PLAIN
+
+
+def shape_on(tree: SessionTree, path: Path) -> Shape:
+    """What holds on a path from a root to a leaf."""
+    if not tree.columns.shapes or not len(path):
+        return PLAIN
+    known = tree.shapes_known
+    leaf = path[-1]
+    found = known.get(leaf)
+    if found is None:
+        in_force = shapes_on(tree, path)
+        found = _Reading(tree, path).of(in_force) if in_force else PLAIN
+        while len(known) >= _REMEMBERED:
+            known.pop(next(iter(known)))
+        known[leaf] = found
+    return found
+
+
+_REMEMBERED = 32
+
+
+class _Reading:
+    """The shaping entries of a path, read in order: the later one counts."""
+
+    def __init__(self, tree: SessionTree, path: Path) -> None:
+        self._tree = tree
+        self._path = path
+        self._pinned: dict[int, Pin] = {}
+        self._omitted: dict[int, int] = {}
+        self._budget: UserBudget | None = None
+
+    def of(self, shapes: list[int]) -> Shape:
+        for at in shapes:
+            facts = self._tree.columns.shapes[at]
+            if facts.kind == "keep-user-messages":
+                self._budget = UserBudget(facts.tokens, at)
+            elif facts.kind == "pin":
+                self._pin(at, facts)
+            else:
+                self._omit(at, facts)
+        return Shape(
+            dict(sorted(self._pinned.items())), dict(sorted(self._omitted.items())), self._budget
+        )
+
+    def _pin(self, at: int, facts: ShapeFacts) -> None:
+        for name in facts.lifts:
+            self._pinned.pop(self._entry(name, at), None)
+        for name, tokens in facts.entries:
+            entry = self._entry(name, at)
+            if entry >= 0:
+                self._pinned[entry] = Pin(at, tokens)
+                for one in round_of(self._tree, self._path, entry):
+                    self._omitted.pop(one, None)
+
+    def _omit(self, at: int, facts: ShapeFacts) -> None:
+        for name in facts.lifts:
+            for one in self._round(name, at):
+                self._omitted.pop(one, None)
+        for name, _ in facts.entries:
+            for one in self._round(name, at):
+                self._omitted[one] = at
+                self._pinned.pop(one, None)
+
+    def _round(self, name: str, at: int) -> list[int]:
+        entry = self._entry(name, at)
+        return round_of(self._tree, self._path, entry) if entry >= 0 else []
+
+    def _entry(self, name: str, at: int) -> int:
+        """An entry above ``at`` that a model can be told, or -1."""
+        entry = self._tree.index_above(name, at)
+        return entry if 0 <= entry < at and can_be_told(self._tree, self._path, entry) else -1
+
+
+def can_be_told(tree: SessionTree, path: Path, entry: int) -> bool:
+    """Whether an entry is on the path and has a message of its own for a model."""
+    columns = tree.columns
+    if columns.kind[entry] not in _TOLD or entry not in path:
+        return False
+    return not columns.flags[entry] & (Flag.EXCLUDED | Flag.EMPTY_SUMMARY)
+
+
+def round_of(tree: SessionTree, path: Path, entry: int) -> list[int]:
+    """The entries that can only be left out together: a reply that calls tools with its results,
+    else the entry alone. Empty for one that is not on the path."""
+    kinds, flags = tree.columns.kind, tree.columns.flags
+    at = path.position(entry)
+    if at < 0:
+        return []
+    if kinds[entry] == Kind.TOOL_RESULT:
+        while at >= 0 and kinds[path[at]] != Kind.ASSISTANT:
+            at -= 1
+        if at < 0:
+            return [entry]
+    first = path[at]
+    if kinds[first] != Kind.ASSISTANT or not flags[first] & Flag.HAS_TOOL_CALL:
+        return sorted({entry, first}) if first != entry else [entry]
+    found = [first]
+    for position in range(at + 1, len(path)):
+        one = path[position]
+        if kinds[one] == Kind.ASSISTANT:
+            break
+        if kinds[one] == Kind.TOOL_RESULT:
+            found.append(one)
+    return found
+
+
+def heading_of(tree: SessionTree, entry: int, why: Literal["pin", "user-message"]) -> str:
+    """The words before an entry that is told again; their length is a multiple of four UTF-16
+    units, so that tokens by the estimate simply add up (B8)."""
+    kind = Kind(tree.columns.kind[entry])
+    name = _NAMES.get(kind, "an earlier message")
+    wish = "kept word for word at the user's wish" if why == "pin" else "kept word for word"
+    text = f"[Entry #{entry} of this session, {name}, {wish}. It is older than what follows.]\n"
+    return text + "\n" * (_UNIT - len(text) % _UNIT)
+
+
+def again(
+    tree: SessionTree, path: Path, shape: Shape, stop: int, reset: int, budget: UserBudget | None
+) -> dict[int, Reinserted]:
+    """What is told again after a summary of everything before the position ``stop``, in the order
+    of the path.
+
+    ``reset``: position of a new start before it, or -1; of what is older only that is told again
+    which was pinned since. ``budget``: the rule that holds for the user's messages.
+    """
+    found: dict[int, Reinserted] = {}
+    for entry, pin in shape.pinned.items():
+        position = path.position(entry)
+        if position < stop and (position > reset or path.position(pin.by) > reset):
+            heading = heading_of(tree, entry, "pin")
+            more = pin.tokens - tree.columns.estimate[entry] if pin.tokens >= 0 else 0
+            found[entry] = Reinserted(pin.by, "pin", heading, more + len(heading) // _UNIT)
+    if budget is not None and budget.tokens > 0 and stop > reset + 1:
+        _add_users(tree, path[reset + 1 : stop], shape, budget, found)
+    return dict(sorted(found.items()))
+
+
+def _add_users(
+    tree: SessionTree,
+    part: Path,
+    shape: Shape,
+    budget: UserBudget,
+    found: dict[int, Reinserted],
+) -> None:
+    """The user's messages of a part, the newest first; one that does not fit is passed over."""
+    columns, left = tree.columns, budget.tokens
+    for entry in reversed(part.select(columns.kind, _USERS)):
+        if entry in found or entry in shape.omitted:
+            continue
+        heading = heading_of(tree, entry, "user-message")
+        extra = len(heading) // _UNIT
+        images = columns.user_images.get(entry, 0) * IMAGE_TOKENS
+        takes = columns.estimate[entry] + images + extra
+        if takes > left:
+            continue
+        left -= takes
+        found[entry] = Reinserted(budget.by, "user-message", heading, extra)
