@@ -245,17 +245,19 @@ def _atoms(candidates: Sequence[Candidate]) -> tuple[AtomRow, ...]:
             if finding.atom.stale and finding.fate not in STATED_WRONGLY:
                 continue
             key = finding.atom.kind, finding.atom.key, finding.fate in STATED_WRONGLY
-            row = by_key.setdefault(key, [None] * len(candidates))
-            if row[at] is None:
-                row[at] = finding
-    rows = []
-    for found in by_key.values():
-        fates = tuple(None if one is None else one.fate for one in found)
-        first = next(one for one in found if one is not None)
-        row = AtomRow(first.atom, fates, tuple(found))
-        if len({row.survives(at) for at in range(len(candidates))}) > 1:
-            rows.append(row)
-    return tuple(sorted(rows, key=_grave))
+            found = by_key.setdefault(key, [None] * len(candidates))
+            if found[at] is None:
+                found[at] = finding
+    rows = [_atom_row(found) for found in by_key.values()]
+    apart = [row for row in rows if len({row.survives(at) for at in range(len(candidates))}) > 1]
+    return tuple(sorted(apart, key=_grave))
+
+
+def _atom_row(found: Sequence[Finding | None]) -> AtomRow:
+    first = next(one for one in found if one is not None)
+    return AtomRow(
+        first.atom, tuple(None if one is None else one.fate for one in found), tuple(found)
+    )
 
 
 def _grave(row: AtomRow) -> tuple[int, int]:

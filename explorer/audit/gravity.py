@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from explorer.audit.atoms.keys import path_key
 from explorer.audit.atoms.model import AtomKind
-from explorer.audit.findings import Fate, Finding
+from explorer.audit.findings import Fate, Fidelity, Finding
+
+
+class Weighed(NamedTuple):
+    """What decides how grave a finding is besides the finding itself."""
+
+    request: str = ""
+    """The key of the latest request; empty where it is not known which one that is."""
+    changed: frozenset[str] = frozenset()
+    """The keys of the files that calls of the range changed."""
+
+    @classmethod
+    def of(cls, told: Fidelity) -> Weighed:
+        """What an audit knows."""
+        return cls(
+            told.request.atom.key if told.request is not None else "",
+            frozenset(path_key(each.path) for each in told.files if each.called),
+        )
 
 
 class _Rule(NamedTuple):
     title: str
     why: str
-    fits: Callable[[Finding], bool]
+    fits: Callable[[Finding, Weighed], bool]
 
 
-def _is(fate: Fate, *kinds: AtomKind) -> Callable[[Finding], bool]:
-    def fits(finding: Finding) -> bool:
+def _is(fate: Fate, *kinds: AtomKind) -> Callable[[Finding, Weighed], bool]:
+    def fits(finding: Finding, _weighed: Weighed) -> bool:
         return (
             finding.fate is fate
             and (not kinds or finding.atom.kind in kinds)
@@ -25,6 +43,10 @@ def _is(fate: Fate, *kinds: AtomKind) -> Callable[[Finding], bool]:
         )
 
     return fits
+
+
+_lost_request = _is(Fate.LOST, AtomKind.REQUEST)
+_lost_path = _is(Fate.LOST, AtomKind.PATH)
 
 
 _RULES = (
@@ -46,7 +68,16 @@ _RULES = (
     _Rule(
         "The latest request lost",
         "The model does not see what it was asked for last.",
-        _is(Fate.LOST, AtomKind.REQUEST),
+        lambda finding, weighed: (
+            _lost_request(finding, weighed) and finding.atom.key == weighed.request
+        ),
+    ),
+    _Rule(
+        "Files that were changed, and are not named",
+        "Calls changed them; whoever goes on does not know.",
+        lambda finding, weighed: (
+            _lost_path(finding, weighed) and finding.atom.key in weighed.changed
+        ),
     ),
     _Rule(
         "Stated with another value",
@@ -64,9 +95,14 @@ _RULES = (
         _is(Fate.LOST, AtomKind.DECISION, AtomKind.QUESTION, AtomKind.TODO),
     ),
     _Rule(
+        "Earlier requests lost",
+        "What the user asked for before the latest request.",
+        _lost_request,
+    ),
+    _Rule(
         "Files lost",
         "Their names can be found again only where they are in the folder.",
-        _is(Fate.LOST, AtomKind.PATH),
+        _lost_path,
     ),
     _Rule(
         "Commands, errors and identifiers lost",
@@ -96,10 +132,10 @@ _RULES = (
     _Rule(
         "Changed later, and rightly gone",
         "They hold no more: nothing is lost with them.",
-        lambda finding: finding.atom.stale,
+        lambda finding, _weighed: finding.atom.stale,
     ),
 )
-GRAVE = 10
+GRAVE = 12
 """Groups before this one are losses; those from it on are not."""
 
 
@@ -115,16 +151,17 @@ class Group:
     """Whether something is lost or wrong."""
 
 
-def gravity(finding: Finding) -> int:
+def gravity(finding: Finding, weighed: Weighed = Weighed()) -> int:  # noqa: B008 - never changes
     """How grave a finding is: 0 is the worst."""
-    return next(at for at, rule in enumerate(_RULES) if rule.fits(finding))
+    return next(at for at, rule in enumerate(_RULES) if rule.fits(finding, weighed))
 
 
-def grouped(findings: Iterable[Finding]) -> tuple[Group, ...]:
-    """Findings by gravity, the worst first; within a group, the last said first."""
+def grouped(told: Fidelity) -> tuple[Group, ...]:
+    """The findings of an audit by gravity, the worst first; within a group, the last said first."""
+    weighed = Weighed.of(told)
     found: dict[int, list[Finding]] = {}
-    for finding in findings:
-        found.setdefault(gravity(finding), []).append(finding)
+    for finding in told.findings:
+        found.setdefault(gravity(finding, weighed), []).append(finding)
     return tuple(
         Group(
             _RULES[at].title,
