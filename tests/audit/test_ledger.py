@@ -1,0 +1,212 @@
+"""The ledger at any moment: verdicts, rules, generations, and how each is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.audit.generations import Boundary
+from explorer.audit.ledger import Ledger, LedgerVerdict, ledger_at
+from explorer.audit.provenance import Provenance
+from explorer.audit.strip import survival_strip
+from explorer.compaction.profile import BASES
+from explorer.session.pruned import PRUNE_TYPE
+from tests.compaction.sessions import Session
+
+PI, OLD_PI = BASES["pi"], BASES["pi-0.58"]
+V = LedgerVerdict
+
+
+def twice() -> tuple[Session, int, int, int, int]:
+    """Two compactions; the second keeps from after what the first one kept. Returns the session,
+    an entry that the first told, one that it kept, and both compactions."""
+    made = Session()
+    old = made.user(50)
+    made.reply(50)
+    kept = made.user(40)
+    made.reply(40)
+    first = made.compaction(kept, "first")
+    made.user(30)
+    made.reply(30)
+    newest = made.user(20)
+    made.reply(20)
+    second = made.compaction(newest, "second")
+    made.user(10)
+    return made, old, kept, first, second
+
+
+def of(ledger: Ledger, entry: int) -> tuple[LedgerVerdict, str]:
+    row = ledger.row(entry)
+    return ledger.verdict(row), ledger.rule(row)
+
+
+def test_the_moment_of_a_past_compaction_follows_what_it_recorded() -> None:
+    made, old, kept, first, second = twice()
+    then = ledger_at(made.tree, made.leaf, first, PI)
+    assert len(then) == first + 1
+    assert then.in_force == first
+    verdict, rule = of(then, old)
+    assert verdict is V.IN_THIS_SUMMARY
+    assert f"kept the newest 80 tokens, from #{kept} on" in rule
+    assert of(then, kept)[0] is V.VERBATIM
+    now = ledger_at(made.tree, made.leaf, None, PI)
+    assert now.in_force == second
+    assert of(now, old)[0] is V.IN_EARLIER_SUMMARY
+    assert now.summaries(now.row(old)) == (first, second)
+    assert of(now, kept)[0] is V.IN_THIS_SUMMARY
+    assert of(now, first)[0] is V.IN_THIS_SUMMARY
+    assert of(now, second)[1] == "The summary in force: the context starts with it."
+    assert f"after compaction #{second}" in of(now, made.leaf)[1]
+
+
+def test_what_the_older_rules_lose_is_lost_and_says_so() -> None:
+    made, _, kept, first, second = twice()
+    now = ledger_at(made.tree, made.leaf, None, OLD_PI)
+    verdict, rule = of(now, kept)
+    assert verdict is V.LOST
+    assert rule.startswith(f"Lost at compaction #{second}: compaction #{first} had kept it")
+    assert now.known(now.row(kept)).provenance is Provenance.INFERRED
+    assert now.since(now.row(kept)) == second
+    assert now.counts[V.LOST] == 2
+    assert now.tokens[V.LOST] == 80
+
+
+def test_a_recorded_request_decides_over_every_rule() -> None:
+    made, _, kept, first, second = twice()
+    inputs = {second: list(range(kept, second - 2))}
+    now = ledger_at(made.tree, made.leaf, None, OLD_PI, recorded=inputs)
+    assert of(now, kept)[0] is V.IN_THIS_SUMMARY
+    assert now.known(now.row(kept)).provenance is Provenance.EXACT
+    left = {second: [first, *range(first + 1, second - 2)]}
+    now = ledger_at(made.tree, made.leaf, None, PI, recorded=left)
+    assert of(now, kept)[0] is V.LOST
+
+
+@pytest.mark.parametrize(("listed", "verdict"), [(True, V.IN_THIS_SUMMARY), (False, V.LOST)])
+def test_the_file_lists_tell_what_was_given_to_the_summarizer(
+    listed: bool, verdict: LedgerVerdict
+) -> None:
+    made = Session()
+    made.user(10)
+    made.reply(10)
+    kept = made.user(10)
+    made.called("read", "only-here.py")
+    made.compaction(kept, "first")
+    made.user(10)
+    made.called("read", "newer.py")
+    newest = made.user(10)
+    made.reply(10)
+    made.compaction(newest, "second", read=["newer.py", *(["only-here.py"] if listed else [])])
+    now = ledger_at(made.tree, made.leaf, None, OLD_PI if listed else PI)
+    assert of(now, kept)[0] is verdict
+    assert "only-here.py" in now.known(now.row(kept)).told
+
+
+def test_a_summary_that_was_not_gone_on_with_loses_all_that_it_told() -> None:
+    made, old, _, first, second = twice()
+    made.entries[second]["summary"] = "No prior history.\n\n---\n\n**Turn Context**"
+
+    def read(indices: object) -> list[dict[str, object]]:
+        return [made.entries[at] for at in indices]  # type: ignore[attr-defined]
+
+    now = ledger_at(made.tree, made.leaf, None, PI, read=read)
+    verdict, rule = of(now, old)
+    assert verdict is V.LOST
+    assert f"the summary of #{first} told of it, and was dropped" in rule
+    assert of(now, first)[0] is V.LOST
+
+
+def test_a_boundary_that_is_nowhere_loses_what_was_to_be_kept() -> None:
+    made = Session()
+    for _ in range(6):
+        made.user(6000)
+        made.reply(6000)
+    lost = made.leaf
+    made.compaction(999, "first")
+    made.user(10)
+    now = ledger_at(made.tree, made.leaf, None, PI)
+    assert now.generations.all[0].boundary is Boundary.MISSING
+    verdict, rule = of(now, lost)
+    assert verdict is V.LOST
+    assert "nowhere in this session" in rule
+    assert of(now, 0)[0] is V.IN_THIS_SUMMARY
+
+
+def test_pruned_never_sent_and_what_came_before_a_new_start() -> None:
+    made = Session()
+    before = made.user(10)
+    reset = made.add({"type": "reset_boundary"})
+    made.user(10)
+    made.reply(calls=[("read", "a")])
+    result = made.result(500, call="c3.0")
+    note = made.metadata()
+    listed = [{"id": f"e{result}", "tokens": 500, "text": "gone"}]
+    made.add({"type": "custom", "customType": PRUNE_TYPE, "data": {"results": listed}})
+    now = ledger_at(made.tree, made.leaf, None, PI)
+    assert of(now, before) == (
+        V.NEVER_SENT, f"Before the new start at #{reset}: no longer in the context.",
+    )  # fmt: skip
+    verdict, rule = of(now, result)
+    assert verdict is V.PRUNED
+    assert "500 tokens" in rule
+    assert of(now, note)[0] is V.NEVER_SENT
+
+
+def test_a_branch_that_was_left_is_told_by_its_summary() -> None:
+    made = Session()
+    start = made.user(10)
+    left = made.reply(10)
+    end = made.user(10)
+    made.leaf = start
+    summary = made.add({"type": "branch_summary", "fromId": f"e{end}", "summary": "told"}, start)
+    made.user(10)
+    now = ledger_at(made.tree, made.leaf, None, PI)
+    assert list(now.entries) == sorted(now.entries)
+    verdict, rule = of(now, left)
+    assert verdict is V.IN_BRANCH_SUMMARY
+    assert f"branch summary #{summary} tells of it" in rule
+    assert now.summaries(now.row(left)) == (summary,)
+    assert of(now, summary)[0] is V.VERBATIM
+
+
+def test_kept_again_is_verbatim_and_told_twice() -> None:
+    made, old, _, first, _ = twice()
+    made.compaction(old, "third")
+    now = ledger_at(made.tree, made.leaf, None, PI)
+    verdict, rule = of(now, old)
+    assert verdict is V.VERBATIM
+    assert f"Compaction #{first} had summarized it already" in rule
+
+
+def test_a_compaction_elsewhere_is_refused() -> None:
+    made, old, _, _, second = twice()
+    with pytest.raises(ValueError, match="no compaction on the path"):
+        ledger_at(made.tree, old, second, PI)
+
+
+def test_the_split_turn_is_told_apart() -> None:
+    made = Session()
+    start = made.user(10)
+    prefix = made.reply(10)
+    kept = made.reply(10)
+    made.compaction(kept)
+    now = ledger_at(made.tree, made.leaf, None, PI)
+    assert f"splits the turn of #{start}" in of(now, prefix)[1]
+
+
+def test_the_strip_tells_how_long_everything_stood() -> None:
+    made, old, kept, first, second = twice()
+    strip = survival_strip(made.tree, made.leaf, PI)
+    assert len(strip.lanes) == 3
+    assert [strip.verbatim_until[at] for at in (old, kept, made.leaf)] == [1, 2, 0]
+    assert [strip.told_in[at] for at in (old, kept, made.leaf)] == [1, 2, 0]
+    assert [strip.lives_until[at] for at in (old, kept, made.leaf)] == [2, 2, 0]
+    assert strip.words(old) == (
+        f"#{old} stood word for word until compaction #{first} and lives on in 2 summaries, down "
+        f"to that of #{second}."
+    )
+    dropped = survival_strip(made.tree, made.leaf, OLD_PI)
+    assert dropped.lost_at[kept] == 2
+    assert dropped.words(kept).endswith(f"Lost since #{second}.")
+    run = dropped.run(1, kept)
+    assert run is not None
+    assert run.state == 0, "before the second compaction it was there"
