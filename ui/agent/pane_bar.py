@@ -39,6 +39,8 @@ MODEL_SHARE = 0.36
 """Of the bar's width, at most."""
 NARROW = 470
 """Pixels of the drawing; a bar of less keeps what is rarely chosen in its menu."""
+CROWDED = 900
+"""The same, for what is chosen least, where a thinking level is shown."""
 
 
 class AgentBar(QWidget):
@@ -135,12 +137,15 @@ class AgentBar(QWidget):
     def _fold(self) -> None:
         """Put what is rarely chosen into the menu where the bar is narrow."""
         self._is_narrow = narrow = self.width() < theme.scaled(NARROW)
-        for part in (self.workspace, self.automatic_switch, self.ask_switch):
+        for part in (self.workspace, self.automatic_switch):
             part.setVisible(not narrow)
+        # With the thinking level beside it there is room for all only in a wide bar.
+        crowded = narrow or (self._thinks and self.width() < theme.scaled(CROWDED))
+        self.ask_switch.setVisible(not crowded)
         self.thinking.setVisible(self._thinks and not narrow)
         self._folder_action.setVisible(narrow)
         self._automatic_action.setVisible(narrow)
-        self._ask_action.setVisible(narrow)
+        self._ask_action.setVisible(crowded)
         self._thinking_menu.menuAction().setVisible(narrow and self._thinks)
 
     def _lay_out(self) -> None:

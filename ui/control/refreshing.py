@@ -28,6 +28,7 @@ from ui.control.navigating import NavigationControl
 from ui.control.sessions import SessionsControl
 from ui.main_window import TABS
 from ui.map.rows import RowFilter
+from ui.widgets.figures import count
 
 
 class RefreshControl(QObject):
@@ -214,8 +215,8 @@ class RefreshControl(QObject):
         branches = len(tree.leaves())
         window.header.show_session(
             document.title,
-            f"{document.project} · {document.format_title} · {len(tree):,} entries"
-            f" · {branches:,} branch{'es' if branches != 1 else ''}{self._origin}",
+            f"{document.project} · {document.format_title} · {count(len(tree), 'entry', 'entries')}"
+            f" · {count(branches, 'branch', 'branches')}{self._origin}",
         )
         window.setWindowTitle(f"{document.title} — Session Explorer")
         # What is shown is what triggers: the agent's model may have a smaller window.
@@ -234,7 +235,7 @@ class RefreshControl(QObject):
         window.saved.setText("● saved")
         window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
         window.model.setText(f"summaries by {self._desk.summary_models()[0]}")
-        window.entries.setText(f"{len(tree):,} entries")
+        window.entries.setText(count(len(tree), "entry", "entries"))
 
     # the menu of an entry -------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from explorer.compaction.profile import PROFILES, Profile
 from explorer.session.kinds import Flag, Kind
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
@@ -35,6 +36,9 @@ class ShownDocument(Protocol):
 
     def previews(self, indices: Sequence[int]) -> list[str]:
         """First lines of entries."""
+
+    def weights_for(self, profile: Profile) -> Sequence[int] | None:
+        """Tokens per entry by a tokenizer; None while the estimate stands in."""
 
 
 def _is_large(document: ShownDocument, entry: int) -> bool:
@@ -106,7 +110,9 @@ def _sizes(document: ShownDocument, entry: int, kind: Kind) -> tuple[int, int] |
     if kind is not Kind.COMPACTION:
         return None
     try:
-        fold = fold_of(document.tree, entry)
+        # As the map counts them.
+        weights = document.weights_for(PROFILES["explorer"])
+        fold = fold_of(document.tree, entry, weights)
     except KeyError:
         return None
     return fold.tokens_before, fold.tokens_after

@@ -11,6 +11,7 @@ from typing import Any
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
 from PySide6.QtGui import QColor, QImage, QLinearGradient, QPainter
 
+from explorer.compaction.profile import Profile
 from explorer.session.describe import describe
 from explorer.session.tree import SessionTree
 
@@ -239,6 +240,9 @@ class Opened:
             parent = self.tree.index_of(entry["parentId"]) if entry["parentId"] else -1
             self.tree.append(entry["id"], parent, describe(entry), len(json.dumps(entry)) // 4)
             self.leaf = at
+
+    def weights_for(self, profile: Profile) -> Sequence[int] | None:
+        return None
 
     def previews(self, indices: Sequence[int]) -> list[str]:
         return [describe(dict(self.talk.entries[at])).preview for at in indices]
