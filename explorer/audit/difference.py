@@ -178,13 +178,12 @@ def _merged(sections: Sequence[Section]) -> list[tuple[Section, int]]:
 def _matching(rows: Sequence[Mapping[int, tuple[Section, int]]], at: int, wanted: Section) -> int:
     """The row whose sections stand under the same headings, else under one of the same name."""
     free = [number for number, row in enumerate(rows) if at not in row]
-    for alike in (
-        lambda other: other.path == wanted.path,
-        lambda other: bool(wanted.key) and other.key == wanted.key,
-    ):
-        for number in free:
-            if any(alike(section) for section, _ in rows[number].values()):
-                return number
+    for number in free:
+        if any(section.path == wanted.path for section, _ in rows[number].values()):
+            return number
+    for number in free:
+        if wanted.key and any(one.key == wanted.key for one, _ in rows[number].values()):
+            return number
     return -1
 
 
