@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from explorer.commands.model_words import add_models
 from explorer.commands.profile_words import add_profiles
+from explorer.commands.prompt_words import add_prompts
 from explorer.installed import version, window_target
 from explorer.models.thinking import THINKING_LEVELS
 
@@ -41,6 +42,7 @@ COMMANDS = {
     "run": "running",
     "new": "running",
     "models": "modelling",
+    "prompts": "prompting",
 }
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -144,6 +146,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_extending(commands)
     add_profiles(commands, _session)
     add_models(commands)
+    add_prompts(commands)
     return parser
 
 

@@ -26,11 +26,19 @@ from explorer.profiles import OwnProfile, ProfileFiles, Shelf
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
 from explorer.templates import load_prompt, load_templates
 from explorer.work.beginning import new_header
-from explorer.work.changes import ChangeHub, Listener, ProfilesChanged, SessionsChanged
+from explorer.work.changes import (
+    Change,
+    ChangeHub,
+    Listener,
+    ProfilesChanged,
+    PromptsChanged,
+    SessionsChanged,
+)
 from explorer.work.document import Document
 from explorer.work.fork_plan import plan_fork
 from explorer.work.forking import Forked, ForkSource, store_fork
 from explorer.work.origins import origin_of
+from explorer.work.prompt_versions import PromptVersions
 from explorer.work.session_tools import remove_outputs
 from explorer.work.transcript import Transcripts
 
@@ -66,6 +74,9 @@ class Workbench:
         self.agent_prompt = load_prompt("agent")
         self.profile_files = ProfileFiles()
         self.hub = ChangeHub()
+        self.prompts = PromptVersions(self.hub, clock_ms)
+        """The words sent to models, to be seen and changed."""
+        self.hub.subscribe(self._changed)
         self._clock_ms = clock_ms
         self._random = random or SystemRandom()
         self._open: dict[int, Document] = {}
@@ -73,6 +84,14 @@ class Workbench:
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Be told of every change; the returned function ends that."""
         return self.hub.subscribe(listener)
+
+    def _changed(self, change: Change) -> None:
+        """Other words are in force: every opened session sends them from now on."""
+        if not isinstance(change, PromptsChanged):
+            return
+        self.templates, self.agent_prompt = load_templates(), load_prompt("agent")
+        for document in self._open.values():
+            document.use_words(self.templates, self.agent_prompt)
 
     # the library ---------------------------------------------------------------------------------
 

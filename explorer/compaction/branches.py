@@ -16,7 +16,7 @@ from explorer.compaction.requests import (
     request_of,
 )
 from explorer.compaction.summary import files_footer, strip_files
-from explorer.compaction.validation import FREE, form_of
+from explorer.compaction.validation import FREE, asked_form, form_of
 from explorer.compaction.wording import Templates
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import Path, SessionTree
@@ -96,7 +96,7 @@ def prepare_branch(
 def _told(tree: SessionTree, view: PathView, position: int, profile: Profile) -> bool:
     """Whether a message is told at all (B17, E10)."""
     kind = view.kinds[position]
-    if kind == Kind.TOOL_RESULT:
+    if kind == Kind.TOOL_RESULT or view.path[position] in view.shape.omitted:
         return False
     if profile.branch_replies == "all" or kind == Kind.COMPACTION:
         return True
@@ -153,7 +153,7 @@ def _files(
         if earlier:
             files.add_summary(earlier)
     part: Path = left if corrected else view.path[read_from:]
-    files.add_calls(tree, part.ranges, profile)
+    files.add_calls(tree, part.ranges, profile, view.shape.omitted)
     return files
 
 
@@ -182,7 +182,7 @@ def branch_request(
     own = instructions.strip() if instead else ""
     words = own or templates.sections[profile.sections].branch
     material = material_of(templates, words, "" if own else instructions, conversation, profile)
-    form = FREE if own else form_of(profile, "branch")
+    form = FREE if own else asked_form(form_of(profile, "branch"), words)
     cap = output_cap("branch", preparation.settings, model_limit)
     return request_of(material, "branch", templates.system, cap, form)
 

@@ -13,11 +13,11 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.serialize import Serialized, Span, escape_tags
 from explorer.compaction.short_summary import recent_messages
 from explorer.compaction.summary import strip_files
-from explorer.compaction.validation import FREE, Form, form_of
+from explorer.compaction.validation import FREE, Form, asked_form, form_of
 from explorer.compaction.wording import Templates
 from explorer.session.text import well_formed
 
-Purpose = Literal["history", "turn_prefix", "short", "branch"]
+Purpose = Literal["history", "turn_prefix", "short", "branch", "verify"]
 BRANCH_OUTPUT_TOKENS = 2048
 SHORT_OUTPUT_TOKENS = 512
 
@@ -71,6 +71,7 @@ def output_cap(purpose: Purpose, settings: Settings, model_limit: int | None = N
         "turn_prefix": settings.reserve_tokens // 2,
         "short": min(SHORT_OUTPUT_TOKENS, settings.reserve_tokens // 5),
         "branch": BRANCH_OUTPUT_TOKENS,
+        "verify": settings.reserve_tokens * 4 // 5,
     }
     cap = caps[purpose]
     return max(1, cap if model_limit is None else min(cap, model_limit))
@@ -120,7 +121,10 @@ def build_requests(
         material = _history(
             preparation, history, previous_summary or "", instructions, templates, added
         )
-        form = form_of(profile, "history") if added.prompt is None else FREE
+        form = FREE
+        if added.prompt is None:
+            asks = material.update_words if material.previous else material.words
+            form = asked_form(form_of(profile, "history"), asks)
         cap = output_cap("history", settings, model_limit)
         requests.append(request_of(material, "history", templates.system, cap, form))
     if prefix.text or (wanted and profile.empty_input == "prepare"):
@@ -130,7 +134,7 @@ def build_requests(
         )
         material = replace(material, context=added.context if every else ())
         cap = output_cap("turn_prefix", settings, model_limit)
-        form = form_of(profile, "turn_prefix")
+        form = asked_form(form_of(profile, "turn_prefix"), templates.turn_prefix)
         requests.append(request_of(material, "turn_prefix", templates.system, cap, form))
     if profile.short_summary and requests:
         recent = recent_messages(preparation, entries, templates) or history

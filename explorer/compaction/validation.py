@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -82,6 +82,14 @@ SECTION_SETS: Mapping[str, Mapping[str, Form]] = {
 def form_of(profile: Profile, purpose: str) -> Form:
     """The form that an answer has under a profile; a purpose without sections is ``FREE``."""
     return SECTION_SETS[profile.sections].get(purpose, FREE)
+
+
+def asked_form(form: Form, words: str) -> Form:
+    """The form of an answer to ``words``: a heading that they do not name is not asked for, and an
+    answer is not refused for want of it."""
+    lower = words.lower()
+    named = tuple(name for name in form.required if name.lower() in lower)
+    return form if named == form.required else replace(form, required=named)
 
 
 def check_answer(

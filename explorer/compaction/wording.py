@@ -55,6 +55,10 @@ class Templates:
     """How a branch's ``{{summary}}`` is told to the model (A6)."""
     custom_instructions: str
     """How a person's ``{{instructions}}`` follow a prompt (A23)."""
+    verify_system: str
+    """System prompt of the request that has a summary mended."""
+    verify: str
+    """Asks for a ``{{summary}}`` to be mended by its ``{{findings}}`` within a ``{{budget}}``."""
 
     def worded(self, profile: Profile) -> Templates:
         """The templates with a compaction told to the model as the profile tells it (A6)."""

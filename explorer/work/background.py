@@ -67,7 +67,7 @@ class PromptKeeper:
         self._consent = Consent(document, rules, asking, left)
         self._rules = rules
         self._random = random
-        self._words = words or CopilotWords.load()
+        self._given = words
         self._task: asyncio.Task[None] | None = None
         self._stop: CancelToken | None = None
         self._result: _Result | None = None
@@ -78,6 +78,11 @@ class PromptKeeper:
         """The last prompt that went out."""
         self.prepared: PreparedPrompt | None = None
         """What it was rendered from."""
+
+    @property
+    def _words(self) -> CopilotWords:
+        """The words that are in force now; a person may change them on the way."""
+        return self._given or CopilotWords.load()
 
     @property
     def policy(self) -> Background:

@@ -22,6 +22,13 @@ class ProfilesChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptsChanged:
+    """Other words are sent to models from now on; ``names`` of the texts that changed."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class EntriesAppended:
     """Entries ``first`` to ``first + count - 1`` are new in the tree of session ``key``."""
 
@@ -148,6 +155,7 @@ class ExtensionsActed:
 Change = (
     SessionsChanged
     | ProfilesChanged
+    | PromptsChanged
     | EntriesAppended
     | LeafMoved
     | LabelsChanged

@@ -75,6 +75,11 @@ class OpenedSession:
         self.extensions: Extensions | None = None
         """Who is asked about compactions and navigations; None: nobody."""
 
+    def use_words(self, templates: Templates, agent_prompt: str) -> None:
+        """Send other words from now on; what is on its way goes out as it was begun."""
+        self.templates, self.agent_prompt = templates, agent_prompt
+        self.drafts.use_templates(templates)
+
     # what there is -----------------------------------------------------------------------------
 
     @property

@@ -63,6 +63,10 @@ class DraftMaker:
         self._templates = templates
         self._hub = hub
 
+    def use_templates(self, templates: Templates) -> None:
+        """Write drafts that are begun from now on with these."""
+        self._templates = templates
+
     async def compaction(
         self, plan: CompactionPlan, requests: Sequence[SummaryRequest], order: Order
     ) -> Draft:

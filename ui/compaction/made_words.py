@@ -13,6 +13,7 @@ PURPOSES = {
     "turn_prefix": "Split turn",
     "branch": "Branch",
     "short": "Short summary",
+    "verify": "Check and mend",
 }
 WHY = {
     "first": "asked",

@@ -31,6 +31,7 @@ PURPOSES = {
     "turn_prefix": "First part of the split turn",
     "short": "For display",
     "branch": "Branch",
+    "verify": "Check and mend",
 }
 
 

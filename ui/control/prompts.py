@@ -35,7 +35,6 @@ class PromptControl(QObject):
         self._desk = desk
         self._agent = agent
         self._tab = TABS.index("prompt")
-        self._words: CopilotWords | None = None
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MS)
@@ -95,7 +94,7 @@ class PromptControl(QObject):
         desk, document = self._desk, self._desk.document
         if document is None or desk.profile.prompt_budget is None:
             return None
-        words = self._words = self._words or CopilotWords.load()
+        words = CopilotWords.load()
         profile, model = desk.profile, desk.agent_model()
         window = window_for(document, profile, model, desk.settings.context_window)
         outgoing = outgoing_of(document.agent_prompt, model, self._agent.tools.box(), today())

@@ -17,6 +17,7 @@ from explorer.work.changes import (
     LabelsChanged,
     LeafMoved,
     ProfilesChanged,
+    PromptsChanged,
     SessionsChanged,
     SummaryText,
 )
@@ -76,7 +77,8 @@ class RefreshControl(QObject):
         if isinstance(change, SessionsChanged):
             self._sessions.refresh()
             return
-        if document is None or isinstance(change, ProfilesChanged | DraftChanged | SummaryText):
+        elsewhere = ProfilesChanged | PromptsChanged | DraftChanged | SummaryText
+        if document is None or isinstance(change, elsewhere):
             return
         if change.key != document.key:
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from explorer.models.request import ToolSpec
@@ -63,7 +62,6 @@ _REQUIRED = {
 }  # fmt: skip
 
 
-@cache
 def specs_of(names: tuple[str, ...]) -> tuple[ToolSpec, ...]:
     """The tools of those names, in that order."""
     return tuple(

@@ -1,0 +1,172 @@
+"""prompts: the words sent to models, and the person's own in their place."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from explorer.cli import CommandFailed, UsageError
+from explorer.commands.output import local_time, print_json, print_table, printable, printable_lines
+from explorer.session.changed_lines import changed_lines
+from explorer.template_catalogue import GROUPS
+from explorer.template_files import TemplateError, Version
+from explorer.templates import template_problems
+from explorer.work.changes import ChangeHub
+from explorer.work.prompt_versions import PromptVersions
+from explorer.workbench import now_ms
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run a command on the words. Raises UsageError or CommandFailed."""
+    prompts = PromptVersions(ChangeHub(), now_ms)
+    try:
+        if arguments.action != "list":
+            prompts.info(arguments.name)
+    except TemplateError as error:
+        raise UsageError(str(error)) from error
+    try:
+        _ACTIONS[arguments.action](arguments, prompts)
+    except TemplateError as error:
+        raise CommandFailed(f"{error} Nothing was changed.") from error
+
+
+def tell_problems() -> None:
+    """Say on standard error which texts of the person's own cannot be used."""
+    for problem in template_problems().values():
+        told = f"{problem.rstrip('.')}. The text that came with the program is sent."
+        print(f"session-explorer: {printable(told)}", file=sys.stderr)
+
+
+def _list(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+    rows = [
+        {
+            "name": state.info.name,
+            "group": GROUPS[state.info.group],
+            "title": state.info.title,
+            "about": state.info.about,
+            "sections": state.info.sections or None,
+            "changed": state.changed,
+            "problem": state.problem or None,
+            "variables": [variable.name for variable in state.info.variables],
+        }
+        for state in prompts.states()
+    ]
+    if arguments.json:
+        print_json({"prompts": rows})
+        return
+    print_table(
+        ("name", "text", "for", "title"),
+        [(row["name"], _state(row), row["group"], row["title"]) for row in rows],
+    )
+    for row in rows:
+        if row["problem"]:
+            print(f"\n{printable(str(row['problem']))} The text that came along is sent.")
+
+
+def _state(row: dict[str, Any]) -> str:
+    if row["problem"]:
+        return "broken"
+    return "yours" if row["changed"] else "as it came"
+
+
+def _show(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+    info = prompts.info(arguments.name)
+    asked = arguments.version
+    text = prompts.text(info.name) if asked is None else prompts.version(info.name, asked).text
+    if arguments.json:
+        variables = [
+            {"name": one.name, "about": one.about, "required": one.required}
+            for one in info.variables
+        ]
+        problems = [one.message for one in prompts.check(info.name, text)]
+        print_json(
+            {"name": info.name, "title": info.title, "about": info.about, "text": text,
+             "changed": text != prompts.shipped(info.name), "variables": variables,
+             "problems": problems}
+        )  # fmt: skip
+        return
+    print(printable_lines(text))
+    print(f"\n{info.title}. {info.about}", file=sys.stderr)
+    for one in info.variables:
+        print(f"{{{{{one.name}}}}}: {one.about}", file=sys.stderr)
+
+
+def _edit(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+    name, file = arguments.name, arguments.file
+    try:
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        text = raw.decode("utf-8-sig")
+    except OSError as error:
+        raise CommandFailed(f"{file}: {error.strerror or error}. Nothing was changed.") from error
+    except UnicodeDecodeError as error:
+        raise CommandFailed(f"{file}: not UTF-8: byte {error.start}. Nothing changed.") from error
+    problems = prompts.check(name, text)
+    saved = prompts.save(name, text, arguments.note)
+    for problem in problems:
+        print(f"session-explorer: {printable(problem.message)}", file=sys.stderr)
+    _tell(arguments, saved, f"{name}: version {saved.number} is sent from now on")
+
+
+def _reset(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+    version = prompts.reset(arguments.name, arguments.note)
+    if version is None:
+        told = f"{arguments.name} is as it came with the program; nothing was changed"
+    else:
+        told = f"{arguments.name}: the text that came with the program is sent from now on"
+    _tell(arguments, version, told)
+
+
+def _tell(arguments: argparse.Namespace, version: Version | None, words: str) -> None:
+    if arguments.json:
+        number = version.number if version is not None else None
+        print_json({"name": arguments.name, "version": number})
+    else:
+        print(words)
+
+
+def _history(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+    versions = prompts.history(arguments.name)
+    if arguments.json:
+        print_json(
+            {"name": arguments.name,
+             "versions": [{"number": one.number, "time_ms": one.time_ms or None, "kind": one.kind,
+                           "note": one.note, "characters": len(one.text)} for one in versions]}
+        )  # fmt: skip
+        return
+    print_table(
+        ("version", "when", "characters", "note"),
+        [
+            (one.number, local_time(one.time_ms) if one.time_ms else "", len(one.text), one.note)
+            for one in versions
+        ],
+        right=(0, 2),
+    )
+
+
+def _diff(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+    name, asked = arguments.name, arguments.versions
+    if len(asked) not in (0, 2):
+        raise UsageError("name two versions, or none: 0 is the one that came with the program")
+    if asked:
+        lines = prompts.difference(name, *asked)
+    else:
+        lines = changed_lines(prompts.shipped(name), prompts.text(name))
+    if arguments.json:
+        print_json({"name": name, "lines": [[line.sign, line.text] for line in lines]})
+        return
+    for line in lines:
+        print(printable_lines(f"{line.sign} {line.text}"))
+    if not lines:
+        print("They are the same.")
+
+
+_ACTIONS = {
+    "list": _list,
+    "show": _show,
+    "edit": _edit,
+    "history": _history,
+    "diff": _diff,
+    "reset": _reset,
+}
