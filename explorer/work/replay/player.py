@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -21,13 +22,17 @@ from explorer.work.rules import AutomaticRules
 from explorer.work.talk import resume_turn, start_turn
 
 PREFIX = "replay/"
+LONGEST_NAME = 40
+"""Characters of a title in the name of the model that plays it."""
+_UNNAMED = re.compile(r"[\W_]+")
 _TICK_S = 0.02
 _ONCE = RetryPolicy(tries=1)
 
 
 def model_of(document: Document) -> str:
-    """The name under which a recorded session answers."""
-    return f"{PREFIX}{document.header.session_id or document.key}"
+    """The name under which a recorded session answers: its title, as a name is written."""
+    name = _UNNAMED.sub("-", document.title.casefold())[:LONGEST_NAME].strip("-")
+    return f"{PREFIX}{name or document.key}"
 
 
 def rules_of_play(rules: AutomaticRules) -> AutomaticRules:
