@@ -41,6 +41,7 @@ from ui.control.taking_back import TakeBackControl
 from ui.control.talking import AgentControl
 from ui.control.talking.commands import Commands
 from ui.control.watching import WatchControl
+from ui.control.what_if import WhatIfControl
 from ui.main_window import MainWindow
 
 READERS_MS = 5_000
@@ -92,6 +93,7 @@ class WindowSession(QObject):
         self.settings.pick_model = self.models.pick
         self.profiles = ProfilesControl(self.desk)
         self.comparing = CompareControl(self.desk, self.profiles)
+        self.what_if = WhatIfControl(self.desk)
         self.extensions = ExtensionsControl(self.desk)
         self.replaying = ReplayControl(self.desk, self.sessions, self.agent)
         self.actions = WindowActions(self)

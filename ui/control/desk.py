@@ -118,6 +118,10 @@ class Desk(QObject):
         # A slider passes through a hundred sizes; the one where it rests is kept.
         self._choose(chosen, rests=False)
 
+    def choose_again(self, chosen: Chosen) -> None:
+        """Follow what the session chose before, such as when a choice is taken back."""
+        self._choose(chosen)
+
     def own_choices(self) -> dict[str, Any]:
         """What the session shown chose for itself, by the name of the setting."""
         found = self.chosen.by_key(Rules(self.profile, self.settings))

@@ -25,7 +25,7 @@ NEEDS_SESSION = (
     *("zoom_in", "zoom_out", "fit", "actual"),
     *(f"filter_{choice.name.lower()}" for choice in RowFilter),
     *(f"shown_{shown.name.lower()}" for shown in Shown),
-    *("rules", "workspace", "compare_profiles"),
+    *("rules", "workspace", "compare_profiles", "what_if"),
     *conversing.NEEDS_SESSION,
 )
 NEEDS_COMPACTIONS = ("fold_all", "unfold_all")
@@ -88,6 +88,9 @@ def cut_actions(session: WindowSession) -> list[Entry]:
         (ActionSpec("compare_profiles", "Co&mpare profiles…",
                     "What every profile would do at the selected entry, side by side",
                     COMPACTION, ("Ctrl+Shift+M",)), session.comparing.compare),
+        (ActionSpec("what_if", "&What if…",
+                    "What the session would have come to under other rules: sizes, tokens, cost",
+                    COMPACTION, ("Ctrl+Alt+W",)), session.what_if.open),
         (ActionSpec("profiles", "&Profiles…",
                     "What each profile stands for, and where its numbers come from",
                     COMPACTION), session.profiles.show_profiles),

@@ -1,0 +1,1 @@
+"""Seeing what was kept and what was lost."""

@@ -1,0 +1,281 @@
+"""The chart: how large the context would have been, under every policy that is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from ui.audit.what_if.lines import Drawing, Line, Sign, words_at
+from ui.audit.what_if.painting import (
+    SIGN,
+    Scale,
+    frame_of,
+    paint_limits,
+    paint_line,
+    paint_scale,
+    paint_sign,
+    place_of,
+    top_of,
+)
+from ui.theme import on_theme_changed, scaled, theme
+
+EMPTY = Drawing((), (), ())
+
+
+class Chart(QWidget):
+    """Left and Right go from turn to turn, with Ctrl from sign to sign; Up and Down choose the
+    line whose limits are drawn and whose signs are told; Return selects the entry on the map."""
+
+    entry_requested = Signal(int)
+    told = Signal(str)
+    """The figures under the cursor or the mouse, in words."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._drawing = EMPTY
+        self._hidden: frozenset[str] = frozenset()
+        self._chosen = ""
+        self._at = 0
+        self._hover = -1
+        self._layer: QPixmap | None = None
+        self.words = ""
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("Size of the context over the session")
+        on_theme_changed(self._restyle)
+
+    def sizeHint(self) -> QSize:
+        return QSize(640, scaled(320))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(260, scaled(170))
+
+    # what is drawn -----------------------------------------------------------------------------
+
+    def show_drawing(self, drawing: Drawing) -> None:
+        """Draw other lines; the cursor stays at its turn where there is one."""
+        self._drawing = drawing
+        self._at = min(self._at, max(0, len(drawing.entries) - 1))
+        if drawing.line(self._chosen) is None:
+            self._chosen = ""
+        self._changed()
+
+    def hide_lines(self, keys: Collection[str]) -> None:
+        """Leave lines out."""
+        self._hidden = frozenset(keys)
+        self._changed()
+
+    def choose(self, key: str) -> None:
+        """Follow a line."""
+        self._chosen = key
+        self._changed()
+
+    @property
+    def shown(self) -> list[Line]:
+        """The lines that are drawn."""
+        return [line for line in self._drawing.lines if line.key not in self._hidden]
+
+    @property
+    def chosen(self) -> Line | None:
+        """The line whose limits are drawn."""
+        shown = self.shown
+        found = next((line for line in shown if line.key == self._chosen), None)
+        return found or next((line for line in shown if not line.is_recorded), None) or next(
+            iter(shown), None
+        )  # fmt: skip
+
+    @property
+    def position(self) -> int:
+        """Where the keyboard's cursor is."""
+        return self._at
+
+    def scale(self) -> Scale:
+        """The scale of what is drawn now."""
+        frame = frame_of(self.width(), self.height())
+        return Scale(frame, len(self._drawing.entries), top_of(self.shown))
+
+    def _restyle(self) -> None:
+        self.updateGeometry()
+        self._changed()
+
+    def _changed(self) -> None:
+        self._layer = None
+        self._tell()
+        self.update()
+
+    def _tell(self) -> None:
+        position = self._hover if self._hover >= 0 else self._at
+        self.words = words_at(self._drawing, self.shown, self.chosen, position)
+        self.setAccessibleDescription(self.words)
+        self.told.emit(self.words)
+
+    # painting ----------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        self._layer = None
+        super().resizeEvent(event)
+
+    def paintEvent(self, event: QPaintEvent, /) -> None:
+        painter = QPainter(self)
+        if self._layer is None:
+            self._layer = self._painted()
+        painter.drawPixmap(0, 0, self._layer)
+        if self._drawing.entries and self.shown:
+            self._paint_cursor(painter)
+
+    def _painted(self) -> QPixmap:
+        """Everything but the cursor."""
+        ratio = self.devicePixelRatioF()
+        layer = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+        layer.setDevicePixelRatio(ratio)
+        layer.fill(theme().paper)
+        chosen = self.chosen
+        if chosen is None or not self._drawing.entries:
+            return layer
+        painter = QPainter(layer)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        scale, shown = self.scale(), self.shown
+        paint_scale(painter, self._drawing, scale)
+        for line in sorted(shown, key=lambda line: (not line.is_recorded, line is chosen)):
+            paint_line(painter, line, scale, strong=line is chosen)
+        paint_limits(painter, shown, chosen, scale)
+        for line in sorted(shown, key=lambda line: line is chosen):
+            for sign in line.signs:
+                paint_sign(painter, sign.kind, place_of(sign, scale), line.stroke.colour)
+        painter.end()
+        return layer
+
+    def _paint_cursor(self, painter: QPainter) -> None:
+        now, scale = theme(), self.scale()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        position = self._hover if self._hover >= 0 else self._at
+        if self._hover < 0 and not self.hasFocus():
+            return
+        x = scale.x(position)
+        painter.setPen(QPen(now.dim, 1))
+        painter.drawLine(QPointF(x, scale.frame.top()), QPointF(x, scale.frame.bottom()))
+        for line in self.shown:
+            tokens = line.tokens_at(position)
+            if tokens >= 0:
+                painter.setPen(QPen(now.paper, 1.5))
+                painter.setBrush(line.stroke.colour)
+                half = scaled(4 if line is self.chosen else 3)
+                painter.drawEllipse(QPointF(x, scale.y(tokens)), half, half)
+        if self.hasFocus():
+            painter.setPen(QPen(now.accent, 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
+
+    # the mouse ---------------------------------------------------------------------------------
+
+    def sign_at(self, place: QPointF) -> tuple[Line, Sign] | None:
+        """The sign nearest to a place, if it is near."""
+        scale, best = self.scale(), scaled(SIGN) + 4.0
+        found: tuple[Line, Sign] | None = None
+        for line in self.shown:
+            for sign in line.signs:
+                away = (place_of(sign, scale) - place).manhattanLength()
+                if away < best:
+                    best, found = away, (line, sign)
+        return found
+
+    def mouseMoveEvent(self, event: QMouseEvent, /) -> None:
+        if not self._drawing.entries:
+            return
+        found = self.sign_at(event.position())
+        self.setCursor(Qt.CursorShape.PointingHandCursor if found else Qt.CursorShape.ArrowCursor)
+        self._hover = self.scale().position(event.position().x())
+        self._tell()
+        if found is not None:
+            line, sign = found
+            self.words = f"{line.title} {sign.words}"
+            self.told.emit(self.words)
+        self.update()
+
+    def leaveEvent(self, event: QEvent, /) -> None:
+        self._hover = -1
+        self._tell()
+        self.update()
+        super().leaveEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent, /) -> None:
+        if event.button() != Qt.MouseButton.LeftButton or not self._drawing.entries:
+            return
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        found = self.sign_at(event.position())
+        if found is None:
+            self._go(self.scale().position(event.position().x()))
+            return
+        line, sign = found
+        self._chosen, self._at, self._layer = line.key, sign.x, None
+        self._tell()
+        self.update()
+        self.entry_requested.emit(sign.entry)
+
+    # the keyboard ------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        key, last = event.key(), len(self._drawing.entries) - 1
+        by_sign = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if last < 0:
+            super().keyPressEvent(event)
+        elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self._step(1 if key == Qt.Key.Key_Right else -1, by_sign)
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self._other_line(1 if key == Qt.Key.Key_Down else -1)
+        elif key == Qt.Key.Key_Home:
+            self._go(0)
+        elif key == Qt.Key.Key_End:
+            self._go(last)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.entry_requested.emit(self._entry_here())
+        else:
+            super().keyPressEvent(event)
+
+    def _entry_here(self) -> int:
+        """The entry that a sign under the cursor leads to, else the one under the cursor."""
+        chosen = self.chosen
+        signs = chosen.signs if chosen is not None else ()
+        here = next((sign for sign in signs if sign.x == self._at), None)
+        return here.entry if here is not None else self._drawing.entries[self._at]
+
+    def _step(self, way: int, by_sign: bool) -> None:
+        """To the next turn, or to the next sign of the chosen line."""
+        chosen = self.chosen
+        stops = list(self._drawing.turns)
+        if by_sign:
+            stops = [sign.x for sign in chosen.signs] if chosen is not None else []
+        further = [at for at in stops if (at > self._at if way > 0 else at < self._at)]
+        if further:
+            self._go(min(further) if way > 0 else max(further))
+
+    def _other_line(self, way: int) -> None:
+        shown, chosen = self.shown, self.chosen
+        if chosen is not None:
+            self._chosen = shown[(shown.index(chosen) + way) % len(shown)].key
+            self._changed()
+            self._announce()
+
+    def _go(self, position: int) -> None:
+        self._at, self._hover = position, -1
+        self._tell()
+        self._announce()
+        self.update()
+
+    def _announce(self) -> None:
+        if QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.words))

@@ -1,0 +1,173 @@
+"""Walks as lines over the path of a session. Made on a worker thread; nothing here is painted."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from explorer.audit.simulation import Mark, Simulation
+from explorer.session.kinds import TURN_START_KINDS, selector
+from explorer.session.tree import SessionTree
+from ui.audit.what_if.strokes import RECORDED, Stroke, stroke_of
+from ui.widgets.figures import count, full, short
+
+_TURNS = selector(TURN_START_KINDS)
+SignKind = Literal["compacted", "split", "pruned", "stuck"]
+
+
+class Sign(NamedTuple):
+    """Something that happened, at its place on a line."""
+
+    kind: SignKind
+    x: int
+    """Position on the path."""
+    y: int
+    """Tokens."""
+    entry: int
+    """The entry that a click on it selects."""
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One walk as it is drawn. Positions count on the path, sizes are tokens."""
+
+    key: str
+    title: str
+    stroke: Stroke
+    found: Simulation
+    xs: array[int]
+    ys: array[int]
+    signs: tuple[Sign, ...]
+    _asked: array[int]
+    """Position of every request."""
+
+    @property
+    def is_recorded(self) -> bool:
+        return self.found.is_recorded
+
+    def tokens_at(self, position: int) -> int:
+        """The context's size at the latest request up to a position; -1 before the first."""
+        at = bisect_right(self._asked, position) - 1
+        return self.found.requests.tokens[at] if at >= 0 else -1
+
+    def is_exact_at(self, position: int) -> bool:
+        """Whether the provider counted the latest request up to a position."""
+        at = bisect_right(self._asked, position) - 1
+        return at >= 0 and bool(self.found.requests.marks[at] & Mark.EXACT)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """All lines of one session's path."""
+
+    entries: tuple[int, ...]
+    """The entry at every position."""
+    turns: tuple[int, ...]
+    """The position at which each turn starts, the first entry's before all."""
+    lines: tuple[Line, ...]
+
+    def turn_at(self, position: int) -> int:
+        """The number of the turn at a position; 0 before the first."""
+        return bisect_right(self.turns, position)
+
+    def line(self, key: str) -> Line | None:
+        return next((line for line in self.lines if line.key == key), None)
+
+
+def drawing_of(tree: SessionTree, leaf: int, walks: Sequence[tuple[str, Simulation]]) -> Drawing:
+    """The walks, each with its key, as lines. For a worker thread."""
+    path = tree.path(leaf)
+    kinds = path.gather(tree.columns.kind).translate(_TURNS)
+    turns = tuple(at for at, starts in enumerate(kinds) if starts)
+    entries = tuple(path.indices())
+    place = {entry: at for at, entry in enumerate(entries)}
+    lines, others = [], 0
+    for key, found in walks:
+        own = key == RECORDED or key == found.policy.profile.name
+        lines.append(_line(key, found, place, stroke_of(key, others)))
+        others += not own
+    return Drawing(entries, turns, tuple(lines))
+
+
+def _line(key: str, found: Simulation, place: dict[int, int], stroke: Stroke) -> Line:
+    requests = found.requests
+    asked = array("i", (place[entry] for entry in requests.entries))
+    xs, ys = array("i"), array("i")
+    drops = {made.request for made in found.compactions} | {made.request for made in found.prunes}
+    for number, (x, y) in enumerate(zip(asked, requests.tokens, strict=True)):
+        if number in drops and ys:
+            # Straight down: a size between the two was never sent.
+            xs.append(x)
+            ys.append(ys[-1])
+        xs.append(x)
+        ys.append(y)
+    title = "As recorded" if found.is_recorded else found.policy.title
+    return Line(key, title, stroke, found, xs, ys, _signs(found, place), asked)
+
+
+def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
+    tokens, signs = found.requests.tokens, []
+
+    def height(request: int) -> int:
+        """Where the line stands before it falls."""
+        at = min(max(request - 1, 0), len(tokens) - 1)
+        return tokens[at] if tokens else 0
+
+    for made in found.compactions:
+        split = f", inside turn {made.split_turn}" if made.split_turn else ""
+        kept = f"kept from #{made.first_kept}{split}" if made.first_kept >= 0 else "nothing kept"
+        words = (
+            f"compacted after #{made.entry}: {full(made.before)} to {full(made.after)} tokens, "
+            f"{kept}. {made.reason}"
+        )
+        kind: SignKind = "split" if made.split_turn else "compacted"
+        x, y = place.get(made.entry, 0), height(made.request)
+        signs.append(
+            Sign(kind, x, y, made.first_kept if made.first_kept >= 0 else made.entry, words)
+        )
+    for pruned in found.prunes:
+        words = (
+            f"pruned after #{pruned.entry}: {count(len(pruned.results), 'tool result')}, "
+            f"{short(pruned.saved)} tokens saved. {pruned.reason}"
+        )
+        x, y = place.get(pruned.entry, 0), height(pruned.request)
+        signs.append(Sign("pruned", x, y, pruned.results[0], words))
+    seen = set()
+    for held in found.not_done:
+        if held.turn not in seen:
+            seen.add(held.turn)
+            words = f"nothing could be done after #{held.entry}: {held.reason}"
+            x, y = place.get(held.entry, 0), height(held.request)
+            signs.append(Sign("stuck", x, y, held.entry, words))
+    return tuple(sorted(signs, key=lambda sign: sign.x))
+
+
+def words_at(drawing: Drawing, shown: Sequence[Line], chosen: Line | None, position: int) -> str:
+    """What all shown lines say at a position, the chosen one first and with what happened there."""
+    if not drawing.entries or not shown:
+        return "Nothing is drawn."
+    turn, turns = drawing.turn_at(position), len(drawing.turns)
+    stop = drawing.turns[turn] if turn < turns else len(drawing.entries)
+    start = drawing.turns[turn - 1] if turn else 0
+    where = f"Turn {turn:,} of {turns:,}, #{drawing.entries[position]}."
+    first = [line for line in shown if line is chosen]
+    sizes = []
+    for line in first + [line for line in shown if line is not chosen]:
+        tokens = line.tokens_at(position)
+        if tokens < 0:
+            sizes.append(f"{line.title} nothing yet")
+            continue
+        about = "" if line.is_exact_at(position) else "≈ "
+        part = f", {tokens / line.found.window:.0%} of its window" if line is chosen else ""
+        sizes.append(f"{line.title} {about}{short(tokens)}{part}")
+    told = [
+        f"{line.title} {sign.words}"
+        for line in first
+        for sign in line.signs
+        if start <= sign.x < stop
+    ]
+    return " ".join([where, "; ".join(sizes) + ".", *told])

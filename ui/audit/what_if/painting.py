@@ -1,0 +1,198 @@
+"""Painting of the chart: the scale, the lines, and the signs of what happened on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+
+from ui.audit.what_if.lines import Drawing, Line, Sign, SignKind
+from ui.theme import S4, S8, scaled, small_font, theme
+from ui.widgets.figures import round_short
+
+SIGN = 5.0
+"""Half a sign's width, in pixels at a text scale of 100 %."""
+
+
+class Scale:
+    """From positions and tokens to places on the chart."""
+
+    def __init__(self, frame: QRectF, positions: int, most: int) -> None:
+        self.frame = frame
+        self.positions = max(1, positions - 1)
+        self.most = max(1, most)
+
+    def x(self, position: float) -> float:
+        return self.frame.left() + position / self.positions * self.frame.width()
+
+    def y(self, tokens: float) -> float:
+        return self.frame.bottom() - tokens / self.most * self.frame.height()
+
+    def position(self, x: float) -> int:
+        """The position nearest to a place."""
+        part = (x - self.frame.left()) / max(1.0, self.frame.width())
+        return round(min(1.0, max(0.0, part)) * self.positions)
+
+
+def frame_of(width: float, height: float) -> QRectF:
+    """Where the lines are, within a chart of a size: numbers stand to the left and below."""
+    metrics = QFontMetricsF(small_font())
+    left = metrics.horizontalAdvance("8.88M") + 2 * S8
+    below = metrics.height() + S8
+    return QRectF(left, S8 + metrics.height(), width - left - S8, height - below - 2 * S8 - S8)
+
+
+def top_of(lines: Sequence[Line]) -> int:
+    """Tokens at the upper edge: all that is drawn fits, and the window where it is near."""
+    largest = max((line.found.largest for line in lines), default=0)
+    windows = [line.found.window for line in lines if not line.is_recorded]
+    window = max(windows, default=0)
+    # A window ten times as large as all that was ever sent would press the lines flat.
+    most = max(largest, window) if window <= 3 * largest else largest
+    return max(1, round(most * 1.06))
+
+
+def paint_scale(painter: QPainter, drawing: Drawing, scale: Scale) -> None:
+    """The grid with its figures: tokens to the left, turns below."""
+    now, frame = theme(), scale.frame
+    painter.setFont(small_font())
+    metrics = QFontMetricsF(small_font())
+    for tokens in ticks(scale.most, max(2, int(frame.height() / (metrics.height() * 2.4)))):
+        y = round(scale.y(tokens)) + 0.5
+        painter.setPen(QPen(now.line, 1))
+        painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
+        painter.setPen(now.dim)
+        label = QRectF(0, y - metrics.height() / 2, frame.left() - S8, metrics.height())
+        painter.drawText(label, Qt.AlignmentFlag.AlignRight, round_short(tokens))
+    turns = len(drawing.turns)
+    every = max(1, -(-turns * round(metrics.horizontalAdvance("turn 888") + S8)
+                     // max(1, round(frame.width()))))  # fmt: skip
+    every = _round_up(every)
+    for number in range(every, turns + 1, every):
+        x = scale.x(drawing.turns[number - 1])
+        painter.setPen(QPen(now.line, 1))
+        painter.drawLine(QPointF(x, frame.bottom()), QPointF(x, frame.bottom() + S4))
+        painter.setPen(now.dim)
+        width = metrics.horizontalAdvance(f"turn {number}") + 2
+        left = min(max(x - width / 2, frame.left()), frame.right() - width)
+        place = QRectF(left, frame.bottom() + S4, width, metrics.height())
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft, f"turn {number}")
+    painter.setPen(QPen(now.faint, 1))
+    painter.drawLine(frame.bottomLeft(), frame.bottomRight())
+
+
+def ticks(most: int, wanted: int) -> list[int]:
+    """Round values from 0 to ``most``, about so many."""
+    step = _round_up(max(1, most // max(1, wanted)))
+    return list(range(0, most + 1, step))
+
+
+def _round_up(value: int) -> int:
+    """1, 2 or 5 with noughts."""
+    unit = 1
+    while True:
+        for digit in (1, 2, 5):
+            if digit * unit >= value:
+                return digit * unit
+        unit *= 10
+
+
+def paint_limits(painter: QPainter, lines: Sequence[Line], chosen: Line, scale: Scale) -> None:
+    """Window and threshold of the chosen line with their names; those of others as short marks."""
+    now, frame = theme(), scale.frame
+    metrics = QFontMetricsF(small_font())
+    painter.setFont(small_font())
+    for line in lines:
+        if line is chosen or line.is_recorded or line.found.threshold > scale.most:
+            continue
+        y = scale.y(line.found.threshold)
+        painter.setPen(QPen(line.stroke.colour, 2))
+        painter.drawLine(QPointF(frame.right() - scaled(10), y), QPointF(frame.right(), y))
+    rows = [("window", chosen.found.window, now.ink, Qt.PenStyle.SolidLine),
+            ("threshold", chosen.found.threshold, now.lost, Qt.PenStyle.DashLine)]  # fmt: skip
+    last = -1e9
+    for name, tokens, colour, style in rows:
+        if tokens > scale.most:
+            continue
+        y = round(scale.y(tokens)) + 0.5
+        painter.setPen(QPen(colour, 1.2, style))
+        painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
+        words = f"{name} {round_short(tokens)}"
+        # Below its line, where the one above leaves no room.
+        top = y - metrics.height() - 1 if y - metrics.height() > last else y + 1
+        last = top + metrics.height()
+        place = QRectF(frame.left() + S4, top, metrics.horizontalAdvance(words) + 4,
+                       metrics.height())  # fmt: skip
+        background = QColor(now.paper)
+        background.setAlpha(215)
+        painter.fillRect(place, background)
+        painter.setPen(colour)
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft, words)
+
+
+def paint_line(painter: QPainter, line: Line, scale: Scale, *, strong: bool) -> None:
+    """One line. Where several of its points fall on one column of pixels, the column is drawn."""
+    points = thinned(line, scale)
+    painter.setPen(line.stroke.pen(strong=strong))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawPolyline(points)
+
+
+def thinned(line: Line, scale: Scale) -> QPolygonF:
+    """The line's points, at most four for each column of pixels: where it comes in, its lowest and
+    highest, and where it goes out."""
+    points = QPolygonF()
+    column = -1
+    found: list[float] = []
+
+    def put() -> None:
+        if found:
+            low, high = min(found), max(found)
+            heights = [found[0]]
+            if len(found) > 1:
+                heights += [low, high] if found[-1] >= found[0] else [high, low]
+                heights.append(found[-1])
+            for y in heights:
+                points.append(QPointF(column, y))
+
+    for position, tokens in zip(line.xs, line.ys, strict=True):
+        x = int(scale.x(position))
+        if x != column:
+            put()
+            column, found = x, []
+        found.append(scale.y(tokens))
+    put()
+    return points
+
+
+def place_of(sign: Sign, scale: Scale) -> QPointF:
+    """Where a sign stands: above its line."""
+    y = max(scale.frame.top() - scaled(2), scale.y(sign.y) - scaled(SIGN) - 2)
+    return QPointF(scale.x(sign.x), y)
+
+
+def paint_sign(painter: QPainter, kind: SignKind, at: QPointF, colour: QColor) -> None:
+    """A sign of its own for everything that can happen."""
+    half, now = scaled(SIGN), theme()
+    painter.setPen(QPen(colour, 1.4))
+    if kind in ("compacted", "split"):
+        painter.setBrush(colour if kind == "compacted" else now.paper)
+        painter.drawPolygon(
+            QPolygonF(
+                [
+                    at + QPointF(-half, -half),
+                    at + QPointF(half, -half),
+                    at + QPointF(0, half),
+                ]
+            )
+        )
+        if kind == "split":
+            painter.drawLine(at + QPointF(0, -half), at + QPointF(0, half))
+    elif kind == "pruned":
+        painter.setBrush(now.paper)
+        painter.drawEllipse(at, half * 0.75, half * 0.75)
+    else:
+        painter.setPen(QPen(now.lost, 1.6))
+        painter.drawLine(at + QPointF(-half, -half), at + QPointF(half, half))
+        painter.drawLine(at + QPointF(half, -half), at + QPointF(-half, half))

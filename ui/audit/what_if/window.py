@@ -1,0 +1,288 @@
+"""The window that says what a session would have come to under other rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.audit.simulation import Policy, Prices
+from explorer.compaction.profile import Profile
+from ui.audit.what_if.chart import Chart
+from ui.audit.what_if.legend import LineLegend
+from ui.audit.what_if.lines import Drawing
+from ui.audit.what_if.own_rules import OwnRules, WindowBox
+from ui.audit.what_if.sweep_page import MakeSweep, SweepPage
+from ui.audit.what_if.totals import TotalsTable
+from ui.inspector.gather import Loader
+from ui.theme import S8, S12, S16, bind_font, scaled, set_tone, ui_font
+from ui.widgets.dialogs import fit
+from ui.widgets.figures import count, round_short
+from ui.widgets.flow import FlowLayout
+from ui.widgets.labels import Caption, Hairline
+from ui.widgets.model_box import ModelBox
+
+NO_PRICES = ""
+"""The entry of the model box that asks for no cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is to be walked: the rules by the key of their line."""
+
+    policies: tuple[tuple[str, Policy], ...]
+    window: int
+
+
+Walk = Callable[[Question], Drawing]
+"""Walks the session; for a worker thread."""
+
+
+class WhatIfWindow(QDialog):
+    """Does not block the window: a sign, or Return, selects its entry on the map."""
+
+    entry_requested = Signal(int)
+    use_asked = Signal(object)
+    undo_asked = Signal()
+    window_changed = Signal(int)
+    prices_wanted = Signal(str)
+    """The id of a model; empty for none."""
+
+    def __init__(self, walk: Walk, make_sweep: MakeSweep, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("What if")
+        self.setModal(False)
+        self._walk = walk
+        self._own: list[Policy] = []
+        self._policies: tuple[tuple[str, Policy], ...] = ()
+        self._window = 0
+        self._prices: Prices | None = None
+        self.drawing: Drawing | None = None
+        self._loader = Loader(self)
+        self._loader.loaded.connect(self._show)
+        self._loader.failed.connect(self._failed)
+        self._make_head()
+        self._make_parts()
+        self.sweep = SweepPage(make_sweep, self)
+        self.sweep.use_asked.connect(self.use_asked)
+        self.sweep.undo_asked.connect(self.undo_asked)
+        self._lay_out()
+        fit(self, 1080, 780)
+
+    def _make_head(self) -> None:
+        self.title = QLabel("Walking the session…", self)
+        self.title.setWordWrap(True)
+        bind_font(self.title, lambda: ui_font(1, bold=True))
+        self.facts = QLabel(self)
+        self.facts.setWordWrap(True)
+        self.facts.setTextFormat(Qt.TextFormat.PlainText)
+        set_tone(self.facts, "dim")
+
+    def _make_parts(self) -> None:
+        self.legend = LineLegend(self)
+        self.legend.changed.connect(self._show_chosen)
+        self.chart = Chart(self)
+        self.chart.entry_requested.connect(self.entry_requested)
+        self.chart.told.connect(self._tell)
+        self.words = QLabel(self)
+        self.words.setWordWrap(True)
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.totals = TotalsTable(self)
+        self.totals.line_chosen.connect(self.chart.choose)
+        self.window_box = WindowBox(self)
+        self.window_box.changed.connect(self.window_changed)
+        self.own_rules = OwnRules(self)
+        self.own_rules.added.connect(self._add)
+        self.own_rules.cleared.connect(self._clear)
+        self.models = ModelBox(self)
+        self.models.setAccessibleName("Model whose prices count")
+        self.models.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.models.setMinimumContentsLength(16)
+        self.models.activated.connect(
+            lambda _row: self.prices_wanted.emit(str(self.models.currentData() or NO_PRICES))
+        )
+        self.note = Caption("", self)
+        self.note.setWordWrap(True)
+
+    def _lay_out(self) -> None:
+        self.pages = QTabWidget(self)
+        self.pages.setDocumentMode(True)
+        self.pages.setAccessibleName("Parts of what if")
+        self.pages.addTab(self._scrolled(self._over_time()), "&Over the session")
+        self.pages.addTab(self._scrolled(self.sweep), "Keep and re&serve")
+        close = QPushButton("&Close", self)
+        close.setAutoDefault(False)
+        close.clicked.connect(self.close)
+        cost = QLabel("Cost wit&h", self)
+        cost.setBuddy(self.models)
+        foot = FlowLayout(across=S8, down=S8)
+        foot.setContentsMargins(S16, S8, S16, S12)
+        for part in (close, self.window_box, cost, self.models):
+            foot.addWidget(part)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, S12, 0, 0)
+        column.setSpacing(S8)
+        for part in (self.title, self.facts):
+            part.setContentsMargins(S16, 0, S16, 0)
+            column.addWidget(part)
+        column.addWidget(self.pages, 1)
+        column.addWidget(Hairline(parent=self))
+        column.addLayout(foot)
+
+    def _over_time(self) -> QWidget:
+        page = QWidget(self)
+        upper, lower = QWidget(page), QWidget(page)
+        above = QVBoxLayout(upper)
+        above.setContentsMargins(0, 0, 0, 0)
+        above.setSpacing(S8)
+        above.addWidget(self.legend)
+        above.addWidget(self.chart, 1)
+        above.addWidget(self.words)
+        below = QVBoxLayout(lower)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(S8)
+        below.addWidget(self.totals, 1)
+        below.addWidget(self.own_rules)
+        below.addWidget(self.note)
+        split = QSplitter(Qt.Orientation.Vertical, page)
+        split.setChildrenCollapsible(False)
+        split.addWidget(upper)
+        split.addWidget(lower)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 2)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(S16, S12, S16, S12)
+        column.addWidget(split)
+        self.totals.setMinimumHeight(scaled(110))
+        return page
+
+    def _scrolled(self, inside: QWidget) -> QScrollArea:
+        """With large text in a small window a page is higher than its place."""
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(inside)
+        return area
+
+    # what is asked -----------------------------------------------------------------------------
+
+    def show_policies(
+        self, policies: Sequence[Policy], in_force: Policy, profiles: Sequence[Profile]
+    ) -> None:
+        """Walk the session under these; ``in_force`` is what it follows, ``profiles`` all that
+        could be drawn besides."""
+        self._policies = tuple((policy.profile.name, policy) for policy in policies)
+        self._window = in_force.settings.context_window
+        self.window_box.show_window(self._window)
+        self.own_rules.show_profiles(profiles, in_force)
+        self.sweep.show_policies(policies, in_force)
+        self._ask()
+
+    def show_models(self, models: Sequence[tuple[str, str]], chosen: str) -> None:
+        """(id, label) of models whose prices are known."""
+        self.models.set_models([(NO_PRICES, "no prices"), *models], chosen)
+
+    def show_prices(self, prices: Prices | None) -> None:
+        """Count the cost with these prices."""
+        self._prices = prices
+        if self.drawing is not None:
+            self.totals.show_totals(self.drawing.lines, prices)
+
+    @property
+    def prices(self) -> Prices | None:
+        """The prices that are counted with."""
+        return self._prices
+
+    def forget(self) -> None:
+        """Another session: nothing of what was drawn or swept is its own."""
+        self._own.clear()
+        self.own_rules.show_own(0)
+        self.drawing = None
+        self.sweep.forget()
+
+    def _ask(self) -> None:
+        own = tuple((f"own {number}", policy) for number, policy in enumerate(self._own))
+        question = Question((*self._policies, *own), self._window)
+        walk = self._walk
+        self._loader.load(lambda: walk(question))
+
+    def _add(self, policy: Policy) -> None:
+        if policy not in self._own:
+            self._own.append(policy)
+            self.own_rules.show_own(len(self._own))
+            self._ask()
+
+    def _clear(self) -> None:
+        self._own.clear()
+        self.own_rules.show_own(0)
+        self._ask()
+
+    # what is shown -----------------------------------------------------------------------------
+
+    def _show(self, drawing: Drawing) -> None:
+        self.drawing = drawing
+        walked = [line.found for line in drawing.lines if not line.is_recorded]
+        recorded = next((line.found for line in drawing.lines if line.is_recorded), None)
+        if recorded is None or not walked:
+            return
+        self.title.setText(
+            f"{count(len(drawing.entries), 'entry', 'entries')} in "
+            f"{count(len(drawing.turns), 'turn')}, walked under "
+            f"{count(len(walked), 'set of rules', 'sets of rules')}"
+        )
+        largest = max(found.largest for found in walked)
+        if any(found.compactions or found.prunes for found in walked):
+            facts = "Nothing was sent to any model: the recorded messages are gone through again."
+        else:
+            facts = (
+                f"Nothing would be compacted: the context takes {round_short(largest)} tokens at "
+                f"most, and the window {round_short(self._window)}. A smaller window, below, shows "
+                "where the rules differ."
+            )
+        self.facts.setText(facts)
+        self.note.setText(f"{recorded.measure.words} {walked[0].summaries.words}")
+        self.legend.show_lines(drawing.lines)
+        self.totals.show_totals(drawing.lines, self._prices)
+        self.chart.show_drawing(drawing)
+        self._show_chosen()
+
+    def _show_chosen(self) -> None:
+        self.chart.hide_lines(self.legend.hidden)
+
+    def _tell(self, words: str) -> None:
+        self.words.setText(words)
+        if (chosen := self.chart.chosen) is not None:
+            self.totals.follow(chosen.key)
+
+    def _failed(self, message: str) -> None:
+        self.title.setText("The session could not be walked")
+        self.facts.setText(f"{message} Nothing was changed.")
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+            return
+        super().keyPressEvent(event)
+
+    def closeEvent(self, event: QCloseEvent, /) -> None:
+        self.sweep.cancel()
+        self._loader.forget()
+        super().closeEvent(event)
