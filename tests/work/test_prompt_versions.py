@@ -36,7 +36,10 @@ SETTINGS = replace(Settings.of(EXPLORER), keep_recent_tokens=5000)
 OWN = "Sum it up in one breath.\n\n## Goal\n[the goal]\n\n## Next Steps\n1. [what comes]"
 
 
-PREFIX = "\n\n## Original Request\nRun it.\n\n## Early Progress\n- Ran.\n\n## Context for Suffix\n- None."
+PREFIX = (
+    "\n\n## Original Request\nRun it.\n\n## Early Progress\n- Ran."
+    "\n\n## Context for Suffix\n- None."
+)
 
 
 def prompts_folder() -> Path:
