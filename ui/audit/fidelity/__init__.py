@@ -1,0 +1,1 @@
+"""What became of everything that a compaction summarized."""

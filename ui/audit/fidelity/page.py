@@ -1,0 +1,359 @@
+"""The fidelity of one summary: what survives, what is lost, and where each thing was said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.audit.atoms import AtomKind
+from explorer.audit.findings import Finding
+from explorer.audit.gravity import Group, grouped
+from explorer.work.auditing import Audited
+from ui.audit.fidelity.bars import FateBar, KindTable, fate_legend
+from ui.audit.fidelity.charts import GenerationChart, Point, RecencyChart
+from ui.audit.fidelity.finding_part import FindingPart
+from ui.audit.fidelity.findings_view import FindingsView
+from ui.audit.fidelity.reading import SummaryReading
+from ui.audit.fidelity.words import (
+    KIND_TITLES,
+    UPPER_BOUND,
+    file_words,
+    headline,
+    percent,
+    request_words,
+    section_words,
+    size_words,
+)
+from ui.theme import S4, S8, S12, S16, bind_font, scaled, ui_font
+from ui.widgets.choice import Choice
+from ui.widgets.labels import Caption, Hairline
+from ui.widgets.panels import EmptyState, row
+
+FINDINGS, KINDS, TIME, SUMMARY = range(4)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAudit:
+    """An audit ready to be shown; made in the worker."""
+
+    audited: Audited
+    groups: Sequence[Group]
+    generations: Sequence[Audited] = ()
+    """Of all compactions on the path, the first one first."""
+
+
+def shown_audit(audited: Audited, generations: Sequence[Audited] = ()) -> ShownAudit:
+    """What the page needs; for a worker thread."""
+    return ShownAudit(audited, grouped(audited.fidelity), generations)
+
+
+class FidelityPage(QWidget):
+    """Which summary is looked at is chosen at the top; the parts below follow."""
+
+    chosen = Signal(object)
+    """The data of the summary that a person chose: a compaction's entry, or a draft."""
+    source_requested = Signal(object)
+    """The ``Finding`` whose source is to be shown on the map."""
+    entry_requested = Signal(int)
+    action_asked = Signal(str, object)
+    """``pin``, ``instruct`` or ``mend``, and the ``Finding``."""
+    stop_asked = Signal()
+    compare_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.shown: ShownAudit | None = None
+        self._places = QStackedWidget(self)
+        self.empty = EmptyState(
+            "compaction",
+            "There is no summary to look at",
+            "Compact the session, or make a draft: what it keeps and what it loses is told here.",
+            parent=self,
+        )
+        self._places.addWidget(self.empty)
+        self._places.addWidget(self._make_waiting())
+        self._places.addWidget(self._make_body())
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(self._make_choice())
+        outer.addWidget(self._places, 1)
+        self._bar.hide()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(scaled(200), scaled(160))
+
+    def _make_choice(self) -> QWidget:
+        self._bar = QWidget(self)
+        self.choice = Choice(self._bar)
+        self.choice.setAccessibleName("Summary whose fidelity is shown")
+        self.choice.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.choice.setMinimumContentsLength(12)
+        self.choice.activated.connect(lambda _at: self.chosen.emit(self.choice.currentData()))
+        self.compare = QPushButton("Compare…", self._bar)
+        self.compare.setToolTip("This summary beside others of the session")
+        self.compare.clicked.connect(self.compare_asked)
+        line = row(self.choice, self.compare)
+        line.setStretch(0, 1)
+        line.setContentsMargins(S16, S8, S16, S4)
+        self._bar.setLayout(line)
+        return self._bar
+
+    def _make_waiting(self) -> QWidget:
+        self._waiting = QWidget(self)
+        column = QVBoxLayout(self._waiting)
+        column.setContentsMargins(S16, S16, S16, S16)
+        column.setSpacing(S8)
+        self.waits = QLabel("Reading the entries…", self._waiting)
+        self.waits.setWordWrap(True)
+        self.progress = QProgressBar(self._waiting)
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName("Progress of the audit")
+        self.stop = QPushButton("Stop", self._waiting)
+        self.stop.clicked.connect(self.stop_asked)
+        for part in (self.waits, self.progress):
+            column.addWidget(part)
+        column.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+        return self._waiting
+
+    def _make_body(self) -> QWidget:
+        self._body = QWidget(self)
+        self.headline = QLabel(self._body)
+        self.headline.setWordWrap(True)
+        bind_font(self.headline, lambda: ui_font(1, bold=True))
+        self.bar = FateBar(self._body)
+        self.pages = QTabWidget(self._body)
+        self.pages.setDocumentMode(True)
+        self.pages.setUsesScrollButtons(True)
+        self.pages.setAccessibleName("Parts of the fidelity")
+        for widget, title in (
+            (self._make_findings(), "Findings"),
+            (self._scrolled(self._make_kinds()), "By kind"),
+            (self._scrolled(self._make_time()), "Over time"),
+            (self._make_reading(), "Summary"),
+        ):
+            self.pages.addTab(widget, title)
+        column = QVBoxLayout(self._body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(S4)
+        head = QVBoxLayout()
+        head.setContentsMargins(S16, S4, S16, 0)
+        head.setSpacing(S4)
+        head.addWidget(self.headline)
+        head.addWidget(self.bar)
+        column.addLayout(head)
+        column.addWidget(self.pages, 1)
+        return self._body
+
+    def _make_findings(self) -> QWidget:
+        page = QWidget(self)
+        self.kind = Choice(page)
+        self.kind.setAccessibleName("Kind of the findings that are shown")
+        self.kind.activated.connect(lambda _at: self.show_kind(self.kind.currentData()))
+        self.list = FindingsView(page)
+        self.list.source_requested.connect(self.source_requested)
+        self.list.finding_chosen.connect(self._finding_chosen)
+        self.detail = FindingPart(page)
+        self.detail.source_requested.connect(self.source_requested)
+        self.detail.entry_requested.connect(self.entry_requested)
+        self.detail.summary_requested.connect(self.show_in_summary)
+        self.detail.action_asked.connect(self.action_asked)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, S4, 0, 0)
+        column.setSpacing(S4)
+        line = row(Caption("Show", page), self.kind, 1)
+        line.setContentsMargins(S16, 0, S16, 0)
+        column.addLayout(line)
+        column.addWidget(self.list, 1)
+        column.addWidget(Hairline(parent=page))
+        column.addWidget(self.detail)
+        return page
+
+    def _make_kinds(self) -> QWidget:
+        page = QWidget(self)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(S12, S8, S12, S12)
+        column.setSpacing(S8)
+        self.kinds = KindTable(page)
+        self.kinds.kind_chosen.connect(self._kind_pressed)
+        self.facts = QLabel(page)
+        self.bound = Caption(UPPER_BOUND, page)
+        for label in (self.facts, self.bound):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        column.addWidget(fate_legend(page))
+        column.addWidget(self.kinds)
+        column.addWidget(Hairline(parent=page))
+        column.addWidget(self.facts)
+        column.addWidget(self.bound)
+        column.addStretch(1)
+        return page
+
+    def _make_time(self) -> QWidget:
+        page = QWidget(self)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(S12, S8, S12, S12)
+        column.setSpacing(S4)
+        self.over_generations = GenerationChart("Survival at each compaction", page)
+        self.by_recency = RecencyChart("Survival by when a thing was said last", page)
+        self.no_generations = Caption("", page)
+        self.no_generations.setWordWrap(True)
+        for title, chart in (
+            ("Survival at each compaction of the path", self.over_generations),
+            ("By when it was said last: the oldest stretch at the left", self.by_recency),
+        ):
+            label = QLabel(title, page)
+            label.setWordWrap(True)
+            column.addWidget(label)
+            column.addWidget(chart)
+            column.addSpacing(S8)
+        column.addWidget(self.no_generations)
+        column.addStretch(1)
+        return page
+
+    def _make_reading(self) -> QWidget:
+        page = QWidget(self)
+        self.reading = SummaryReading(page)
+        self.reading.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.read_of = Caption("", page)
+        self.read_of.setWordWrap(True)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(S12, S4, S12, S4)
+        column.setSpacing(S4)
+        column.addWidget(self.read_of)
+        column.addWidget(self.reading, 1)
+        return page
+
+    def _scrolled(self, widget: QWidget) -> QScrollArea:
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(widget)
+        return area
+
+    # what is shown -------------------------------------------------------------------------------
+
+    def offer(self, summaries: Sequence[tuple[str, object]], chosen: object) -> None:
+        """The summaries that can be looked at: their names and what stands for them."""
+        self.choice.clear()
+        for name, data in summaries:
+            self.choice.addItem(name, data)
+        at = next((at for at, (_, data) in enumerate(summaries) if data == chosen), -1)
+        self.choice.setCurrentIndex(at)
+        self._bar.setVisible(bool(summaries))
+        self.compare.setEnabled(len(summaries) > 1)
+        if not summaries:
+            self.shown = None
+            self._places.setCurrentIndex(0)
+
+    def wait(self, words: str) -> None:
+        """An audit is on its way."""
+        self.waits.setText(words)
+        self.progress.setRange(0, 0)
+        self.stop.setEnabled(True)
+        self._places.setCurrentIndex(1)
+
+    def show_progress(self, done: int, total: int) -> None:
+        """How many entries were read."""
+        self.progress.setRange(0, total)
+        self.progress.setValue(done)
+
+    def tell(self, words: str) -> None:
+        """Say why there is nothing to show."""
+        self.waits.setText(words)
+        self.progress.setRange(0, 1)
+        self.progress.setValue(0)
+        self.stop.setEnabled(False)
+        self._places.setCurrentIndex(1)
+
+    def show_audit(self, shown: ShownAudit) -> None:
+        """Show an audit."""
+        self.shown = shown
+        told = shown.audited.fidelity
+        self.headline.setText(headline(told))
+        self.headline.setToolTip(UPPER_BOUND)
+        self.bar.show_counts(told.counts)
+        self.kind.clear()
+        self.kind.addItem("All kinds", None)
+        for line in told.kinds:
+            self.kind.addItem(KIND_TITLES[line.kind], line.kind)
+        self.kinds.show_kinds(told)
+        words = (size_words(told), request_words(told), section_words(told), file_words(told))
+        self.facts.setText("\n".join(part for part in words if part))
+        grave = sum(len(group.findings) for group in shown.groups if group.is_grave)
+        self.pages.setTabText(FINDINGS, f"Findings ({grave:,})")
+        self._show_time(shown)
+        self.reading.show_summary(shown.audited.summary)
+        self.read_of.setText(f"The text of {shown.audited.name}, as it is stored.")
+        self.list.findings.show_groups(shown.groups)
+        self.list.findings.set_kind(None)
+        self.list.select_row(self.list.findings.first_finding())
+        self._places.setCurrentIndex(2)
+
+    def _show_time(self, shown: ShownAudit) -> None:
+        self.over_generations.show_points([_generation(one) for one in shown.generations])
+        bands = shown.audited.fidelity.recency
+        self.by_recency.show_points(
+            [
+                Point(
+                    f"#{band.first}–{band.last}" if band.last > band.first else f"#{band.first}",
+                    band.rate,
+                    band.total,
+                    f"#{band.first} to #{band.last}: {percent(band.rate)} of {band.total:,}.",
+                )
+                for band in bands
+            ]
+        )
+        few = len(shown.generations) < 2
+        self.no_generations.setText("A line is drawn from the second compaction on." if few else "")
+        self.no_generations.setVisible(few)
+
+    def show_kind(self, kind: AtomKind | None) -> None:
+        """Show the findings of one kind only; None shows all."""
+        self.kind.setCurrentIndex(max(0, self.kind.findData(kind)))
+        self.kinds.check(kind)
+        self.list.findings.set_kind(kind)
+        self.list.select_row(self.list.findings.first_finding())
+
+    def _kind_pressed(self, kind: AtomKind | None) -> None:
+        self.show_kind(kind)
+        if kind is not None:
+            self.pages.setCurrentIndex(FINDINGS)
+            self.list.setFocus()
+
+    def _finding_chosen(self, finding: Finding | None) -> None:
+        self.detail.show_finding(finding)
+        if finding is not None:
+            self.reading.show_places(finding.places)
+
+    def show_in_summary(self, finding: Finding) -> None:
+        """Show where the summary says it."""
+        self.pages.setCurrentIndex(SUMMARY)
+        self.reading.show_places(finding.places)
+        self.reading.setFocus()
+
+
+def _generation(one: Audited) -> Point:
+    told = one.fidelity
+    total = sum(line.total for line in told.kinds)
+    words = f"{one.name}: {percent(told.survival)} of {total:,}."
+    return Point(f"#{one.entry}", told.survival, total, words)
