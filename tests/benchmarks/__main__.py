@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.benchmarks import (
+    choosing,
     deciding,
     importing,
     mapping,
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "stalls": stalling.measure,
     "large": reading.measure,
     "talk": talking.measure,
+    "models": choosing.measure,
     "offline": summarizing.measure,
     "prompt": rendering.measure,
 }

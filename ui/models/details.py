@@ -32,6 +32,7 @@ class ModelDetails(QScrollArea):
         self._model = ""
         self._provider = ""
         body = QWidget(self)
+        self.setWidget(body)
         self.name = QLabel(body)
         bind_font(self.name, lambda: ui_font(1, bold=True))
         self.id = QLabel(body)
@@ -61,7 +62,6 @@ class ModelDetails(QScrollArea):
         column.addWidget(self.note)
         column.addLayout(line_of(self.reset, 1))
         column.addStretch(1)
-        self.setWidget(body)
         self.body = body
         self.show_model(None, None, 0)
 

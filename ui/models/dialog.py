@@ -24,7 +24,8 @@ from ui.widgets.panels import row as line_of
 
 Purpose = Literal["agent", "summary", "setting"]
 Page = Literal["models", "keys", "servers"]
-PAGES: tuple[Page, ...] = ("models", "keys", "servers")
+TABS: Mapping[Page, str] = {"models": "&Models", "keys": "&Keys", "servers": "Ser&vers"}
+PAGES: tuple[Page, ...] = tuple(TABS)
 TITLES: Mapping[Purpose, str] = {
     "agent": "Models",
     "summary": "Models",
@@ -70,16 +71,16 @@ class ModelsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(TITLES[around.purpose])
         self._around = around
-        self.models = ModelsPage(door, start, self)
-        self.keys = KeysPage(door, start, self)
-        self.servers = ServersPage(door, start, around.addresses, self)
+        self._door, self._start = door, start
         self.pages = QTabWidget(self)
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Pages of the dialog")
         self.pages.tabBar().setAccessibleName("Models, keys and servers")
-        titles = ("&Models", "&Keys", "Ser&vers")
-        for page, title in zip((self.models, self.keys, self.servers), titles, strict=True):
-            self.pages.addTab(page, title)
+        self._places = {page: self._place(page, title) for page, title in TABS.items()}
+        self.models = ModelsPage(door, start, self._places["models"])
+        self._fill("models", self.models)
+        self._keys: KeysPage | None = None
+        self._servers: ServersPage | None = None
         self.pages.currentChanged.connect(self._page_shown)
         self._make_foot()
         self._connect()
@@ -110,17 +111,48 @@ class ModelsDialog(QDialog):
         for button in (*own.values(), self.done_button):
             button.setAutoDefault(False)
 
+    # pages, each made when it is first needed ----------------------------------------------------
+
+    def _place(self, page: Page, title: str) -> QWidget:
+        place = QWidget(self.pages)
+        self.pages.addTab(place, title)
+        return place
+
+    def _fill(self, page: Page, content: QWidget) -> None:
+        column = QVBoxLayout(self._places[page])
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(content)
+        # A layout shows what it is given later; the keyboard can be wanted there at once.
+        content.show()
+
+    @property
+    def keys(self) -> KeysPage:
+        if self._keys is None:
+            page = self._keys = KeysPage(self._door, self._start, self._places["keys"])
+            page.changed.connect(self.models_changed)
+            self._fill("keys", page)
+            page.refresh()
+        return self._keys
+
+    @property
+    def servers(self) -> ServersPage:
+        if self._servers is None:
+            page = self._servers = ServersPage(
+                self._door, self._start, self._around.addresses, self._places["servers"]
+            )
+            page.key_asked.connect(self.show_key)
+            page.renamed.connect(self.renamed)
+            page.changed.connect(self.models_changed)
+            self._fill("servers", page)
+        return self._servers
+
     def _connect(self) -> None:
-        models, keys, servers = self.models, self.keys, self.servers
+        models = self.models
         models.marked.connect(self._marked)
         models.chosen.connect(lambda: self._choose(self._around.purpose))
         models.typed_chosen.connect(lambda name: self._take(self._around.purpose, name))
         models.failed.connect(self.said.setText)
         models.key_asked.connect(self.show_key)
-        servers.key_asked.connect(self.show_key)
-        servers.renamed.connect(self.renamed)
-        for page in (keys, servers):
-            page.changed.connect(self.models_changed)
 
     def _lay_out(self) -> None:
         foot = line_of(self.said, self.summary, self.agent, self.take, self.done_button)
@@ -157,23 +189,28 @@ class ModelsDialog(QDialog):
     def refresh(self) -> None:
         """Show models, keys and servers as they are now."""
         self.models.refresh()
-        self.keys.refresh()
-        self.servers.refresh()
+        if self._keys is not None:
+            self._keys.refresh()
+        if self._servers is not None:
+            self._servers.refresh()
 
     def stop(self) -> None:
         """End what is asked at the moment."""
-        for page in (self.keys, self.servers):
-            page.busy.stop()
+        for page in (self._keys, self._servers):
+            if page is not None:
+                page.busy.stop()
 
     def _page_shown(self) -> None:
         self.said.setText("")
         self._marked(self.models.row)
-        first = {
-            "models": self.models.search, "keys": self.keys.list, "servers": self.servers.look
-        }  # fmt: skip
+        first: QWidget = self.models.search
+        if self.page == "keys":
+            first = self.keys.list
+        elif self.page == "servers":
+            first = self.servers.look
         # Whoever goes from tab to tab by the arrows goes on with them.
         if not self.pages.tabBar().hasFocus():
-            first[self.page].setFocus()
+            first.setFocus()
 
     def _marked(self, row: ModelRow | None) -> None:
         """What can be done with the marked model can be pressed."""

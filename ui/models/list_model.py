@@ -9,14 +9,14 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from ui.models.rows import Heading, Line, ModelRow, sift
-from ui.models.words import Mark, is_too_small, marks_of, name_of, price, spoken, tokens
+from ui.models.words import Mark, is_too_small, spoken, tokens
 from ui.widgets.figures import count
 
 Index = QModelIndex | QPersistentModelIndex
-LINE = int(Qt.ItemDataRole.UserRole)
-"""The ``ModelRow`` or ``Heading`` of a row."""
-MARKS = LINE + 1
-"""The marks of a row: what the model can do, and what to know before it is chosen."""
+
+# Asked for once per cell and paint.
+_NONE = Qt.ItemFlag.NoItemFlags
+_CHOOSABLE = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
 class Column(IntEnum):
@@ -45,6 +45,7 @@ class ModelsModel(QAbstractTableModel):
         super().__init__(parent)
         self._all: list[ModelRow] = []
         self._lines: list[Line] = []
+        self._shown = 0
         self._words, self._only = "", True
         self._context = 0
         self._in_use: dict[str, str] = {}
@@ -70,12 +71,13 @@ class ModelsModel(QAbstractTableModel):
     def _sift(self) -> None:
         self.beginResetModel()
         self._lines = sift(self._all, self._words, self._only)
+        self._shown = sum(line.count for line in self._lines if isinstance(line, Heading))
         self.endResetModel()
 
     @property
     def shown(self) -> int:
         """How many models are listed."""
-        return sum(1 for line in self._lines if isinstance(line, ModelRow))
+        return self._shown
 
     @property
     def known(self) -> int:
@@ -88,7 +90,7 @@ class ModelsModel(QAbstractTableModel):
         if not self._only:
             return 0
         lines = sift(self._all, self._words, False)
-        return sum(1 for line in lines if isinstance(line, ModelRow)) - self.shown
+        return sum(line.count for line in lines if isinstance(line, Heading)) - self._shown
 
     def row_of(self, model_id: str) -> int:
         """Where a model is listed; -1 where it is not."""
@@ -106,7 +108,7 @@ class ModelsModel(QAbstractTableModel):
 
     def marks(self, row: ModelRow) -> list[Mark]:
         """What to know of a model before it is chosen."""
-        found = marks_of(row.info)
+        found = list(row.marks)
         if is_too_small(row.info, self._context):
             words = f"smaller than this context ({tokens(self._context)})"
             found.insert(0, Mark("warning", words, "lost"))
@@ -125,29 +127,23 @@ class ModelsModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(Column)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        if isinstance(self.line(index.row()), Heading):
-            return Qt.ItemFlag.NoItemFlags
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return _NONE if isinstance(self.line(index.row()), Heading) else _CHOOSABLE
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         line = self.line(index.row())
         if line is None:
             return None
-        if role == LINE:
-            return line
         if isinstance(line, Heading):
             is_text = role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
             return heading_words(line) if is_text and index.column() == Column.MODEL else None
-        if role == MARKS:
-            return self.marks(line)
         if role == Qt.ItemDataRole.DisplayRole:
-            return _figure(line, Column(index.column()))
+            return line.cells[index.column()]
         if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
             if index.column() == Column.MODEL:
-                more = [mark for mark in self.marks(line) if mark not in marks_of(line.info)]
+                more = [mark for mark in self.marks(line) if mark not in line.marks]
                 return spoken(line.info, more)
             title, meaning = HEADINGS[Column(index.column())]
-            return f"{title}: {_figure(line, Column(index.column()))}. {meaning}."
+            return f"{title}: {line.cells[index.column()]}. {meaning}."
         return None
 
     def headerData(
@@ -176,19 +172,3 @@ class ModelsModel(QAbstractTableModel):
 def heading_words(heading: Heading) -> str:
     key = "" if heading.has_way else ", no key"
     return f"{heading.provider}: {count(heading.count, 'model')}{key}"
-
-
-def _figure(row: ModelRow, column: Column) -> str:
-    info = row.info
-    match column:
-        case Column.MODEL:
-            return name_of(info)
-        case Column.WINDOW:
-            return tokens(info.window)
-        case Column.OUTPUT:
-            return tokens(info.output_limit)
-        case Column.INTO:
-            return price(info.input_price)
-        case Column.OUT:
-            return price(info.output_price)
-    return price(info.cache_read_price)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.models.list_model import LINE, MARKS, Column, Index, ModelsModel
+from ui.models.list_model import Column, Index, ModelsModel
 from ui.models.rows import Heading, ModelRow
 from ui.models.words import Mark
 from ui.theme import (
@@ -54,8 +54,10 @@ class _Fonts:
 class ModelDelegate(QStyledItemDelegate):
     """Paints a model, or the heading of a provider."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, rows: ModelsModel, parent: QWidget) -> None:
         super().__init__(parent)
+        # Asked itself: the way through an index takes longer than the painting.
+        self._rows = rows
         self._fonts = _Fonts()
         on_theme_changed(self._restyle)
 
@@ -72,17 +74,18 @@ class ModelDelegate(QStyledItemDelegate):
         return max(figure, self._fonts.small_metrics.horizontalAdvance("$ cache")) + S12
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, /) -> None:
-        line, rect = index.data(LINE), QRectF(option.rect)
+        line, rect = self._rows.line(index.row()), QRectF(option.rect)
+        column = index.column()
         painter.save()
         if isinstance(line, Heading):
-            self._heading(painter, rect, line, index.column())
-        else:
+            self._heading(painter, rect, line, column)
+        elif line is not None:
             if option.state & QStyle.StateFlag.State_Selected:
                 painter.fillRect(rect, theme().sel)
-            if index.column() == Column.MODEL:
-                self._model(painter, rect, index)
+            if column == Column.MODEL:
+                self._model(painter, rect, line)
             else:
-                self._figure(painter, rect, str(index.data() or ""))
+                self._figure(painter, rect, line.cells[column])
         painter.restore()
 
     def _heading(self, painter: QPainter, rect: QRectF, line: Heading, column: int) -> None:
@@ -104,17 +107,16 @@ class ModelDelegate(QStyledItemDelegate):
         shown = fonts.small_metrics.elidedText(words, ELIDE, int(place.width()))
         painter.drawText(place, int(Qt.AlignmentFlag.AlignLeft), shown)
 
-    def _model(self, painter: QPainter, rect: QRectF, index: Index) -> None:
+    def _model(self, painter: QPainter, rect: QRectF, row: ModelRow) -> None:
         now, fonts = theme(), self._fonts
-        row = index.data(LINE)
-        assert isinstance(row, ModelRow)
         place = rect.adjusted(S12, 5, -S4, 0)
         painter.setFont(fonts.name)
         painter.setPen(now.ink if row.has_way else now.dim)
-        name = fonts.name_metrics.elidedText(str(index.data()), MIDDLE, int(place.width()))
+        name = fonts.name_metrics.elidedText(row.cells[0], MIDDLE, int(place.width()))
         painter.drawText(place, int(Qt.AlignmentFlag.AlignLeft), name)
         top = place.top() + fonts.name_metrics.height() + 1
-        self._marks(painter, QRectF(place.left(), top, place.width(), 0), index.data(MARKS))
+        marks = self._rows.marks(row)
+        self._marks(painter, QRectF(place.left(), top, place.width(), 0), marks)
 
     def _marks(self, painter: QPainter, place: QRectF, marks: list[Mark]) -> None:
         now, fonts = theme(), self._fonts
@@ -175,7 +177,7 @@ class ModelsTable(QTableView):
         header.setAccessibleName("Columns")
         header.setHighlightSections(False)
         header.setSectionsClickable(False)
-        self.delegate = ModelDelegate(self)
+        self.delegate = ModelDelegate(self.rows, self)
         self.setItemDelegate(self.delegate)
         self.doubleClicked.connect(self._double_clicked)
         on_theme_changed(self._restyle)

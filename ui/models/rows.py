@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from explorer.models.door import ModelDoor
 from explorer.models.info import ModelInfo
 from explorer.models.listing import provider_of
+from ui.models.words import Mark, marks_of, name_of, price, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,10 @@ class ModelRow:
     has_way: bool
     searched: str
     """All that typed words are looked for in."""
+    cells: tuple[str, ...]
+    """Its name and its figures, as the columns of the list have them."""
+    marks: tuple[Mark, ...]
+    """What it can do, and that it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,12 @@ def rows_of(door: ModelDoor) -> list[ModelRow]:
         provider = provider_of(info.id)
         if provider not in ways:
             ways[provider] = door.can_call(info.id)
-        made.append(ModelRow(info, provider, ways[provider], _searched(info)))
+        made.append(
+            ModelRow(
+                info, provider, ways[provider], _searched(info), _cells(info),
+                tuple(marks_of(info)),
+            )
+        )  # fmt: skip
     return sorted(made, key=lambda row: not row.has_way)
 
 
@@ -67,6 +77,13 @@ def _close(lines: list[Line], group: list[ModelRow]) -> None:
     if group:
         lines.append(Heading(group[0].provider, len(group), group[0].has_way))
         lines += group
+
+
+def _cells(info: ModelInfo) -> tuple[str, ...]:
+    return (
+        name_of(info), tokens(info.window), tokens(info.output_limit),
+        price(info.input_price), price(info.output_price), price(info.cache_read_price),
+    )  # fmt: skip
 
 
 def _searched(info: ModelInfo) -> str:

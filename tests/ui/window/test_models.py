@@ -433,6 +433,7 @@ async def test_a_provider_that_is_rarely_used_is_found_by_name(
     dialog = await opened(live)
     dialog.show_page("keys")
     dialog.keys.search.setFocus()
+    await live.idle()
     live.type("perplex")
     assert dialog.keys.provider == "perplexity"
     assert "PERPLEXITY_API_KEY" in dialog.keys.state.text()
