@@ -26,6 +26,7 @@ from ui.control.compacting import CompactionControl
 from ui.control.comparing import CompareControl
 from ui.control.desk import Desk
 from ui.control.extending import ExtensionsControl
+from ui.control.keeping import PreferenceKeeper
 from ui.control.models import ModelsControl
 from ui.control.navigating import NavigationControl
 from ui.control.profiles import ProfilesControl
@@ -99,6 +100,7 @@ class WindowSession(QObject):
         self.actions = WindowActions(self)
         for command in Commands(self).all():
             self.agent.commands.add(command)
+        self._keeper = PreferenceKeeper(self.desk, self.preferences, paths.preferences_path())
         window.on_close = self._close_asked
         window.welcome.pressed.connect(self.open_sample)
         window.welcome.other_pressed.connect(self.beginning.watch)
@@ -148,6 +150,7 @@ class WindowSession(QObject):
             await self._done.wait()
         finally:
             stop_watching()
+            self._keeper.stop()
             self.settings.stop()
             self.models.stop()
             self.window.map.shutdown()
