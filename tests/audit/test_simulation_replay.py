@@ -120,7 +120,9 @@ def walked(document: Document, rules: AutomaticRules, taken: Assumptions) -> Sim
 
 def compare(player: Player, ended: list[CompactionEnded], found: Simulation) -> None:
     target = player.target
-    assert [(one.entry, one.first_kept) for one in found.compactions] == recorded_compactions(target)
+    assert [(one.entry, one.first_kept) for one in found.compactions] == recorded_compactions(
+        target
+    )
     went_well = [one for one in ended if one.entry >= 0]
     assert [one.before for one in found.compactions] == [one.tokens_before for one in went_well]
     assert [one.after for one in found.compactions] == [one.tokens_after for one in went_well]

@@ -57,6 +57,7 @@ class Keeper:
         self.policy = policy
         self.profile = policy.profile
         self.weighed = past.weighed_for(policy)
+        self.measure = past.measure_for(policy)
         self.context = RunningContext(self.track, self.profile, self.weighed)
         self.limits = limits_of(self.profile, policy.settings, None)
         self.meter = Meter(taken.cache_minutes)
@@ -108,7 +109,7 @@ class Keeper:
     def reset(self) -> None:
         """The context starts anew."""
         self.overlay()
-        self.meter.changed(self.past.measure.beyond)
+        self.meter.changed(self.measure.beyond)
         self.context.reset()
 
     # deciding ----------------------------------------------------------------------------------
@@ -181,7 +182,7 @@ class Keeper:
         less = [(at, values[at] - notes[one.entry].note_tokens) for at, one in places]
         inside = [at for at, _less in less if at >= context.start]
         if inside:
-            self.meter.changed(self.past.measure.prompt(context.upto(inside[0])))
+            self.meter.changed(self.measure.prompt(context.upto(inside[0])))
         self._results.gone(less)
         context.pruned(less)
         self.happened.prunes.append(
@@ -261,7 +262,7 @@ class Keeper:
         overlay, context = self._overlay, self.context
         kept = overlay.position_from(first_kept) if first_kept >= 0 else context.end
         overlay.compact(summary, first_kept, read, modified)
-        self.meter.changed(self.past.measure.beyond)
+        self.meter.changed(self.measure.beyond)
         context.compacted(kept, summary)
         still = {*self._results.still_looked_at(context.end, kept), context.reply}
         overlay.forget(first_kept if first_kept >= 0 else overlay.leaf, still - {-1})

@@ -27,20 +27,35 @@ class Past:
     track: Track
     """What is walked: without what a policy decides."""
     known: Known
-    measure: Measure
     shares: tuple[tuple[int, int], ...]
     """Of the session's own compactions: the tokens told and those of the summary."""
     recorded: Simulation
     """What happened, told as a walk is."""
-    weighed: dict[str, Weighed] = field(default_factory=dict, compare=False)
-    """By the way in which a profile counts."""
+    _weighed: dict[str, Weighed] = field(default_factory=dict, compare=False)
+    _measures: dict[str, Measure] = field(default_factory=dict, compare=False)
+    """Both by the way in which a profile counts."""
+
+    @property
+    def measure(self) -> Measure:
+        """How the provider's figures are to those of the recorded line."""
+        return self.recorded.measure
 
     def weighed_for(self, policy: Policy) -> Weighed:
         """The entries' tokens, as a policy's profile counts them."""
-        way = "sent" if policy.profile.weights == "sent" else "stored"
-        if way not in self.weighed:
-            self.weighed[way] = Weighed(self.track, policy.profile, self.known.weights)
-        return self.weighed[way]
+        way = _way(policy)
+        if way not in self._weighed:
+            self._weighed[way] = Weighed(self.track, policy.profile, self.known.weights)
+        return self._weighed[way]
+
+    def measure_for(self, policy: Policy) -> Measure:
+        """How the provider's figures are to those of a policy's profile."""
+        way = _way(policy)
+        if way not in self._measures:
+            track = self.track
+            reading = _Reading(track.tree, track.leaf, self.known, Assumptions(), policy)
+            reading.read()
+            self._measures[way] = reading.measure
+        return self._measures[way]
 
     def summaries(self, assumptions: Assumptions) -> SummarySize:
         """How large summaries are taken to be."""
@@ -66,10 +81,15 @@ def past_of(
     return Past(
         track=track or track_of(tree, leaf),
         known=known,
-        measure=reading.measure,
         shares=tuple(reading.shares),
         recorded=reading.found(),
+        _measures={_way(rules): reading.measure},
     )
+
+
+def _way(policy: Policy) -> str:
+    """How a policy's profile counts."""
+    return "sent" if policy.profile.weights == "sent" else "stored"
 
 
 class _Reading:

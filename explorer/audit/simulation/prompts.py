@@ -56,7 +56,7 @@ class Prompts:
     def __init__(self, keeper: Keeper) -> None:
         profile = keeper.profile
         policy = profile.prompt_budget or PromptBudget()
-        taken, beyond = keeper.taken, keeper.past.measure.beyond
+        taken, beyond = keeper.taken, keeper.measure.beyond
         tools = beyond if taken.tool_tokens is None else taken.tool_tokens
         window = keeper.limits.window
         self._keeper = keeper
@@ -215,7 +215,7 @@ class Prompts:
 
     def _asked_for(self, told: Told, run: int) -> _Pending:
         keeper = self._keeper
-        context, measure = keeper.context, keeper.past.measure
+        context, measure = keeper.context, keeper.measure
         last = told.last_entry
         upto = context.upto(last + 1)
         size, assumed = keeper.summary_size(context.summary, upto - context.summary, 0)

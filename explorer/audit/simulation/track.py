@@ -47,7 +47,7 @@ class Track:
     """How many messages lie before a position; one value more than there are positions."""
     changed: int
     """The first recorded entry that changed the context otherwise than by growing: a compaction, a
-    prune or a reset; beyond the last entry where none did."""
+    prune, a reset, a pin or an omission; beyond the last entry where none did."""
     operations: FileOpColumns = field(repr=False, compare=False)
     """The file operations of the walked entries, whose entries are positions here."""
 
@@ -131,10 +131,11 @@ def _before(kinds: bytes, openings: bytes, at: int) -> int:
 
 
 def _changed(tree: SessionTree, leaf: int) -> int:
-    kinds, prunes = tree.columns.kind, tree.columns.prunes
+    kinds, columns = tree.columns.kind, tree.columns
     marked = selector({Kind.COMPACTION, Kind.RESET_BOUNDARY})
     path = tree.path(leaf)
-    found = path.select(kinds, marked)[:1] + [at for at in prunes if at in path]
+    found = path.select(kinds, marked)[:1]
+    found += [at for rare in (columns.prunes, columns.shapes) for at in rare if at in path]
     return min(found, default=len(kinds))
 
 

@@ -109,7 +109,7 @@ class _Walk:
         self._went_out(at, prompt, mark)
 
     def _made(self) -> int:
-        return self._past.measure.prompt(self._keeper.context.counted)
+        return self._keeper.measure.prompt(self._keeper.context.counted)
 
     def _prompt(self, at: int, mark: Mark) -> int:
         """Tokens of the prompt as a provider counts it."""
@@ -120,7 +120,7 @@ class _Walk:
         if self._is_exact(at):
             return max(0, track.usage[at] - self._keeper.weighed.values[at])
         if mark & Mark.SHORTENED and self._prompts is not None:
-            return self._past.measure.prompt(self._prompts.budget.messages)
+            return self._keeper.measure.prompt(self._prompts.budget.messages)
         return self._made()
 
     def _is_exact(self, at: int) -> bool:
@@ -162,6 +162,6 @@ class _Walk:
             compactions=tuple(happened.compactions),
             prunes=tuple(happened.prunes),
             not_done=tuple(happened.not_done),
-            measure=self._past.measure,
+            measure=self._keeper.measure,
             summaries=keeper.summaries,
         )

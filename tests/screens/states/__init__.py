@@ -14,6 +14,7 @@ from tests.screens.states import (
     scripted,
     settings,
     talking,
+    what_if,
 )
 from tests.screens.states.registry import JOBS
 
@@ -32,4 +33,5 @@ __all__ = [
     "scripted",
     "settings",
     "talking",
+    "what_if",
 ]

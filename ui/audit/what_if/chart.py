@@ -68,8 +68,9 @@ class Chart(QWidget):
 
     def show_drawing(self, drawing: Drawing) -> None:
         """Draw other lines; the cursor stays at its turn where there is one."""
+        last = max(0, len(drawing.entries) - 1)
+        self._at = min(self._at, last) if self._drawing.entries else last
         self._drawing = drawing
-        self._at = min(self._at, max(0, len(drawing.entries) - 1))
         if drawing.line(self._chosen) is None:
             self._chosen = ""
         self._changed()

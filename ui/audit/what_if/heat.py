@@ -91,6 +91,7 @@ class HeatMap(QWidget):
         self._row = self._column = 0
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMouseTracking(True)
         self.setAccessibleName("Map of keep-recent and reserve")
         on_theme_changed(self._restyle)
 
@@ -148,7 +149,7 @@ class HeatMap(QWidget):
     def frame(self) -> QRectF:
         """Where the cells are."""
         metrics = QFontMetricsF(small_font())
-        left = metrics.horizontalAdvance("888.8k") + 2 * S8
+        left = max(metrics.horizontalAdvance(words) for words in ("888.8k", "reserve ↓")) + S8
         top = 2 * metrics.height() + S8
         return QRectF(left, top, self.width() - left - S4, self.height() - top - S4)
 

@@ -90,7 +90,7 @@ class SignKey(QWidget):
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self.font())
         width = metrics.horizontalAdvance(self._words) + 2 * scaled(SIGN) + 2 * S8
-        return QSize(width, metrics.height() + S4)
+        return QSize(width, metrics.height() + S8)
 
     def paintEvent(self, event: QPaintEvent, /) -> None:
         painter = QPainter(self)

@@ -6,11 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.audit.simulation import Policy
 from explorer.compaction.profile import Profile, Settings
-from ui.theme import S4
+from ui.theme import S4, S8
 from ui.widgets.choice import Choice
 from ui.widgets.figures import round_short
 from ui.widgets.flow import FlowLayout
@@ -28,6 +36,19 @@ def number(name: str, least: int, most: int, parent: QWidget) -> QSpinBox:
     box.setAccessibleName(f"{name}, tokens")
     box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
     return box
+
+
+def named(name: str, control: QWidget, parent: QWidget) -> QWidget:
+    """A control with its name before it, on one line."""
+    pair = QWidget(parent)
+    label = QLabel(name, pair)
+    label.setBuddy(control)
+    row = QHBoxLayout(pair)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(S4)
+    row.addWidget(label)
+    row.addWidget(control)
+    return pair
 
 
 def in_window(policy: Policy, window: int) -> Policy:
@@ -56,11 +77,9 @@ class WindowBox(QWidget):
         self.box = number("Context window of all walks", LEAST_WINDOW, MOST_WINDOW, self)
         self.box.valueChanged.connect(self.changed)
         self.box.setToolTip("Sizes shrink in proportion with a smaller window")
-        label = QLabel("&Window", self)
-        label.setBuddy(self.box)
-        row = FlowLayout(self, across=S4)
-        row.addWidget(label)
-        row.addWidget(self.box)
+        row = QVBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(named("&Window", self.box, self))
 
     def show_window(self, tokens: int) -> None:
         """Show a window without telling of it."""
@@ -93,12 +112,10 @@ class OwnRules(QWidget):
         self.clear.setAutoDefault(False)
         self.clear.clicked.connect(self.cleared)
         self.clear.setVisible(False)
-        keep, reserve = QLabel("&keep", self), QLabel("r&eserve", self)
-        keep.setBuddy(self.keep)
-        reserve.setBuddy(self.reserve)
         line = QWidget(self)
-        row = FlowLayout(line, across=8, down=4)
-        for part in (self.profile, keep, self.keep, reserve, self.reserve, self.add, self.clear):
+        row = FlowLayout(line, across=S8, down=S4)
+        keep, reserve = named("&Keep", self.keep, line), named("R&eserve", self.reserve, line)
+        for part in (self.profile, keep, reserve, self.add, self.clear):
             row.addWidget(part)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -106,6 +123,7 @@ class OwnRules(QWidget):
 
     def show_profiles(self, profiles: Sequence[Profile], own: Policy) -> None:
         """Offer these profiles, the one in force first chosen."""
+        fresh = not self._profiles or self._window != own.settings.context_window
         self._profiles = list(profiles)
         self._window = own.settings.context_window
         chosen = self.profile.currentData() or own.profile.name
@@ -113,10 +131,8 @@ class OwnRules(QWidget):
         for profile in profiles:
             self.profile.addItem(profile.title, profile.name)
         self.profile.setCurrentIndex(max(0, self.profile.findData(chosen)))
-        if not self.keep.property("touched"):
-            self.keep.setProperty("touched", True)
-            self.keep.setValue(own.settings.keep_recent_tokens)
-            self.reserve.setValue(own.settings.reserve_tokens)
+        if fresh:
+            self._fill()
 
     def show_own(self, lines: int) -> None:
         """How many lines of one's own there are."""

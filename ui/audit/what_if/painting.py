@@ -65,21 +65,31 @@ def paint_scale(painter: QPainter, drawing: Drawing, scale: Scale) -> None:
         painter.setPen(now.dim)
         label = QRectF(0, y - metrics.height() / 2, frame.left() - S8, metrics.height())
         painter.drawText(label, Qt.AlignmentFlag.AlignRight, round_short(tokens))
-    turns = len(drawing.turns)
-    every = max(1, -(-turns * round(metrics.horizontalAdvance("turn 888") + S8)
-                     // max(1, round(frame.width()))))  # fmt: skip
-    every = _round_up(every)
-    for number in range(every, turns + 1, every):
-        x = scale.x(drawing.turns[number - 1])
-        painter.setPen(QPen(now.line, 1))
-        painter.drawLine(QPointF(x, frame.bottom()), QPointF(x, frame.bottom() + S4))
-        painter.setPen(now.dim)
-        width = metrics.horizontalAdvance(f"turn {number}") + 2
-        left = min(max(x - width / 2, frame.left()), frame.right() - width)
-        place = QRectF(left, frame.bottom() + S4, width, metrics.height())
-        painter.drawText(place, Qt.AlignmentFlag.AlignLeft, f"turn {number}")
+    _paint_turns(painter, drawing, scale, metrics)
     painter.setPen(QPen(now.faint, 1))
     painter.drawLine(frame.bottomLeft(), frame.bottomRight())
+
+
+def _paint_turns(painter: QPainter, drawing: Drawing, scale: Scale, metrics: QFontMetricsF) -> None:
+    """The numbers of turns below the chart, as many as there is room for."""
+    now, frame, turns = theme(), scale.frame, len(drawing.turns)
+    room = metrics.horizontalAdvance("turn 888") + S8
+    every = _round_up(max(1, round(turns * room / max(1.0, frame.width()))))
+    free = frame.left()
+    for number in range(every, turns + 1, every):
+        x = scale.x(drawing.turns[number - 1])
+        words = f"turn {number:,}"
+        width = metrics.horizontalAdvance(words) + 2
+        left = min(max(x - width / 2, frame.left()), frame.right() - width)
+        # Turns are of very different lengths: where two are near, the later has no number.
+        if left < free:
+            continue
+        free = left + width + S4
+        painter.setPen(QPen(now.faint, 1))
+        painter.drawLine(QPointF(x, frame.bottom()), QPointF(x, frame.bottom() + S4))
+        painter.setPen(now.dim)
+        place = QRectF(left, frame.bottom() + S4, width, metrics.height())
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft, words)
 
 
 def ticks(most: int, wanted: int) -> list[int]:
@@ -109,8 +119,8 @@ def paint_limits(painter: QPainter, lines: Sequence[Line], chosen: Line, scale: 
         y = scale.y(line.found.threshold)
         painter.setPen(QPen(line.stroke.colour, 2))
         painter.drawLine(QPointF(frame.right() - scaled(10), y), QPointF(frame.right(), y))
-    rows = [("window", chosen.found.window, now.ink, Qt.PenStyle.SolidLine),
-            ("threshold", chosen.found.threshold, now.lost, Qt.PenStyle.DashLine)]  # fmt: skip
+    rows = [("window", chosen.found.window, now.dim, Qt.PenStyle.SolidLine),
+            ("threshold", chosen.found.threshold, now.dim, Qt.PenStyle.DashLine)]  # fmt: skip
     last = -1e9
     for name, tokens, colour, style in rows:
         if tokens > scale.most:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QV
 from explorer.audit.simulation import Policy, Stopped
 from explorer.audit.simulation.sweep import Cell, Sweep
 from ui.audit.what_if.heat import FIGURES, HeatMap
+from ui.audit.what_if.own_rules import named
 from ui.inspector.gather import Loader
 from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.choice import Choice
@@ -102,11 +103,8 @@ class SweepPage(QWidget):
     def _lay_out(self) -> None:
         head = QWidget(self)
         row = FlowLayout(head, across=8, down=4)
-        for name, choice in (("&Profile", self.profile), ("Fi&gure", self.figure)):
-            label = QLabel(name, head)
-            label.setBuddy(choice)
-            row.addWidget(label)
-            row.addWidget(choice)
+        row.addWidget(named("&Profile", self.profile, head))
+        row.addWidget(named("Fi&gure", self.figure, head))
         row.addWidget(self.start)
         row.addWidget(self.stop)
         foot = QHBoxLayout()

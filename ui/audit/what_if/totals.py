@@ -16,7 +16,11 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.simulation import Prices
 from ui.audit.what_if.lines import Line
+from ui.theme import bind_font, small_font
 from ui.widgets.figures import full, round_short
+
+MOST_ROWS = 8
+"""In sight without scrolling."""
 
 HEADS = (
     ("Rules", "What the session was walked under"),
@@ -48,6 +52,9 @@ class TotalsTable(QTableWidget):
         self.setShowGrid(False)
         self.setTabKeyNavigation(False)
         self.verticalHeader().hide()
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        bind_font(self, small_font)
+        bind_font(self.horizontalHeader(), small_font)
         for column, (head, tip) in enumerate(HEADS):
             item = QTableWidgetItem(head)
             item.setToolTip(tip)
@@ -78,6 +85,14 @@ class TotalsTable(QTableWidget):
         if chosen in self._keys:
             self.selectRow(self._keys.index(chosen))
         self.blockSignals(False)
+        self._take_height()
+
+    def _take_height(self) -> None:
+        """As high as its rows are, up to eight of them."""
+        self.resizeRowsToContents()
+        rows = sum(self.rowHeight(row) for row in range(min(self.rowCount(), MOST_ROWS)))
+        head, bar = self.horizontalHeader().sizeHint(), self.horizontalScrollBar().sizeHint()
+        self.setMinimumHeight(rows + head.height() + bar.height() + 4)
 
     def follow(self, key: str) -> None:
         """Select the row of a line."""

@@ -24,11 +24,11 @@ from explorer.compaction.profile import Profile
 from ui.audit.what_if.chart import Chart
 from ui.audit.what_if.legend import LineLegend
 from ui.audit.what_if.lines import Drawing
-from ui.audit.what_if.own_rules import OwnRules, WindowBox
+from ui.audit.what_if.own_rules import OwnRules, WindowBox, named
 from ui.audit.what_if.sweep_page import MakeSweep, SweepPage
 from ui.audit.what_if.totals import TotalsTable
 from ui.inspector.gather import Loader
-from ui.theme import S8, S12, S16, bind_font, scaled, set_tone, ui_font
+from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, round_short
 from ui.widgets.flow import FlowLayout
@@ -80,7 +80,7 @@ class WhatIfWindow(QDialog):
         self.sweep.use_asked.connect(self.use_asked)
         self.sweep.undo_asked.connect(self.undo_asked)
         self._lay_out()
-        fit(self, 1080, 780)
+        fit(self, 1140, 868)
 
     def _make_head(self) -> None:
         self.title = QLabel("Walking the session…", self)
@@ -129,11 +129,10 @@ class WhatIfWindow(QDialog):
         close = QPushButton("&Close", self)
         close.setAutoDefault(False)
         close.clicked.connect(self.close)
-        cost = QLabel("Cost wit&h", self)
-        cost.setBuddy(self.models)
+        cost = named("Cost wit&h", self.models, self)
         foot = FlowLayout(across=S8, down=S8)
         foot.setContentsMargins(S16, S8, S16, S12)
-        for part in (close, self.window_box, cost, self.models):
+        for part in (close, self.window_box, cost):
             foot.addWidget(part)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, S12, 0, 0)
@@ -169,7 +168,6 @@ class WhatIfWindow(QDialog):
         column = QVBoxLayout(page)
         column.setContentsMargins(S16, S12, S16, S12)
         column.addWidget(split)
-        self.totals.setMinimumHeight(scaled(110))
         return page
 
     def _scrolled(self, inside: QWidget) -> QScrollArea:
