@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from explorer.cli import UsageError
 from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import Target, target
 from explorer.compaction.profile import PROFILES
 from explorer.session.columns import SessionColumns
+from explorer.session.context import Context, sent_tokens
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
+from explorer.work.document import Document
 from explorer.work.skeleton import places, skeleton, write_graph
 
 
@@ -99,7 +102,8 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
     context = document.context(chosen.at)
     columns = document.tree.columns
     previews = document.previews(context.messages)
-    total = sum(columns.estimate[at] for at in context.messages)
+    sent = [sent_tokens(context, at, columns.estimate[at]) for at in context.messages]
+    total = sum(sent)
     size = document.context_size(PROFILES["explorer"], chosen.at)
     if arguments.json:
         print_json(
@@ -116,17 +120,25 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
                     {
                         "entry": columns.ids[at],
                         "kind": kind_name(columns.kind[at]),
-                        "tokens": columns.estimate[at],
+                        "tokens": tokens,
                         "text": text,
                     }
-                    for at, text in zip(context.messages, previews, strict=True)
+                    | _told_again(document, context, at)
+                    for at, tokens, text in zip(context.messages, sent, previews, strict=True)
                 ],
+                "omitted": [columns.ids[at] for at in context.omitted],
             }
         )
         return
     rows = [
-        (f"#{at}", columns.ids[at], kind_name(columns.kind[at]), columns.estimate[at], text)
-        for at, text in zip(context.messages, previews, strict=True)
+        (
+            f"#{at}",
+            columns.ids[at],
+            kind_name(columns.kind[at]),
+            tokens,
+            f"{_AGAIN[context.again[at].why]}: {text}" if at in context.again else text,
+        )
+        for at, tokens, text in zip(context.messages, sent, previews, strict=True)
     ]
     print_table(("#", "entry", "kind", "tokens", "text"), rows, right=(0, 3))
     listed = "" if size.source == "estimate" else f", {total:,} by the estimate above"
@@ -134,3 +146,16 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
         f"{len(rows):,} messages, {size.tokens:,} tokens ({size.source}){listed}, "
         f"model {context.model or 'none'}, thinking {context.thinking_level}"
     )
+    if context.omitted:
+        print(f"omitted: {', '.join(f'#{at}' for at in context.omitted)}")
+
+
+_AGAIN = {"pin": "pinned", "user-message": "kept"}
+
+
+def _told_again(document: Document, context: Context, entry: int) -> dict[str, Any]:
+    """What says that a message is told again after the summary, and by which entry."""
+    told = context.again.get(entry)
+    if told is None:
+        return {}
+    return {"told_again": told.why, "by": _id_or_none(document.tree.columns, told.by)}

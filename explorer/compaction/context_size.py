@@ -12,6 +12,7 @@ from explorer.session.columns import SessionColumns
 from explorer.session.context import Context
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.pruned import last_prune_change
+from explorer.session.shaped import last_shape_change
 from explorer.session.tree import Path, SessionTree
 
 _FAILED = int(Flag.ERROR | Flag.ABORTED)
@@ -82,7 +83,15 @@ def counted_size(
 
 
 def _pruned_since(tree: SessionTree, context: Context, entry: int) -> bool:
-    return bool(tree.columns.prunes) and last_prune_change(tree, context.path) > entry
+    return _last_change(tree, context) > entry
+
+
+def _last_change(tree: SessionTree, context: Context) -> int:
+    """The last entry by which the model is told otherwise what it was told before, or -1."""
+    prune = last_prune_change(tree, context.path) if tree.columns.prunes else -1
+    if not tree.columns.shapes:
+        return prune
+    return max(prune, last_shape_change(tree, context.path, context.again))
 
 
 def _last_usage(tree: SessionTree, context: Context, profile: Profile) -> int:
@@ -92,8 +101,10 @@ def _last_usage(tree: SessionTree, context: Context, profile: Profile) -> int:
     if profile.usage == "since-compaction":
         # What the compaction kept is older than it: that usage tells of a context that is gone.
         first = bisect_right(messages, context.compaction, first)
-    if tree.columns.prunes:
-        first = max(first, bisect_right(messages, last_prune_change(tree, context.path), first))
+    # What is told again stands for itself: it is older than any reply that counts.
+    first = max(first, len(context.again) + (1 if context.compaction >= 0 else 0))
+    if tree.columns.prunes or tree.columns.shapes:
+        first = max(first, bisect_right(messages, _last_change(tree, context), first))
     if first >= len(messages):
         return -1
     # A report of nothing is what a session writes that was told nothing (E7).
@@ -135,6 +146,10 @@ def _counted(
     if messages[first] == context.compaction:
         total = _tokens(columns, measured, context.compaction)
         first += 1
+    while first < len(messages) and messages[first] in context.again:
+        weight = _in_place(columns, measured, messages[first], profile)
+        total += max(0, weight + context.again[messages[first]].extra)
+        first += 1
     if first >= len(messages):
         return total
     part = context.path[context.path.position(messages[first]) :]
@@ -160,7 +175,19 @@ def _counted(
                 for entry, images in columns.user_images.items()
                 if entry in part
             )
+    for entry in context.omitted:
+        if entry in part:
+            total -= _in_place(columns, measured, entry, profile)
     return total
+
+
+def _in_place(
+    columns: SessionColumns, measured: Sequence[int] | None, entry: int, profile: Profile
+) -> int:
+    """Tokens of an entry that can be told, where it stands."""
+    images = columns.user_images.get(entry, 0)
+    counts = images and measured is None and profile.weights == "sent"
+    return _tokens(columns, measured, entry) + (USER_IMAGE_TOKENS * images if counts else 0)
 
 
 def _tokens(columns: SessionColumns, measured: Sequence[int] | None, entry: int) -> int:

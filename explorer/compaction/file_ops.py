@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from explorer.compaction.profile import Profile
@@ -38,6 +38,16 @@ def javascript_order(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(unique, key=lambda name: name.encode("utf-16-be", "surrogatepass")))
 
 
+def _without(ranges: Iterable[range], omitted: Collection[int]) -> Iterator[range]:
+    """The ranges with holes where something is omitted."""
+    for part in ranges:
+        start = part.start
+        for entry in sorted(at for at in omitted if at in part):
+            yield range(start, entry)
+            start = entry + 1
+        yield range(start, part.stop)
+
+
 class FileOperations:
     """Files as they are collected, the earlier before the later; read them from the properties."""
 
@@ -61,10 +71,17 @@ class FileOperations:
         for name in facts.deleted_files:
             self._changed[name] = ("deleted", "summary")
 
-    def add_calls(self, tree: SessionTree, ranges: Iterable[range], profile: Profile) -> None:
-        """The file tools called in these ranges of entries, which are in order."""
+    def add_calls(
+        self,
+        tree: SessionTree,
+        ranges: Iterable[range],
+        profile: Profile,
+        omitted: Collection[int] = (),
+    ) -> None:
+        """The file tools called in these ranges of entries, which are in order; not those of
+        replies that are omitted."""
         ops = tree.columns.ops
-        for part in ranges:
+        for part in _without(ranges, omitted) if omitted else ranges:
             first = bisect_left(ops.entry, part.start)
             last = bisect_left(ops.entry, part.stop, first)
             if first < last:

@@ -37,6 +37,10 @@ class Partition:
     """Positions to which the cut can be dragged, ascending."""
     tokens_before: int
     tokens_kept: int
+    """In place, and told again after the summary."""
+    tokens_dropped: int
+    """Of messages of the user that are told again now and would be no longer, since newer ones
+    fill what the rule allows."""
     tokens_after_estimate: int
     """What is kept plus a guess of the summary's size, counted like ``context_estimate``;
     ``tokens_before`` of a refusal, which changes nothing."""
@@ -51,8 +55,9 @@ class Partition:
         """
         told = (
             Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.KEPT, Verdict.LOST, Verdict.PRUNED,
+            Verdict.PINNED,
         )  # fmt: skip
-        return sum(self.tokens[verdict] for verdict in told)
+        return sum(self.tokens[verdict] for verdict in told) + self.tokens_dropped
 
     @property
     def tokens_told(self) -> int:
@@ -79,6 +84,8 @@ class Partition:
         view = self.preparation.cuts.view
         if position == view.compaction:
             return view.summary_weight
+        if self.verdicts[position] == Verdict.OMITTED:
+            return view.weight_in_place(position)
         return view.weights[position]
 
     def turn(self, position: int) -> int:
@@ -103,13 +110,15 @@ def partition(preparation: Preparation | Refusal) -> Partition:
         tokens[verdict] += view.weight(start, stop) - unsent
         tokens[Verdict.NOT_SENT] += unsent
     _judge_compactions(view, preparation, verdicts, tokens)
+    _judge_omitted(view, verdicts, tokens)
+    pinned, dropped = _judge_again(view, preparation, verdicts, tokens)
     guess = 0
     if isinstance(preparation, Preparation):
         previous = view.summary_weight
         told = tokens[Verdict.TO_SUMMARIZE] - previous
         prefix, reserve = tokens[Verdict.TURN_PREFIX], preparation.settings.reserve_tokens
         guess = summary_guess(previous, told, prefix, reserve)
-    kept = _judge_pruned(view, verdicts, tokens)
+    kept = _judge_pruned(view, verdicts, tokens) + pinned
     cut, after = -1, preparation.tokens_before
     if isinstance(preparation, Preparation):
         cut, after = preparation.cut, kept + guess
@@ -122,6 +131,7 @@ def partition(preparation: Preparation | Refusal) -> Partition:
         valid_cuts=preparation.cuts.between(view.boundary, len(view)),
         tokens_before=preparation.tokens_before,
         tokens_kept=kept,
+        tokens_dropped=dropped,
         tokens_after_estimate=after,
         preparation=preparation,
     )
@@ -192,6 +202,45 @@ def _judge_compactions(
             verdict = Verdict.LOST if dropped and prefix_only else Verdict.TO_SUMMARIZE
         verdicts[position] = verdict
         tokens[verdict] += view.summary_weight
+
+
+def _judge_omitted(view: PathView, verdicts: bytearray, tokens: list[int]) -> None:
+    """What a person left out, but for what a summary told before that."""
+    in_force = view.path[view.compaction] if view.compaction >= 0 else -1
+    first = view.kept_from if view.kept_from >= 0 else view.compaction + 1
+    for entry, by in view.shape.omitted.items():
+        position = view.path.position(entry)
+        if position <= view.reset:
+            continue
+        if position < first and by > in_force:
+            verdicts[position] = Verdict.SUMMARIZED_EARLIER
+            continue
+        verdicts[position] = Verdict.OMITTED
+        tokens[Verdict.OMITTED] += view.weight_in_place(position)
+
+
+def _judge_again(
+    view: PathView, preparation: Preparation | Refusal, verdicts: bytearray, tokens: list[int]
+) -> tuple[int, int]:
+    """What is told again after the summary: tokens that it takes then, and those of what is told
+    again now and not then."""
+    later = preparation.again if isinstance(preparation, Preparation) else view.again
+    kept = dropped = 0
+    for entry, told in later.items():
+        position = view.path.position(entry)
+        weight, verdict = view.weights[position], verdicts[position]
+        in_context = entry in view.again or verdict in _TOLD_NOW
+        tokens[verdict] -= weight if view.sent[position] else 0
+        tokens[Verdict.PINNED] += weight if in_context else 0
+        verdicts[position] = Verdict.PINNED
+        kept += max(0, view.weight_in_place(position) + told.extra)
+    for entry in view.again:
+        if entry not in later:
+            dropped += view.weights[view.path.position(entry)]
+    return kept, dropped
+
+
+_TOLD_NOW = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.LOST)
 
 
 def _judge_pruned(view: PathView, verdicts: bytearray, tokens: list[int]) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
 from explorer.compaction.profile import Profile
-from explorer.session.context import latest_on_path
+from explorer.session.context import context_at, latest_on_path
 from explorer.session.kinds import (
     CONTEXT_KINDS,
     METADATA_KINDS,
@@ -18,9 +18,10 @@ from explorer.session.kinds import (
     selector,
 )
 from explorer.session.pruned import Pruned, pruned_on
+from explorer.session.shaped import IMAGE_TOKENS, Reinserted, Shape, shape_on
 from explorer.session.tree import Path, SessionTree
 
-USER_IMAGE_TOKENS = 1200
+USER_IMAGE_TOKENS = IMAGE_TOKENS
 """What an image in a user message takes (B6)."""
 
 CONTEXT_MASK = selector(CONTEXT_KINDS)
@@ -72,6 +73,13 @@ class PathView:
     """Whether a tokenizer counted, not the estimate."""
     pruned: Pruned
     """The tool results, by entry, that a note stands for; they weigh what the note does (A13)."""
+    shape: Shape
+    """What a person pinned and omitted; what is omitted is not sent and weighs nothing."""
+    again: Mapping[int, Reinserted]
+    """Entries from before the boundary that the context holds again, after its summary; they weigh
+    what they do there."""
+    plain: Mapping[int, int]
+    """Tokens of omitted entries, and of those that are told again, as they are in their place."""
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -93,6 +101,11 @@ class PathView:
     def weight(self, start: int, stop: int) -> int:
         """Tokens from position ``start`` to ``stop`` (exclusive)."""
         return sum(self.weights[start:stop])
+
+    def weight_in_place(self, position: int) -> int:
+        """Tokens of the entry at a position where it stands, whatever a person said of it."""
+        found = self.plain.get(self.path[position])
+        return self.weights[position] if found is None else found
 
 
 def view_of(
@@ -121,6 +134,9 @@ def view_of(
     pruned = pruned_on(tree, path)
     for entry, result in pruned.items():
         weights[path.position(entry)] = result.note_tokens
+    shape = shape_on(tree, path)
+    again = _again(tree, leaf, shape, path[compaction] if compaction >= 0 else -1)
+    sent, plain = _shaped(path, shape, again, sent, weights)
     summary = _summary_weight(tree, path, compaction, measured)
     return PathView(
         path=path,
@@ -134,7 +150,38 @@ def view_of(
         boundary=boundary,
         is_measured=measured is not None,
         pruned=pruned,
+        shape=shape,
+        again=again,
+        plain=plain,
     )
+
+
+def _again(tree: SessionTree, leaf: int, shape: Shape, compaction: int) -> Mapping[int, Reinserted]:
+    if shape or (compaction >= 0 and tree.columns.compactions[compaction].user_tokens):
+        return context_at(tree, leaf).again
+    return {}
+
+
+def _shaped(
+    path: Path,
+    shape: Shape,
+    again: Mapping[int, Reinserted],
+    sent: bytes,
+    weights: array[int],
+) -> tuple[bytes, dict[int, int]]:
+    """What is sent, and the weights as they were of what a person shaped; changes ``weights``."""
+    if not shape.omitted and not again:
+        return sent, {}
+    left, plain = bytearray(sent), {}
+    for entry in shape.omitted:
+        position = path.position(entry)
+        plain[entry] = weights[position]
+        left[position] = weights[position] = 0
+    for entry, told in again.items():
+        position = path.position(entry)
+        plain[entry] = weights[position]
+        weights[position] = max(0, weights[position] + told.extra)
+    return bytes(left), plain
 
 
 def _summary_weight(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,12 +10,13 @@ from explorer.compaction import reasons
 from explorer.compaction.context_size import ContextSize, context_size
 from explorer.compaction.cut import Cut, Cuts
 from explorer.compaction.file_ops import FileChange, FileOperations
-from explorer.compaction.path_view import CONTEXT_MASK, view_of
+from explorer.compaction.path_view import CONTEXT_MASK, PathView, view_of
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.rounds import find_by_rounds
 from explorer.compaction.scaling import Keep, PromptReader, kept_tokens
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind, selector
+from explorer.session.shaped import Reinserted, UserBudget, again
 from explorer.session.tree import Path, SessionTree
 
 _BRANCHES = selector({Kind.BRANCH_SUMMARY})
@@ -43,6 +44,8 @@ class Preparation:
     """Entries to summarize."""
     turn_prefix: list[int]
     """Entries of the split turn before the cut, summarized on their own."""
+    again: Mapping[int, Reinserted]
+    """Entries from before the cut that are told again after the summary, word for word."""
     keep: Keep
     """How many tokens were to be kept, as the entries are counted."""
     tokens_before: int
@@ -67,7 +70,8 @@ class Refusal:
     leaf: int
     path: Path
     code: str
-    """``empty``, ``just-compacted``, ``no-cut``, ``fits``, ``nothing-before`` or ``not-a-cut``."""
+    """``empty``, ``just-compacted``, ``no-cut``, ``fits``, ``nothing-before``, ``all-pinned`` or
+    ``not-a-cut``."""
     reason: str
     """A sentence for a person."""
     boundary: int
@@ -103,6 +107,10 @@ def prepare(
         return _refusal(leaf, cuts, plan, size, settings)
     found = plan.cut
     files = _files(tree, cuts, found.first_kept)
+    told_again: Mapping[int, Reinserted] = {}
+    budget = view.shape.user_budget or own_budget(profile)
+    if view.shape.pinned or budget is not None:
+        told_again = again(tree, view.path, view.shape, found.first_kept, view.reset, budget)
     by_hand = cut is not None
     return Preparation(
         leaf=leaf,
@@ -116,6 +124,7 @@ def prepare(
         previous_compaction=view.path[view.compaction] if view.compaction >= 0 else -1,
         history=plan.history,
         turn_prefix=plan.prefix,
+        again=told_again,
         keep=keep,
         tokens_before=size.tokens,
         tokens_source=size.source,
@@ -128,6 +137,12 @@ def prepare(
         reason=reasons.cut_reason(cuts, found, settings, keep, len(plan.prefix), by_hand=by_hand),
         cuts=cuts,
     )
+
+
+def own_budget(profile: Profile) -> UserBudget | None:
+    """How a profile keeps the user's messages, where the session has no rule of its own."""
+    tokens = profile.keep_user_tokens
+    return UserBudget(tokens, -1) if tokens > 0 else None
 
 
 def _refusal(leaf: int, cuts: Cuts, no: _No, size: ContextSize, settings: Settings) -> Refusal:
@@ -178,6 +193,8 @@ def _plan(cuts: Cuts, settings: Settings, keep: Keep, chosen: int | None) -> _Pl
         if chosen is not None:
             return _No("nothing-before", reasons.NOTHING_BEFORE)
         return _No("fits", reasons.everything_fits(cuts, settings, keep))
+    if refuses and view.shape.pinned.keys() >= {*history, *prefix}:
+        return _No("all-pinned", reasons.ALL_PINNED)
     return _Plan(found, history, prefix)
 
 
@@ -191,11 +208,22 @@ def _found(cuts: Cuts, settings: Settings, keep: Keep) -> Cut:
 def _to_summarize(cuts: Cuts, cut: Cut) -> tuple[list[int], list[int]]:
     view, profile = cuts.view, cuts.profile
     only_sent = profile.empty_input == "refuse"
-    mask = view.sent if only_sent else view.kinds.translate(CONTEXT_MASK)
+    mask = view.sent if only_sent else _tellable(view)
     if not cut.is_split_turn or profile.split == "one-summary":
         return view.entries(view.boundary, cut.first_kept, mask), []
     history = view.entries(view.boundary, cut.turn_start, mask)
     return history, view.entries(cut.turn_start, cut.first_kept, mask)
+
+
+def _tellable(view: PathView) -> bytes:
+    """All that may be told, for rules that ask about what is never sent too."""
+    mask = view.kinds.translate(CONTEXT_MASK)
+    if not view.shape.omitted:
+        return mask
+    left = bytearray(mask)
+    for entry in view.shape.omitted:
+        left[view.path.position(entry)] = 0
+    return bytes(left)
 
 
 def _files(tree: SessionTree, cuts: Cuts, first_kept: int) -> FileOperations:
@@ -207,5 +235,5 @@ def _files(tree: SessionTree, cuts: Cuts, first_kept: int) -> FileOperations:
     if cuts.profile.branch_details == "counted" and columns.branches:
         for entry in part.select(columns.kind, _BRANCHES):
             files.add_summary(columns.branches[entry])
-    files.add_calls(tree, part.ranges, cuts.profile)
+    files.add_calls(tree, part.ranges, cuts.profile, view.shape.omitted)
     return files

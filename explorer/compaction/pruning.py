@@ -17,6 +17,7 @@ from explorer.compaction.superseding import Stale, stale_results
 from explorer.session.context import context_at
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.pruned import NOTHING_PRUNED, Pruned, note_tokens, pruned_on
+from explorer.session.shaped import shape_at
 from explorer.session.tree import SessionTree
 
 Why = Literal["superseded", "useless", "old"]
@@ -181,6 +182,11 @@ def _scope(tree: SessionTree, leaf: int, policy: Pruning, weights: Sequence[int]
         path = tree.path(leaf)
         entries = path.select(columns.kind, _RESULTS)
         pruned = pruned_on(tree, path)
+    shape = shape_at(tree, leaf)
+    if shape:
+        # What is pinned stays whole, and what is omitted is not sent.
+        apart = {*shape.pinned, *shape.omitted}
+        entries = [entry for entry in entries if entry not in apart]
     estimate = columns.estimate
     if weights is None:
         tokens = [estimate[entry] for entry in entries]

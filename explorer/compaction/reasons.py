@@ -16,6 +16,10 @@ NO_CUT = (
     "There is no valid cut here: a path can be cut before a message of the user, a reply, a "
     "command or a note, never before a tool result."
 )
+ALL_PINNED = (
+    "All that would be summarized is pinned: it stays word for word, so a summary would save "
+    "nothing."
+)
 NOTHING_BEFORE = "Before this cut there is nothing that was not summarized already."
 
 

@@ -34,12 +34,18 @@ def verdict_reason(
     view = preparation.cuts.view
     if view.kinds[position] == Kind.COMPACTION:
         return _compaction(view, preparation, verdict, position)
+    if verdict is Verdict.OMITTED:
+        return _omitted(view, position)
+    if verdict is Verdict.PINNED:
+        return _told_again(view, preparation, position)
     if verdict is Verdict.NOT_SENT:
         return _not_sent(view, position)
     if verdict is Verdict.SUMMARIZED_EARLIER:
         if view.compaction < 0:
             return "No longer in the context."
-        return f"The compaction #{view.path[view.compaction]} summarized it already."
+        said = f"The compaction #{view.path[view.compaction]} summarized it already."
+        by = view.shape.omitted.get(view.path[position])
+        return said if by is None else f"{said} #{by} omitted it since; that summary may tell it."
     if verdict is Verdict.LOST:
         by = view.path[view.compaction]
         return (
@@ -79,6 +85,44 @@ def _compaction(
     return "The summary in force: it goes to the summarizer and is updated."
 
 
+def _omitted(view: PathView, position: int) -> str:
+    entry, kind = view.path[position], view.kinds[position]
+    by = view.shape.omitted[entry]
+    what = "Omitted"
+    if kind == Kind.USER:
+        what = "A message of the user, omitted"
+    elif kind == Kind.TOOL_RESULT:
+        what = "Omitted with its call"
+    return (
+        f"{what} by #{by}: left out of the context and of summaries; the log keeps it, and it can "
+        "be taken in again."
+    )
+
+
+def _told_again(view: PathView, preparation: Preparation | Refusal, position: int) -> str:
+    entry = view.path[position]
+    later = preparation.again if isinstance(preparation, Preparation) else view.again
+    told = later[entry]
+    tokens = tokens_text(max(0, view.weight_in_place(position) + told.extra))
+    if told.why == "pin":
+        said = (
+            f"Pinned by #{told.by}: told again after the summary, word for word ({tokens} tokens)."
+        )
+    elif told.by >= 0:
+        said = (
+            f"One of the user's own messages, which #{told.by} keeps: told again after the summary,"
+            f" word for word ({tokens} tokens)."
+        )
+    else:
+        said = (
+            "One of the user's own messages, which these rules keep: told again after the summary,"
+            f" word for word ({tokens} tokens)."
+        )
+    if entry in view.again:
+        return said
+    return f"{said} The summarizer reads it too."
+
+
 def _pruned(view: PathView, preparation: Preparation | Refusal, position: int) -> str:
     result = view.pruned[view.path[position]]
     told = "the model is sent the note"
@@ -109,6 +153,12 @@ def _kept(view: PathView, preparation: Preparation | Refusal, position: int, wei
     if isinstance(preparation, Refusal):
         return "Kept: nothing is compacted."
     held = tokens_text(view.weight(position, len(view)))
+    pin = view.shape.pinned.get(view.path[position])
+    if pin is not None:
+        return (
+            f"Kept as it is ({tokens_text(weight)} tokens), and pinned by #{pin.by}: once it is"
+            " summarized it is told again, word for word."
+        )
     if position == preparation.cut_point:
         return f"The first kept message: from here to the end are {held} tokens."
     if view.kinds[position] == Kind.TOOL_RESULT:

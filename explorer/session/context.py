@@ -87,6 +87,14 @@ def context_at(tree: SessionTree, leaf: int) -> Context:
     )  # fmt: skip
 
 
+def sent_tokens(context: Context, entry: int, weight: int) -> int:
+    """Tokens of one message of a context as it is sent, of what its entry weighs in its place."""
+    if entry in context.pruned and entry not in context.again:
+        return context.pruned[entry].note_tokens
+    again = context.again.get(entry)
+    return max(0, weight + again.extra) if again is not None else weight
+
+
 def user_budget(tree: SessionTree, shape: Shape, compaction: int) -> UserBudget | None:
     """The rule that keeps the user's messages from before a compaction: the session's, else what
     the profile of the compaction said."""

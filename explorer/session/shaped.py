@@ -219,8 +219,11 @@ def heading_of(tree: SessionTree, entry: int, why: Literal["pin", "user-message"
     units, so that tokens by the estimate simply add up (B8)."""
     kind = Kind(tree.columns.kind[entry])
     name = _NAMES.get(kind, "an earlier message")
-    wish = "kept word for word at the user's wish" if why == "pin" else "kept word for word"
-    text = f"[Entry #{entry} of this session, {name}, {wish}. It is older than what follows.]\n"
+    text = (
+        f"[Entry #{entry}, {name}, kept word for word at the user's wish; older than the rest.]\n"
+    )
+    if why == "user-message":
+        text = f"[Entry #{entry}: the user said this earlier.]\n"
     return text + "\n" * (_UNIT - len(text) % _UNIT)
 
 

@@ -19,6 +19,7 @@ from explorer.session.context import Context, context_at
 from explorer.session.describe import prompt_tokens
 from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
+from explorer.session.shaping import KEPT_USER_TOKENS
 from explorer.session.tree import SessionTree
 from explorer.tokens.counters import Counter, EstimateCounter
 from explorer.work.appending import SessionWriter
@@ -243,6 +244,8 @@ class OpenedSession:
             draft.read_files, draft.modified_files, draft.failed_files,
             created=draft.created_files, deleted=draft.deleted_files,
         )  # fmt: skip
+        if entry_type == "compaction" and (kept := _kept_user_tokens(draft)):
+            files[KEPT_USER_TOKENS] = kept
         whole = {"summary": summary, **fields, "details": files, **entry_fields(draft)}
         index = await self.writer.append(entry_type, parent, **whole)
         await self.drafts.mark(draft, "committed", summary)
@@ -253,3 +256,10 @@ def _forget(unstored: dict[str, Any], name: str, value: Any, _done: object) -> N
     """On the writer's thread: the database knows a choice, unless there is a newer one."""
     if unstored.get(name) is value:
         unstored.pop(name, None)
+
+
+def _kept_user_tokens(draft: Draft) -> int:
+    """How many tokens of the user's messages the profile of a draft keeps word for word."""
+    profile = draft.settings.get("profile")
+    tokens = profile.get("keep_user_tokens") if isinstance(profile, Mapping) else 0
+    return tokens if isinstance(tokens, int) else 0

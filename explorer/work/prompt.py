@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from explorer.agent.keeping import Outgoing
-from explorer.compaction.convert import entry_to_llm
+from explorer.compaction.convert import entry_to_llm, with_notes
 from explorer.compaction.policies import PromptBudget
 from explorer.compaction.profile import Profile
 from explorer.compaction.quirks import QuirkFacts, quirks_of, told_to_keep_going, with_quirks
@@ -26,9 +26,9 @@ from explorer.prompting.elements import Element
 from explorer.prompting.messages import PromptMessage, Thinking
 from explorer.prompting.rendering import Rendering, render
 from explorer.prompting.turns import Conversation, Said, conversation
+from explorer.session.context import sent_tokens
 from explorer.session.describe import blocks_of
 from explorer.session.kinds import Flag, Kind
-from explorer.session.pruned import pruned_at
 from explorer.session.text import well_formed
 from explorer.templates import load_prompt
 from explorer.tokens.javascript import js_json
@@ -141,20 +141,18 @@ def read_conversation(
     weights = document.weights_for(profile)
     estimates = tree.columns.estimate
     templates = document.templates.worded(profile)
-    pruned = pruned_at(tree, context.leaf)
     found: list[Said] = []
     for at, entry in zip(
-        context.messages, document.payloads.entries(context.messages), strict=True
+        context.messages,
+        with_notes(document.payloads.entries, context.pruned, context.again)(context.messages),
+        strict=True,
     ):
         is_summary = tree.columns.kind[at] == Kind.COMPACTION
         message = entry_to_llm(entry, templates)
         if message is None:
             continue
         tokens = estimates[at] if weights is None or weights[at] < 0 else weights[at]
-        if at in pruned:
-            message = message | {"content": [{"type": "text", "text": pruned[at].text}]}
-            tokens = pruned[at].note_tokens
-        found.append(Said(at, message, tokens, is_summary))
+        found.append(Said(at, message, sent_tokens(context, at, tokens), is_summary))
     return conversation(found)
 
 

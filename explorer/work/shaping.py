@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.compaction.convert import told_again
-from explorer.session.context import Context
 from explorer.session.kinds import Kind
 from explorer.session.shaped import Shape, can_be_told, round_of, shape_at, shapes_on
 from explorer.session.shaping import CUSTOM_TYPES, ShapeFacts, ShapeKind, shape_data
@@ -203,11 +202,3 @@ class Shaping(OpenedSession):
 
 _PINNED = "It is pinned already."
 _OMITTED = "It is omitted already."
-
-
-def sent_tokens(context: Context, entry: int, weight: int) -> int:
-    """Tokens of one message of a context as it is sent, of what its entry weighs in its place."""
-    if entry in context.pruned and entry not in context.again:
-        return context.pruned[entry].note_tokens
-    again = context.again.get(entry)
-    return max(0, weight + again.extra) if again is not None else weight

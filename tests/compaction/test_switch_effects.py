@@ -299,6 +299,12 @@ def _branch_budget(profile: Profile) -> object:
     return prepare_branch(session.tree, session.leaf, 0, profile, Settings()).budget
 
 
+def _told_again(profile: Profile) -> object:
+    session = _split()
+    found = prepare(session.tree, session.leaf, profile, Settings(keep_recent_tokens=5))
+    return list(found.again) if isinstance(found, Preparation) else []
+
+
 SIZE_EFFECTS: dict[str, tuple[int, int, Effect]] = {
     "keep_recent_tokens": (5, 50, _kept),
     "keep_rounds": (1, 2, lambda profile: _kept(replace(profile, cut_unit="rounds"))),
@@ -308,6 +314,7 @@ SIZE_EFFECTS: dict[str, tuple[int, int, Effect]] = {
     "threshold_tokens": (10, 20, lambda p: limit_of(p, Settings.of(p))),
     "context_window": (10_000, 20_000, lambda p: limit_of(p, Settings.of(p))),
     "branch_reserve_tokens": (10, 20, _branch_budget),
+    "keep_user_tokens": (0, 5_000, _told_again),
 }
 
 

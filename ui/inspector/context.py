@@ -147,6 +147,10 @@ class ContextPane(QWidget):
         parts.append(f"thinking {context.thinking_level}")
         if context.compaction >= 0:
             parts.append(f"compaction #{context.compaction} in force")
+        if context.again:
+            parts.append(f"{len(context.again):,} told again")
+        if context.omitted:
+            parts.append(f"{len(context.omitted):,} omitted")
         self.facts.setText(" · ".join(parts))
 
     def _chosen(self, entry: int) -> None:

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from explorer.session.context import Context
+from explorer.session.context import Context, sent_tokens
 from explorer.session.kinds import Flag, Kind
 from explorer.session.pruned import NOTHING_PRUNED, Pruned
+from explorer.session.shaped import Reinserted
 from ui.inspector.ports import InspectedDocument, entry_tokens
 from ui.theme import role_name
-from ui.theme.verdicts import PRUNED
+from ui.theme.verdicts import PINNED, PRUNED
 from ui.widgets.entry_table import ENTRY, FLAGS, KIND, LEAD, VERDICT
 from ui.widgets.figures import full
 from ui.widgets.swatch import Share
@@ -92,6 +93,7 @@ class ContextModel(QAbstractTableModel):
         super().__init__(parent)
         self._document: InspectedDocument | None = None
         self._all: list[int] = []
+        self._context: Context | None = None
         self._pruned: Pruned = NOTHING_PRUNED
         self._rows: list[int] = []
         self._tokens: list[int] = []
@@ -103,6 +105,7 @@ class ContextModel(QAbstractTableModel):
         """Show another context."""
         self._document = document
         self._all, self._pruned = context.messages, context.pruned
+        self._context = context
         self._previews = {}
         self._refill()
 
@@ -137,9 +140,10 @@ class ContextModel(QAbstractTableModel):
         self.endResetModel()
 
     def _counted(self, document: InspectedDocument, entry: int) -> int:
-        """Tokens of a message as it is sent: of the note where it is pruned."""
-        result = self._pruned.get(entry)
-        return entry_tokens(document, entry)[0] if result is None else result.note_tokens
+        """Tokens of a message as it is sent: of the note where it is pruned, with the words before
+        it where it is told again."""
+        tokens = entry_tokens(document, entry)[0]
+        return tokens if self._context is None else sent_tokens(self._context, entry, tokens)
 
     def shares(self) -> list[Share]:
         """Tokens by category, of all messages."""
@@ -217,15 +221,30 @@ class ContextModel(QAbstractTableModel):
         if role == FLAGS:
             return flags
         if role == VERDICT:
+            if self._told_again(entry) is not None:
+                return PINNED
             return PRUNED if entry in self._pruned else None
         if role == LEAD:
+            if self._told_again(entry) is not None:
+                return f"#{entry}, told again: "
             return f"{role_sent(kind)}: "
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             return (
                 f"#{entry}, {role_name(kind, flags)}, sent as {role_sent(kind)}: "
                 f"{self.preview(row)} ({full(self._tokens[row])} tokens){self._pruned_by(entry)}"
+                f"{self._again_by(entry)}"
             )
         return None
+
+    def _told_again(self, entry: int) -> Reinserted | None:
+        return None if self._context is None else self._context.again.get(entry)
+
+    def _again_by(self, entry: int) -> str:
+        told = self._told_again(entry)
+        if told is None:
+            return ""
+        why = f"pinned by #{told.by}" if told.why == "pin" else f"kept by #{told.by}"
+        return f", {why}: told again after the summary, word for word, as a message of the user"
 
     def _pruned_by(self, entry: int) -> str:
         result = self._pruned.get(entry)

@@ -35,9 +35,9 @@ GROUPS = (
     Group(
         "Where it cuts",
         (
-            "cut_unit", "keep_recent_tokens", "keep_rounds", "keep_recent_scale", "weights",
-            "boundary", "valid_cuts", "empty_input", "oversized_tail", "turn_judgement",
-            "pull_back", "cut_guard",
+            "cut_unit", "keep_recent_tokens", "keep_rounds", "keep_user_tokens",
+            "keep_recent_scale", "weights", "boundary", "valid_cuts", "empty_input",
+            "oversized_tail", "turn_judgement", "pull_back", "cut_guard",
         ),
     ),
     Group(

@@ -72,6 +72,13 @@ SIZES: dict[str, Size] = {
         1,
         10_000,
     ),
+    "keep_user_tokens": Size(
+        "C8",
+        "The user's own messages",
+        "Of what is summarized, so many tokens of the user's own messages, the newest first, are "
+        "told again after the summary, word for word; 0 for none.",
+        "tokens",
+    ),
     "branch_reserve_tokens": Size(
         "A32",
         "Reserve of a branch summary",
