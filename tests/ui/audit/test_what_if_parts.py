@@ -1,0 +1,110 @@
+"""The chart's scale, its thinned lines, and the map's words."""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtWidgets import QApplication
+
+from explorer import paths
+from explorer.audit.simulation import Policy, past_of, simulate
+from explorer.audit.simulation.sweep import Sweep, sweep
+from explorer.compaction.profile import PROFILES
+from explorer.formats import open_source
+from explorer.session.tree import SessionTree
+from ui.audit.what_if.chart import Chart
+from ui.audit.what_if.heat import FIGURES, HeatMap, words_of
+from ui.audit.what_if.lines import Drawing, drawing_of
+from ui.audit.what_if.own_rules import in_window
+from ui.audit.what_if.painting import Scale, thinned, ticks
+from ui.audit.what_if.strokes import RECORDED
+from ui.theme.tokens import THEMES, blend, contrast
+
+SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")
+
+
+def read(path: Path) -> tuple[SessionTree, int]:
+    source, tree = open_source(path), SessionTree()
+    for batch in source.batches():
+        for record in batch:
+            tree.append(record.entry_id, record.parent, record.facts, record.estimate)
+    leaf = source.report.leaf
+    return tree, len(tree) - 1 if leaf is None else leaf
+
+
+@pytest.fixture(scope="module")
+def drawing() -> Drawing:
+    tree, leaf = read(SAMPLE)
+    past = past_of(tree, leaf)
+    walks = [(RECORDED, past.recorded)]
+    for name, profile in PROFILES.items():
+        policy = in_window(Policy.of(profile), 40_000)
+        walks.append((name, simulate(tree, leaf, policy, past=past)))
+    return drawing_of(tree, leaf, walks)
+
+
+@pytest.fixture(scope="module")
+def swept() -> Sweep:
+    tree, leaf = read(SAMPLE)
+    policy = in_window(Policy.of(PROFILES["explorer"]), 40_000)
+    return sweep(past_of(tree, leaf), policy, steps=5)
+
+
+def test_a_thinned_line_keeps_what_is_lowest_and_highest(drawing: Drawing) -> None:
+    line = drawing.lines[1]
+    scale = Scale(QRectF(0, 0, 40, 200), len(drawing.entries), line.found.largest)
+    points = thinned(line, scale)
+    assert len(points) < 4 * 41
+    heights = [point.y() for point in points]
+    assert min(heights) == pytest.approx(scale.y(max(line.ys)))
+    assert max(heights) == pytest.approx(scale.y(min(line.ys)))
+    columns = [point.x() for point in points]
+    assert columns == sorted(columns)
+
+
+def test_a_line_falls_where_it_was_compacted(drawing: Drawing) -> None:
+    line = drawing.lines[1]
+    sign = next(sign for sign in line.signs if sign.kind in ("compacted", "split"))
+    before = line.tokens_at(sign.x)
+    after = next(y for x, y in zip(line.xs, line.ys, strict=True) if x > sign.x and y < before)
+    assert after < before / 2
+    # The line falls straight down, at the request that is the first to be smaller.
+    at = array("i", line.ys).index(after)
+    assert line.xs[at] == line.xs[at - 1]
+
+
+def test_figures_of_the_scale_are_round() -> None:
+    assert ticks(42_000, 5) == [0, 10_000, 20_000, 30_000, 40_000]
+    assert ticks(1, 5) == [0, 1]
+
+
+def test_a_chart_of_nothing_says_so(app: QApplication) -> None:
+    chart = Chart()
+    chart.resize(400, 200)
+    assert not chart.grab().isNull()
+    chart.show_drawing(Drawing((), (), ()))
+    assert chart.words == "Nothing is drawn."
+
+
+def test_every_cell_is_told_in_words(app: QApplication, swept: Sweep) -> None:
+    heat = HeatMap()
+    heat.resize(500, 300)
+    heat.show_sweep(swept, *[getattr(swept.policy.settings, name) for name in
+                             ("keep_recent_tokens", "reserve_tokens")])  # fmt: skip
+    told = heat.accessibleDescription()
+    assert "compaction" in told and "sizes in force" in told and "of the turns" in told
+    for cell in swept.cells:
+        assert f"{cell.keep:,}" in words_of(cell)
+    assert heat.place_at(heat.rect_of(3, 2).center()) == (3, 2)
+    for figure in FIGURES:
+        heat.show_figure(figure)
+        assert not heat.grab().isNull()
+
+
+def test_text_is_readable_on_the_darkest_cell() -> None:
+    for theme in THEMES.values():
+        share = 0.62 * (0.8 if theme.is_dark else 1.0)
+        assert contrast(theme.ink, blend(theme.comp, theme.card, share)) >= 4.5

@@ -1,0 +1,238 @@
+"""What if: lines over the session, figures in words, signs that lead to the map, sizes taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from explorer.audit.simulation import Policy, simulate
+from explorer.compaction.profile import PROFILES
+from explorer.work.what_if import assumptions_for, prices_of, read_past
+from tests.generated import write_session
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, sample_path
+from ui.audit.what_if.own_rules import in_window
+from ui.audit.what_if.painting import place_of
+from ui.audit.what_if.strokes import RECORDED
+from ui.audit.what_if.totals import HEADS
+from ui.audit.what_if.window import WhatIfWindow
+
+SMALL = 40_000
+
+
+async def opened(live: RunningWindow, window: int = SMALL) -> WhatIfWindow:
+    live.keys("Ctrl+Alt+W")
+    view = await live.dialog(WhatIfWindow)
+    await live.until(lambda: view.drawing is not None, "the lines")
+    if window:
+        before = view.drawing
+        box = view.window_box.box
+        box.setFocus()
+        box.selectAll()
+        live.type(f"{window}\n", to=box)
+        await live.until(lambda: view.drawing is not before, "the lines in a smaller window")
+    return view
+
+
+def column(view: WhatIfWindow, head: str) -> list[str]:
+    at = [name for name, _tip in HEADS].index(head)
+    found = []
+    for row in range(view.totals.rowCount()):
+        item = view.totals.item(row, at)
+        assert item is not None
+        found.append(item.text())
+    return found
+
+
+async def test_every_profile_is_drawn_beside_what_was_recorded(house: House) -> None:
+    live = await house.start(sample_path())
+    await live.idle()
+    view = await opened(live, 0)
+    assert "Nothing would be compacted" in view.facts.text()
+    live.keys("Esc", to=view)
+    await live.back()
+    view = await opened(live)
+    assert "Nothing was sent to any model" in view.facts.text()
+    drawing, document = view.drawing, live.document
+    assert drawing is not None
+    assert [line.key for line in drawing.lines] == [RECORDED, *PROFILES]
+    own = in_window(Policy(live.session.desk.profile, live.session.desk.settings), SMALL)
+    taken = assumptions_for(document, own.profile)
+    past = read_past(document, document.leaf, own, taken)
+    for line in drawing.lines[1:]:
+        policy = own
+        if line.key != own.profile.name:
+            policy = in_window(Policy.of(PROFILES[line.key]), SMALL)
+        theirs = assumptions_for(document, policy.profile)
+        expected = simulate(document.tree, document.leaf, policy, assumptions=theirs, past=past)
+        assert line.found.compactions == expected.compactions
+        assert list(line.found.requests.sent) == list(expected.requests.sent)
+    compactions = [str(len(line.found.compactions)) for line in drawing.lines]
+    assert column(view, "Compacted") == compactions
+    assert len(set(column(view, "Sent"))) >= 4, "the rules differ here"
+    looks = {(line.stroke.token, line.stroke.dashes) for line in drawing.lines}
+    patterns = {(line.stroke.dashes, line.stroke.width) for line in drawing.lines}
+    assert len(looks) == len(patterns) == len(drawing.lines), "told apart without colour"
+    live.keys("Esc", to=view)
+    await live.back()
+
+
+async def test_arrows_tell_the_figures_turn_by_turn(house: House) -> None:
+    live = await house.start(sample_path())
+    await live.idle()
+    view = await opened(live)
+    chart, drawing = view.chart, view.drawing
+    assert drawing is not None
+    chart.setFocus()
+    live.keys("Home", to=chart)
+    live.keys("Right", "Right", "Right", to=chart)
+    turn = drawing.turn_at(chart.position)
+    assert f"Turn {turn} of {len(drawing.turns)}" in view.words.text()
+    assert "Session Explorer (corrected)" in view.words.text()
+    live.keys("Right", to=chart)
+    assert drawing.turn_at(chart.position) == turn + 1
+    assert chart.accessibleDescription() == view.words.text()
+    live.keys("Home", "Ctrl+Right", to=chart)
+    line = chart.chosen
+    assert line is not None and chart.position == line.signs[0].x
+    assert "compacted after" in view.words.text() and "inside turn" in view.words.text()
+    live.keys("Return", to=chart)
+    assert live.window.map.selected == line.signs[0].entry
+    live.keys("Down", to=chart)
+    assert chart.chosen is not line
+    live.keys("Esc", to=view)
+    await live.back()
+
+
+async def test_a_click_on_a_sign_selects_its_entry_on_the_map(house: House) -> None:
+    live = await house.start(sample_path())
+    await live.idle()
+    view = await opened(live)
+    assert view.drawing is not None
+    line = view.drawing.line("copilot")
+    assert line is not None and len(line.signs) >= 2
+    sign = line.signs[0]
+    live.click(view.chart, place_of(sign, view.chart.scale()).toPoint())
+    assert live.window.map.selected == sign.entry
+    assert view.chart.chosen is line
+    assert view.totals.currentRow() == [each.key for each in view.drawing.lines].index("copilot")
+    live.keys("Esc", to=view)
+    await live.back()
+
+
+async def test_lines_are_left_out_and_others_added(house: House) -> None:
+    live = await house.start(sample_path())
+    await live.idle()
+    view = await opened(live)
+    live.click(view.legend.chips["pi"])
+    assert "pi" not in [line.key for line in view.chart.shown]
+    assert "pi 0.73" not in view.words.text()
+    before = view.drawing
+    view.own_rules.keep.setValue(9_000)
+    live.click(view.own_rules.add)
+    await live.until(lambda: view.drawing is not before, "another line")
+    assert view.drawing is not None
+    added = view.drawing.lines[-1]
+    assert "keep 9k" in added.title and added.found.policy.settings.keep_recent_tokens == 9_000
+    assert "pi" not in [line.key for line in view.chart.shown], "what was left out stays so"
+    before = view.drawing
+    live.click(view.own_rules.clear)
+    await live.until(lambda: view.drawing is not before, "the profiles alone")
+    assert view.drawing.lines[-1].key == "copilot"
+    live.keys("Esc", to=view)
+    await live.back()
+
+
+async def test_the_cost_is_counted_with_the_prices_of_a_model(house: House) -> None:
+    live = await house.start(sample_path())
+    await live.idle()
+    view = await opened(live)
+    cost = [name for name, _tip in HEADS].index("Cost")
+    assert view.totals.isColumnHidden(cost)
+    model = str(view.models.itemData(1))
+    live.choose(view.models, model)
+    view.models.activated.emit(view.models.currentIndex())
+    assert not view.totals.isColumnHidden(cost)
+    bench = live.session.desk.bench
+    assert bench is not None and view.drawing is not None
+    prices = prices_of(bench.door.info(model))
+    assert prices is not None
+    expected = [f"{line.found.cost(prices).total:,.2f} $" for line in view.drawing.lines]
+    assert column(view, "Cost") == expected
+    live.keys("Esc", to=view)
+    await live.back()
+
+
+async def test_sizes_of_the_map_are_taken_when_asked_and_given_back(house: House) -> None:
+    live = await house.start(sample_path())
+    await live.idle()
+    view = await opened(live)
+    desk = live.session.desk
+    before = desk.profile, desk.settings
+    view.pages.setCurrentIndex(1)
+    page = view.sweep
+    live.click(page.start)
+    await live.until(lambda: page.sweep is not None, "the map")
+    assert page.sweep is not None and len(page.sweep.cells) == 144
+    assert "sizes in force" in page.words.text()
+    own = page.heat.cell
+    live.keys("Right", "Down", to=page.heat)
+    cell = page.heat.cell
+    assert cell is not None and own is not None and cell != own
+    assert f"Keep {cell.keep:,}, reserve {cell.reserve:,}" in page.words.text()
+    live.keys("Return", to=page.heat)
+    assert (desk.profile, desk.settings) == before, "nothing is taken before the answer"
+    live.click(page.yes)
+    assert desk.settings.keep_recent_tokens == cell.keep
+    assert desk.settings.reserve_tokens == cell.reserve
+    live.click(page.undo)
+    assert (desk.profile, desk.settings) == before
+    live.keys("Esc", to=view)
+    await live.back()
+
+
+async def test_a_click_on_a_cell_goes_there_and_no_means_no(house: House) -> None:
+    live = await house.start(sample_path())
+    await live.idle()
+    view = await opened(live)
+    view.pages.setCurrentIndex(1)
+    page = view.sweep
+    live.click(page.start)
+    await live.until(lambda: page.sweep is not None, "the map")
+    await live.settle()
+    live.click(page.heat, page.heat.rect_of(2, 9).center().toPoint())
+    assert page.sweep is not None and page.heat.cell == page.sweep.cells[2 * 12 + 9]
+    before = live.session.desk.settings
+    live.click(page.use)
+    live.click(page.no)
+    assert live.session.desk.settings == before and not page.undo.isVisible()
+    live.keys("Esc", to=view)
+    await live.back()
+
+
+async def test_a_sweep_of_a_long_session_can_be_stopped(house: House, tmp_path: Path) -> None:
+    file = tmp_path / "long.jsonl"
+    write_session(file, 10_000, branches=False)
+    live = await house.start(file)
+    await live.idle()
+    view = await opened(live, 0)
+    view.pages.setCurrentIndex(1)
+    page = view.sweep
+    live.click(page.start)
+    await live.until(lambda: page.progress.value() > 1, "the first cells")
+    live.click(page.stop)
+    assert page.start.isVisible() and "Stopped" in page.words.text()
+    assert page.sweep is None
+    live.keys("Esc", to=view)
+    await live.back()
+
+
+async def test_the_rules_of_the_session_move_its_line(house: House) -> None:
+    live = await house.start(sample_path())
+    await live.idle()
+    view = await opened(live)
+    before = view.drawing
+    live.session.desk.set_profile("pi")
+    await live.until(lambda: view.drawing is not before, "the lines under other rules")
+    assert view.own_rules.policy().settings.context_window == SMALL
+    live.keys("Esc", to=view)
+    await live.back()
