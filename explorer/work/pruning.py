@@ -15,7 +15,7 @@ from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.session.pruned import PRUNE_TYPE, prunes_on
 from explorer.session.shaped import shapes_on
-from explorer.work.shaping import Shaping
+from explorer.work.ranges import Ranges
 from explorer.work.undoing import NothingToUndo, Undone
 
 
@@ -26,7 +26,7 @@ def pruning_of(profile: Profile) -> Pruning:
     return own if own is not None else Pruning()
 
 
-class Prunings(Shaping):
+class Prunings(Ranges):
     """Plans and entries of prunes, and undo."""
 
     def plan_pruning(

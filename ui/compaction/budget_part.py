@@ -20,11 +20,13 @@ SHARES = (
     (Verdict.TO_SUMMARIZE, "to summarize"),
     (Verdict.TURN_PREFIX, "turn prefix"),
     (Verdict.KEPT, "kept"),
+    (Verdict.PINNED, "pinned"),
     (Verdict.PRUNED, "pruned"),
     (Verdict.LOST, "lost"),
+    (Verdict.OMITTED, "omitted"),
     (Verdict.NOT_SENT, "not sent"),
 )
-OUTSIDE = (Verdict.SUMMARIZED_EARLIER, Verdict.NOT_SENT, Verdict.LOST)
+OUTSIDE = (Verdict.SUMMARIZED_EARLIER, Verdict.NOT_SENT, Verdict.LOST, Verdict.OMITTED)
 """Verdicts of entries that take no room in the context."""
 
 

@@ -17,6 +17,7 @@ from explorer.session.describe import (
 )
 from explorer.session.kinds import Kind
 from explorer.session.pruned import PRUNE_TYPE, prune_facts
+from explorer.session.shaping import ShapeFacts, shape_facts
 from ui.inspector.blocks import (
     Block,
     CallBlock,
@@ -288,6 +289,9 @@ def _custom_message(entry: Json, related: Sequence[Related]) -> list[Block]:
 def _custom(entry: Json, related: Sequence[Related]) -> list[Block]:
     """An entry that nobody else reads, but for our own: what was pruned, and what it saved."""
     facts = prune_facts(entry.get("data")) if entry.get("customType") == PRUNE_TYPE else None
+    shape = shape_facts(entry.get("customType"), entry.get("data"))
+    if shape is not None:
+        return _shape(shape)
     if facts is None:
         return [JsonBlock("This entry has no view of its own; all of it:", entry)]
     if facts.undoes:
@@ -305,6 +309,23 @@ def _custom(entry: Json, related: Sequence[Related]) -> list[Block]:
     if len(facts.results) > MOST_LISTED:
         named.append(Fact("And more", f"{len(facts.results) - MOST_LISTED:,}"))
     return [FactsBlock(tuple(told)), FactsBlock(tuple(named))]
+
+
+def _shape(facts: ShapeFacts) -> list[Block]:
+    """A pin, an omission, or a rule of kept messages."""
+    if facts.undoes:
+        return [FactsBlock((Fact("Takes back", facts.undoes, facts.undoes),))]
+    told = [Fact("Says", facts.title)]
+    if facts.reason:
+        told.append(Fact("Why", facts.reason))
+    verb = "Pinned" if facts.kind == "pin" else "Omitted"
+    named = [Fact(verb, name, name) for name, _ in facts.entries[:MOST_LISTED]]
+    verb = "Unpinned" if facts.kind == "pin" else "Taken in again"
+    named += [Fact(verb, name, name) for name in facts.lifts[:MOST_LISTED]]
+    more = len(facts.entries) + len(facts.lifts) - len(named)
+    if more:
+        named.append(Fact("And more", f"{more:,}"))
+    return [FactsBlock(tuple(told)), *([FactsBlock(tuple(named))] if named else [])]
 
 
 def _facts_only(*names: tuple[str, str]) -> Any:

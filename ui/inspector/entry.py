@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.session.kinds import Kind
+from ui.audit.verdict_line import VerdictLine
 from ui.inspector.block_views import CodeView, view_of
 from ui.inspector.gather import (
     READ_ERRORS,
@@ -26,6 +27,7 @@ from ui.inspector.gather import (
     pretty,
     pruned_facts,
     related_entries,
+    shaped_facts,
     with_numbers,
 )
 from ui.inspector.ports import InspectedDocument, entry_tokens
@@ -200,6 +202,8 @@ class EntryPane(QWidget):
         self._gathered: Gathered | None = None
         self._raw_text = ""
         self.header = EntryHeader(self)
+        self.verdict = VerdictLine(self)
+        """What has become of the entry by now."""
         self.header.raw_chosen.connect(lambda: self._show_view())
         self.header.copy_asked.connect(self._copy)
         self.header.edit_asked.connect(lambda: self.edit_requested.emit(self._index))
@@ -232,7 +236,7 @@ class EntryPane(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self._line = Hairline(parent=self)
-        for part in (self.header, self._line, self.notice, self.address):
+        for part in (self.header, self.verdict, self._line, self.notice, self.address):
             column.addWidget(part)
         column.addWidget(self._views, 1)
         self.clear()
@@ -249,7 +253,7 @@ class EntryPane(QWidget):
         self._document, self._index, self._gathered = None, -1, None
         self._loader.forget()
         self._raw_loader.forget()
-        for part in (self.header, self._line, self.address):
+        for part in (self.header, self.verdict, self._line, self.address):
             part.hide()
         self.notice.dismiss()
         self._views.setCurrentWidget(self.empty)
@@ -311,7 +315,8 @@ class EntryPane(QWidget):
         shown = gathered.blocks
         if tree is not None:
             shown = with_numbers(shown, tree, gathered.index)
-            shown = [*pruned_facts(tree, gathered.index), *shown]
+            about = (*pruned_facts(tree, gathered.index), *shaped_facts(tree, gathered.index))
+            shown = [*about, *shown]
         for block in shown:
             view = view_of(block, content)
             for name, slot in (

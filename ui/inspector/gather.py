@@ -126,6 +126,30 @@ def pruned_facts(tree: SessionTree, index: int) -> list[Block]:
     return found
 
 
+def shaped_facts(tree: SessionTree, index: int) -> list[Block]:
+    """Which entries pin or omit this one, end that, or were taken back."""
+    shapes, ids = tree.columns.shapes, tree.columns.ids
+    back = {facts.undoes: at for at, facts in shapes.items() if facts.undoes}
+    told: list[Fact] = []
+    for at, facts in shapes.items():
+        named = any(name == ids[index] for name, _ in facts.entries)
+        if named:
+            told.append(
+                Fact("Pinned by" if facts.kind == "pin" else "Omitted by", f"#{at}", ids[at])
+            )
+        elif ids[index] in facts.lifts:
+            word = "Unpinned by" if facts.kind == "pin" else "Taken in again by"
+            told.append(Fact(word, f"#{at}", ids[at]))
+        else:
+            continue
+        if facts.reason:
+            told.append(Fact("Why", facts.reason))
+        if ids[at] in back:
+            undo = back[ids[at]]
+            told.append(Fact("Taken back by", f"#{undo}", ids[undo]))
+    return [FactsBlock(tuple(told))] if told else []
+
+
 def pretty(payloads: Payloads, index: int) -> str:
     """The entry's JSON with indents; a line that is no JSON as it stands."""
     raw = payloads.raw(index)

@@ -115,6 +115,15 @@ class Inks:
             found = self._icons[key] = icon_pixmap(key[0], colour, size, self.dpr)
         return found
 
+    def sign(self, name: str, token: str, *, faded: bool) -> QPixmap:
+        """A small sign in a colour token."""
+        key = (name, token, faded)
+        found = self._icons.get(key)
+        if found is None:
+            colour = self.token(token, faded=faded)
+            found = self._icons[key] = icon_pixmap(name, colour, round(12 * self.scale), self.dpr)
+        return found
+
     def fit_small(self, text: str, width: float) -> tuple[str, float]:
         """The text cut to a width in the small font, and the width that it takes."""
         key = (text, int(width))

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.session.kinds import Kind
 from explorer.session.pruned import NOTHING_PRUNED, Pruned, pruned_at
+from explorer.session.shaped import PLAIN, Shape, shape_at
 from explorer.session.tree import SessionTree
 from ui.map.folds import Fold, fold_of, hidden_by
 from ui.map.ids import PathPlaces, branch_links, find_above
@@ -80,6 +81,7 @@ class MapModel(QObject):
         self._rest_is_ordered = True
         self.is_open = False
         self._pruned: tuple[int, Pruned] = (-1, NOTHING_PRUNED)
+        self._shape: tuple[int, Shape] = (-1, PLAIN)
 
     # the session -----------------------------------------------------------------------------
 
@@ -146,9 +148,19 @@ class MapModel(QObject):
         return self._pruned[1]
 
     def told(self, entry: int) -> int:
-        """Tokens of an entry as the model is sent it at the leaf: a note's where it is pruned."""
+        """Tokens of an entry as the model is sent it at the leaf: a note's where it is pruned, none
+        where it is omitted."""
+        if entry in self.shape.omitted:
+            return 0
         result = self.pruned.get(entry)
         return self.weights[entry] if result is None else result.note_tokens
+
+    @property
+    def shape(self) -> Shape:
+        """What a person pinned and omitted, as it holds at the leaf."""
+        if self._shape[0] != self.leaf:
+            self._shape = self.leaf, shape_at(self.tree, self.leaf)
+        return self._shape[1]
 
     @property
     def lanes(self) -> Lanes:

@@ -10,7 +10,7 @@ from ui.map.canvas import Canvas
 from ui.map.inks import bar_share, mix
 from ui.map.texts import clock
 from ui.theme import RADIUS, role_name, role_token, verdict_brush
-from ui.theme.verdicts import PRUNED
+from ui.theme.verdicts import OMITTED, PRUNED
 
 
 def paint_rows_below(canvas: Canvas) -> None:
@@ -65,7 +65,8 @@ class _Card:
     """One visible entry."""
 
     __slots__ = (
-        "canvas", "entry", "faded", "flags", "is_pruned", "kind", "lane", "middle", "row", "token",
+        "canvas", "entry", "faded", "flags", "is_pruned", "kind", "lane", "mark", "middle", "row",
+        "token",
     )  # fmt: skip
 
     def __init__(self, canvas: Canvas, row: int, entry: int) -> None:
@@ -75,6 +76,8 @@ class _Card:
         self.lane = canvas.model.lanes.lane_at(entry)
         self.faded = not canvas.model.lanes.is_active(entry)
         self.is_pruned = entry in canvas.model.pruned
+        shape = canvas.model.shape
+        self.mark = "pin" if entry in shape.pinned else "omit" if entry in shape.omitted else ""
         self.middle = canvas.geometry.middle(row)
         self.token = role_token(self.kind, self.flags)
 
@@ -124,9 +127,12 @@ class _Card:
         label = canvas.model.labels.get(self.entry)
         if label:
             right -= self._label(label, right)
+        if self.mark:
+            right -= self._mark(right)
         line = canvas.model.texts.line(self.entry)
         baseline = round(self.middle + inks.metrics.ascent() / 2 - inks.metrics.descent() / 2)
-        colour = inks.theme.dim if self.faded or self.is_pruned else inks.theme.ink
+        is_dim = self.faded or self.is_pruned or self.mark == "omit"
+        colour = inks.theme.dim if is_dim else inks.theme.ink
         if self.kind == Kind.COMPACTION:
             colour = inks.token("dim" if self.faded else "comp")
             line = self._frame(line, left, right)
@@ -135,6 +141,11 @@ class _Card:
         painter.setFont(inks.text)
         painter.setPen(colour)
         painter.drawText(QPointF(left, baseline), line)
+        if self.mark == "omit":
+            middle = round(self.middle) + 0.5
+            painter.setPen(QPen(inks.theme.dim, 1))
+            end = left + inks.metrics.horizontalAdvance(line)
+            painter.drawLine(QPointF(left, middle), QPointF(end, middle))
         if geometry.has_details:
             self._details(left, baseline)
 
@@ -154,6 +165,23 @@ class _Card:
             QRectF(round(left - geometry.px(7)) + 0.5, top, width, height), RADIUS, RADIUS
         )
         return line
+
+    def _mark(self, right: float) -> float:
+        """The sign and the word of a pin or an omission; returns the room that they take."""
+        canvas = self.canvas
+        painter, inks, geometry = canvas.painter, canvas.inks, canvas.geometry
+        word, token = ("pinned", "kept") if self.mark == "pin" else ("omitted", "dim")
+        icon = inks.sign(self.mark, token, faded=self.faded)
+        side = icon.height() / icon.devicePixelRatio()
+        width = inks.small_metrics.horizontalAdvance(word)
+        left = right - width - side - geometry.px(4)
+        painter.drawPixmap(QPointF(round(left), round(self.middle - side / 2)), icon)
+        painter.setFont(inks.small)
+        painter.setPen(inks.token(token, faded=self.faded))
+        metrics = inks.small_metrics
+        baseline = round(self.middle + metrics.ascent() / 2 - metrics.descent() / 2)
+        painter.drawText(QPointF(right - width, baseline), word)
+        return right - left + geometry.px(8)
 
     def _label(self, label: str, right: float) -> float:
         """A small tag at the right end of the text; returns the room that it takes."""
@@ -204,8 +232,9 @@ def _bars(canvas: Canvas, cards: list[_Card]) -> None:
     fills: dict[tuple[str, bool], list[QRectF]] = {}
     for card in cards:
         rect = QRectF(geometry.bar_left, round(card.middle - height / 2), width, height)
-        if card.is_pruned:
-            _pruned_bar(canvas, rect, bar_share(weights[card.entry]))
+        if card.is_pruned or card.mark == "omit":
+            texture = PRUNED if card.is_pruned else OMITTED
+            _gone_bar(canvas, rect, bar_share(weights[card.entry]), texture)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(inks.theme.line)
         else:
@@ -221,8 +250,9 @@ def _bars(canvas: Canvas, cards: list[_Card]) -> None:
             painter.drawRoundedRect(rect, height / 2, height / 2)
 
 
-def _pruned_bar(canvas: Canvas, rect: QRectF, share: float) -> None:
-    """The bar of a pruned result: what it took is dotted, and the note lies over its start."""
+def _gone_bar(canvas: Canvas, rect: QRectF, share: float, verdict: int) -> None:
+    """The bar of what is pruned or omitted: what it took is dotted, and the note that stands for a
+    pruned result lies over its start; or it is crossed out."""
     geometry, inks, painter = canvas.geometry, canvas.inks, canvas.painter
     height = geometry.px(9)
     box = QRectF(rect.left(), rect.center().y() - height / 2, rect.width(), height)
@@ -232,7 +262,7 @@ def _pruned_bar(canvas: Canvas, rect: QRectF, share: float) -> None:
     painter.setBrush(inks.theme.paper)
     painter.drawRoundedRect(box, height / 2, height / 2)
     painter.setBrushOrigin(box.topLeft())
-    painter.setBrush(verdict_brush(PRUNED, inks.dpr))
+    painter.setBrush(verdict_brush(verdict, inks.dpr))
     painter.setPen(QPen(inks.theme.faint, 1))
     painter.drawRoundedRect(box, height / 2, height / 2)
 

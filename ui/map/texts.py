@@ -127,6 +127,10 @@ class TextCache:
             notes.append("Search hit")
         if result := model.pruned.get(entry):
             notes.append(f"Pruned by #{result.by}: a note stands for {result.tokens:,} tokens")
+        if pin := model.shape.pinned.get(entry):
+            notes.append(f"Pinned by #{pin.by}")
+        if (by := model.shape.omitted.get(entry)) is not None:
+            notes.append(f"Omitted by #{by}")
         verdict = verdict_of(model.partition, entry)
         if verdict >= 0:
             notes.append(verdict_title(verdict))
