@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # these come after the first paint
 
     from ui.agent.pane import AgentPane
     from ui.agent.spent_label import SpentLabel
+    from ui.audit.tab import AuditTab
     from ui.compaction.panel import CompactionPanel
     from ui.copilot import PromptPage
     from ui.inspector.context import ContextPane
@@ -36,7 +37,7 @@ if TYPE_CHECKING:  # these come after the first paint
 TITLE_BAR = 32
 """Height left for what the system draws around the window, in pixels."""
 
-TABS = ("entry", "context", "compaction", "prompt")
+TABS = ("entry", "context", "compaction", "audit", "prompt")
 
 
 class MainWindow(QMainWindow):
@@ -59,6 +60,7 @@ class MainWindow(QMainWindow):
     entry: EntryPane
     context: ContextPane
     compaction: CompactionPanel
+    audit: AuditTab
     prompt: PromptPage
     inspector: QTabWidget
     agent: AgentPane

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from explorer.compaction.profile import PROFILES
 from ui.agent.pane import AgentPane
 from ui.agent.spent_label import SpentLabel
+from ui.audit.tab import AuditTab
 from ui.compaction.panel import CompactionPanel
 from ui.copilot import PromptPage
 from ui.inspector.context import ContextPane
@@ -38,7 +39,8 @@ from ui.widgets.panels import EmptyState
 async def furnish(window: MainWindow) -> None:
     """Make every pane and put it in its place; the window answers between two of them."""
     makers: tuple[Callable[[MainWindow], None], ...] = (
-        _bars, _library, _map, _entry, _context, _compaction, _prompt, _agent, _status, _lay_out,
+        _bars, _library, _map, _entry, _context, _compaction, _audit, _prompt, _agent, _status,
+        _lay_out,
     )  # fmt: skip
     for make in makers:
         make(window)
@@ -98,6 +100,11 @@ def _compaction(window: MainWindow) -> None:
     panes = {"Entry": window.entry, "Context": window.context, "Compaction": window.compaction}
     for title, pane in panes.items():
         window.inspector.addTab(pane, title)
+
+
+def _audit(window: MainWindow) -> None:
+    window.audit = AuditTab(window)
+    window.inspector.addTab(window.audit, "Audit")
 
 
 def _prompt(window: MainWindow) -> None:

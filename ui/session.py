@@ -16,17 +16,22 @@ from explorer.settings.opening import following_extensions
 from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench
 from ui import theme
+from ui.audit.compare.actions import connect as offer_comparing
+from ui.audit.fidelity.control import FidelityControl
 from ui.branching.actions import connect as offer_branching
 from ui.branching.comparing import DifferenceControl
 from ui.branching.forking import ForkControl
 from ui.branching.running import RunsControl
 from ui.control.actions import WindowActions
+from ui.control.auditing import AuditControl
 from ui.control.beginning import BeginControl
 from ui.control.compacting import CompactionControl
 from ui.control.comparing import CompareControl
+from ui.control.comparing_drafts import CompareDraftsControl
 from ui.control.desk import Desk
 from ui.control.extending import ExtensionsControl
 from ui.control.keeping import PreferenceKeeper
+from ui.control.mending import MendControl
 from ui.control.models import ModelsControl
 from ui.control.navigating import NavigationControl
 from ui.control.profiles import ProfilesControl
@@ -86,6 +91,8 @@ class WindowSession(QObject):
         self.watching.undo_and_go_on = self.taking_back.undo_and_go_on
         self.watching.stop_agent = self.agent.stop
         self.agent.answers = self.watching.compact
+        self.auditing = AuditControl(self.desk)
+        self.mending = MendControl(self.desk, self.auditing, self.navigation)
         self.pruning = PruningControl(self.desk)
         self.shaping = ShapingControl(self.desk)
         self.prompts = PromptControl(self.desk, self.agent)
@@ -97,6 +104,11 @@ class WindowSession(QObject):
         self.what_if = WhatIfControl(self.desk)
         self.extensions = ExtensionsControl(self.desk)
         self.replaying = ReplayControl(self.desk, self.sessions, self.agent)
+        self.fidelity = FidelityControl(self.desk)
+        self.compared = CompareDraftsControl(
+            self.desk, self.fidelity, self.compaction, self.differences
+        )
+        offer_comparing(self)
         self.actions = WindowActions(self)
         for command in Commands(self).all():
             self.agent.commands.add(command)
@@ -132,7 +144,10 @@ class WindowSession(QObject):
             self.navigation.ready()
             self.agent.ready()
             self.compaction.ready()
+            self.auditing.ready()
             self.watching.ready()
+            self.fidelity.ready()
+            self.compared.ready()
             self.prompts.ready()
             self.settings.ready()
             self.models.ready()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from explorer.audit.generations import (
     LOST_STATES,
+    Generation,
     Generations,
     ReadEntries,
     RecordedInputs,
@@ -62,6 +63,8 @@ class Strip:
         """The survival of one entry in a sentence or two."""
         every = self.found.all
         name = f"#{self.path[position]}"
+        if (this := self.found.at(self.path[position])) is not None:
+            return self._summary_words(name, this)
         if not self.found.view.sent[position]:
             return f"{name} is never sent."
         until, told = self.verbatim_until[position], self.told_in[position]
@@ -81,6 +84,14 @@ class Strip:
         if lost:
             return f"{said}. Lost since #{every[lost - 1].compaction}."
         return f"{said}."
+
+    def _summary_words(self, name: str, this: Generation) -> str:
+        chain = self.found.chain(this.number, len(self.found.all))
+        if this.number == len(self.found.all):
+            return f"{name} is the latest summary."
+        if len(chain) == 1:
+            return f"{name} is a summary that the next compaction did not go on with."
+        return f"{name} is a summary that lives on in that of #{chain[-1].compaction}."
 
 
 def survival_strip(

@@ -21,6 +21,7 @@ from tests.ui.window.automatic import (
 )
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
+from ui.main_window import TABS
 
 SUMMARY = "<analysis>hm</analysis>\n<summary>\n1. Conversation Overview: retries.\n</summary>"
 
@@ -197,7 +198,7 @@ async def ahead(house: House) -> RunningWindow:
     live.session.desk.set_profile("copilot")
     live.window.agent.bar.ask_switch.click()
     await live.idle()
-    live.window.inspector.setCurrentIndex(3)
+    live.window.inspector.setCurrentIndex(TABS.index("prompt"))
     page = live.window.prompt
     await live.until(lambda: page.shown is not None, "the prompt")
     assert page.shown is not None

@@ -1,0 +1,88 @@
+"""All that the audit of a path shows at once, computed in one go for a thread of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from explorer.audit.branch_audit import BranchAudit, branch_audit
+from explorer.audit.generations import Generations, ReadEntries, RecordedInputs
+from explorer.audit.ledger import Ledger, ledger_at
+from explorer.audit.losses import Loss, find_losses
+from explorer.audit.strip import Strip, survival_strip
+from explorer.compaction.profile import BASES, Profile, Settings
+from explorer.session.tree import SessionTree
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The audit of the path to ``leaf`` at one moment."""
+
+    leaf: int
+    moment: int | None
+    """The compaction whose moment the ledger shows; None: now, at the leaf."""
+    profile: Profile
+    """The rules that the session is judged by."""
+    ledger: Ledger
+    """At the moment."""
+    now: Ledger
+    """At the leaf."""
+    losses: tuple[Loss, ...]
+    """Of the whole path, the gravest first, then as they happened."""
+    strip: Strip
+    branches: tuple[BranchAudit, ...]
+    """Of the branch summaries on the path, in their order."""
+
+    @property
+    def generations(self) -> Generations:
+        """The compactions of the whole path."""
+        return self.strip.found
+
+    def losses_at(self, entry: int) -> list[Loss]:
+        """The losses that happened at an entry, or that took it."""
+        return [one for one in self.losses if one.at == entry or entry in one.entries]
+
+
+def rules_of_format(format_name: str) -> Profile:
+    """The rules by which sessions of a format were compacted by their own agent."""
+    return BASES.get(format_name, BASES["explorer"])
+
+
+def overview(
+    tree: SessionTree,
+    leaf: int,
+    profile: Profile,
+    *,
+    moment: int | None = None,
+    settings: Settings | None = None,
+    read: ReadEntries | None = None,
+    recorded: RecordedInputs | None = None,
+    weights: Sequence[int] | None = None,
+) -> Overview:
+    """Audit the path to ``leaf``; see ``ledger_at`` for the arguments."""
+    sizes = settings or Settings.of(profile)
+    given = {"read": read, "recorded": recorded, "weights": weights}
+    ledger = ledger_at(tree, leaf, None, profile, settings=sizes, **given)  # type: ignore[arg-type]
+    whole = ledger.generations
+    strip = survival_strip(tree, leaf, profile, found=whole)
+    losses = find_losses(
+        tree, leaf, profile, settings=sizes, found=whole, read=read, recorded=recorded
+    )
+    found = Overview(
+        leaf,
+        None,
+        profile,
+        ledger,
+        ledger,
+        tuple(sorted(losses, key=lambda one: -one.gravity)),
+        strip,
+        tuple(
+            branch_audit(tree, entry, profile, sizes, (recorded or {}).get(entry))
+            for entry in sorted(tree.columns.branches)
+            if entry in whole.view.path
+        ),
+    )
+    if moment is None:
+        return found
+    then = ledger_at(tree, leaf, moment, profile, settings=sizes, **given)  # type: ignore[arg-type]
+    return replace(found, moment=moment, ledger=then)

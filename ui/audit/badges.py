@@ -1,0 +1,69 @@
+"""The badge beside a figure of another agent's file: exact, inferred or unreadable, and why."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from explorer.audit.provenance import Known, Provenance
+from ui.theme import S4, icon_pixmap, on_theme_changed, scaled
+from ui.widgets.labels import Caption
+
+ICONS = {
+    Provenance.EXACT: "check",
+    Provenance.INFERRED: "unknown",
+    Provenance.UNREADABLE: "close",
+}
+TITLES = {
+    Provenance.EXACT: "exact",
+    Provenance.INFERRED: "inferred",
+    Provenance.UNREADABLE: "unreadable",
+}
+MEANINGS = {
+    Provenance.EXACT: "It is recorded.",
+    Provenance.INFERRED: "It is worked out from what is recorded.",
+    Provenance.UNREADABLE: "It is neither recorded nor to be worked out.",
+}
+
+
+class ProvenanceBadge(QWidget):
+    """A sign and a word; the tip says what of, and how it is known."""
+
+    def __init__(self, parent: QWidget | None = None, of: str = "") -> None:
+        """``of``: what is told by the badge, for the tip, such as “Tokens before”."""
+        super().__init__(parent)
+        self.known: Known | None = None
+        self._of = of
+        self._sign = QLabel(self)
+        self.word = Caption(parent=self)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(S4)
+        line.addWidget(self._sign)
+        line.addWidget(self.word)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        on_theme_changed(self._restyle)
+        self.hide()
+
+    def set_known(self, known: Known | None, of: str = "") -> None:
+        """Show how something is known; None hides the badge."""
+        self.known = known
+        self._of = of or self._of
+        self.setVisible(known is not None)
+        if known is None:
+            return
+        word = TITLES[known.provenance]
+        of = f"{self._of}: " if self._of else ""
+        tip = f"{of}{word}. {known.told}"
+        self.word.setText(word)
+        self.setToolTip(tip)
+        self.setAccessibleName(tip)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        if self.known is not None:
+            name = ICONS[self.known.provenance]
+            tone = "dim" if self.known.provenance is Provenance.EXACT else "comp"
+            pixmap = icon_pixmap(name, tone, scaled(12), self.devicePixelRatioF())
+            self._sign.setPixmap(pixmap)

@@ -1,0 +1,210 @@
+"""The page of branch summaries: what was left, what was told of it, what the new branch sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from explorer.audit.branch_audit import BranchAudit
+from explorer.compaction.verdict import Verdict
+from explorer.session.tree import SessionTree
+from ui.audit.badges import ProvenanceBadge
+from ui.audit.ledger_model import Index, Previews
+from ui.audit.table import AuditTable
+from ui.compaction.words import entry_links
+from ui.theme import S4, S8, S16
+from ui.widgets.choice import Choice
+from ui.widgets.entry_table import ENTRY, FLAGS, KIND, LEAD, STRONG, VERDICT
+from ui.widgets.figures import full
+from ui.widgets.labels import Caption, ClickLabel
+from ui.widgets.panels import EmptyState, row
+
+
+class Column(IntEnum):
+    """What a row shows."""
+
+    WHAT = 0
+    TOKENS = 1
+
+
+class LeftModel(QAbstractTableModel):
+    """The entries that were left, each with what became of it."""
+
+    def __init__(self, parent: Any = None) -> None:
+        super().__init__(parent)
+        self._tree: SessionTree | None = None
+        self._previews_of: Previews | None = None
+        self._audit: BranchAudit | None = None
+        self._fates: dict[int, tuple[str, Verdict]] = {}
+        self._previews: dict[int, str] = {}
+
+    def show_audit(
+        self, audit: BranchAudit | None, tree: SessionTree | None, previews: Previews | None
+    ) -> None:
+        """Show the entries of another branch."""
+        self.beginResetModel()
+        self._audit, self._tree, self._previews_of = audit, tree, previews
+        self._previews, self._fates = {}, {}
+        if audit is not None:
+            told = ("lost", Verdict.LOST) if audit.is_empty else ("told", Verdict.TO_SUMMARIZE)
+            self._fates |= dict.fromkeys(audit.included, told)
+            self._fates |= dict.fromkeys(audit.left_out, ("did not fit", Verdict.LOST))
+            self._fates |= dict.fromkeys(audit.not_told, ("not told", Verdict.NOT_SENT))
+        self.endResetModel()
+
+    def fate(self, entry: int) -> tuple[str, Verdict]:
+        """What became of an entry, and its texture."""
+        return self._fates.get(entry, ("never sent", Verdict.NOT_SENT))
+
+    def rowCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
+        return 0 if parent.isValid() or self._audit is None else len(self._audit.left)
+
+    def columnCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(Column)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole, /
+    ) -> Any:
+        if orientation == Qt.Orientation.Horizontal:
+            if role == Qt.ItemDataRole.DisplayRole:
+                return ("What was left", "Tokens")[section]
+            if role == Qt.ItemDataRole.TextAlignmentRole:
+                side = Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft
+                return side | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole, /) -> Any:
+        if self._audit is None or self._tree is None or not index.isValid():
+            return None
+        entry, columns = self._audit.left[index.row()], self._tree.columns
+        if role == Qt.ItemDataRole.DisplayRole:
+            tokens = full(columns.estimate[entry])
+            return self._preview(index.row()) if index.column() == Column.WHAT else tokens
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            return right if index.column() else None
+        word, verdict = self.fate(entry)
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            return f"#{entry}, {word}: {self._preview(index.row())}"
+        values = {
+            ENTRY: entry,
+            KIND: columns.kind[entry],
+            FLAGS: columns.flags[entry],
+            VERDICT: int(verdict),
+            LEAD: f"{word}  ",
+            STRONG: verdict is Verdict.LOST,
+        }
+        return values.get(role)
+
+    def _preview(self, at: int) -> str:
+        assert self._audit is not None
+        entry = self._audit.left[at]
+        if entry not in self._previews and self._previews_of is not None:
+            wanted = list(self._audit.left[at : at + 64])
+            self._previews.update(zip(wanted, self._previews_of(wanted), strict=True))
+        return self._previews.get(entry, "")
+
+
+class BranchView(QWidget):
+    """One branch summary of the path at a time."""
+
+    entry_requested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._audits: Sequence[BranchAudit] = ()
+        self._tree: SessionTree | None = None
+        self._previews: Previews | None = None
+        self.which = Choice(self)
+        self.which.setAccessibleName("Branch summary")
+        self.which.activated.connect(self._show)
+        self.badge = ProvenanceBadge(self, "What was told")
+        self.words = ClickLabel(self)
+        self.words.link.connect(self._follow)
+        self.basis = Caption(parent=self)
+        self.basis.setWordWrap(True)
+        self.sees = ClickLabel(self)
+        self.sees.link.connect(self._follow)
+        self.model = LeftModel(self)
+        self.table = AuditTable(Column.WHAT, (Column.TOKENS,), {}, self)
+        self.table.setAccessibleName("Entries that were left")
+        self.table.setModel(self.model)
+        self.table.restyle()
+        self.table.entry_chosen.connect(self.entry_requested)
+        self.empty = EmptyState(
+            "branch", "No branch summary on this path",
+            "Where a branch is left with a summary, this page tells what the summary was given and "
+            "what the new branch knows nothing of.", parent=self,
+        )  # fmt: skip
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.empty)
+        self._pages.addWidget(self._build())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._pages)
+
+    def _build(self) -> QWidget:
+        page = QWidget(self)
+        head = QWidget(page)
+        lines = QVBoxLayout(head)
+        lines.setContentsMargins(S16, S8, S16, S8)
+        lines.setSpacing(S8)
+        line = row(self.which, self.badge)
+        line.setStretchFactor(self.which, 1)
+        lines.addLayout(line)
+        for part in (self.words, self.sees, self.basis):
+            lines.addWidget(part)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(S4)
+        column.addWidget(head)
+        column.addWidget(self.table, 1)
+        return page
+
+    def show_branches(
+        self,
+        audits: Sequence[BranchAudit],
+        tree: SessionTree | None,
+        previews: Previews | None,
+    ) -> None:
+        """Show the branch summaries of a path; the chosen one stays where it is still there."""
+        chosen = self.which.currentData()
+        self._audits, self._tree, self._previews = audits, tree, previews
+        self.which.clear()
+        for audit in audits:
+            self.which.addItem(f"Branch summary #{audit.entry}", audit.entry)
+        self._pages.setCurrentIndex(1 if audits else 0)
+        self.which.setCurrentIndex(max(0, self.which.findData(chosen)) if audits else -1)
+        self._show()
+
+    def show_entry(self, entry: int) -> None:
+        """Follow a branch summary that was selected elsewhere."""
+        at = self.which.findData(entry)
+        if at >= 0 and at != self.which.currentIndex():
+            self.which.setCurrentIndex(at)
+            self._show()
+
+    def _show(self, _at: int = 0) -> None:
+        at = self.which.currentIndex()
+        if not 0 <= at < len(self._audits):
+            self.model.show_audit(None, None, None)
+            return
+        audit = self._audits[at]
+        words = " ".join(audit.sentences)
+        self.words.set_words(entry_links(words), words)
+        seen = audit.seen[-6:]
+        more = f"{len(audit.seen) - len(seen)} earlier messages, then " if (
+            len(audit.seen) > len(seen)
+        ) else ""  # fmt: skip
+        sees = f"The new branch sees {more}{', '.join(f'#{each}' for each in seen)}."
+        self.sees.set_words(entry_links(sees), sees)
+        self.badge.set_known(audit.known)
+        self.basis.setText(audit.known.told)
+        self.model.show_audit(audit, self._tree, self._previews)
+
+    def _follow(self, link: str) -> None:
+        self.entry_requested.emit(int(link.removeprefix("entry:")))

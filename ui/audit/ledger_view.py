@@ -1,0 +1,240 @@
+"""The page of the ledger: every entry with its verdict, and of the chosen one the rule in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QTimer, Signal
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+
+from explorer.audit.ledger import Ledger, LedgerVerdict
+from ui.audit.badges import ProvenanceBadge
+from ui.audit.ledger_model import AuditLedgerModel, Column, Previews
+from ui.audit.table import AuditTable
+from ui.audit.words import MEANINGS, VERDICTS, sentence_case, texture
+from ui.compaction.words import entry_links
+from ui.inspector.gather import Loader
+from ui.theme import S4, S8, S12, S16, scaled
+from ui.widgets.entry_table import ENTRY
+from ui.widgets.figures import count, full
+from ui.widgets.labels import Caption, ClickLabel, Hairline
+from ui.widgets.panels import row
+from ui.widgets.swatch import Legend, Share
+
+WIDE = 760
+"""Width from which the rule stands in a column of its own, in logical pixels."""
+SEARCH_REST_MS = 150
+SEARCHED_AT_ONCE = 2_000
+
+
+class RulePart(QWidget):
+    """One entry's verdict, the rule behind it, and where it lives on."""
+
+    entry_requested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rule = ClickLabel(self)
+        self.rule.link.connect(self._followed)
+        self.lives = ClickLabel(self)
+        self.lives.link.connect(self._followed)
+        self.badge = ProvenanceBadge(self, "Verdict")
+        self.basis = Caption(parent=self)
+        self.basis.setWordWrap(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S8, S16, S12)
+        column.setSpacing(S4)
+        column.addWidget(self.rule)
+        column.addWidget(self.lives)
+        line = row(self.badge, self.basis)
+        line.setStretchFactor(self.basis, 1)
+        column.addLayout(line)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.say_nothing()
+
+    def say_nothing(self) -> None:
+        """No entry is chosen."""
+        words = "Choose an entry to read why it is kept, summarized or lost."
+        self.rule.set_words(words, words)
+        self.lives.hide()
+        self.badge.set_known(None)
+        self.basis.setText("")
+
+    def show_row(self, ledger: Ledger, at: int) -> None:
+        """Tell of one row of a ledger."""
+        entry, verdict = ledger.entries[at], ledger.verdict(at)
+        head = sentence_case(VERDICTS[verdict])
+        rule = ledger.rule(at)
+        meaning = "" if verdict is LedgerVerdict.LOST else f" {MEANINGS[verdict]}"
+        told = f"#{entry}: {head}.{meaning} {rule}"
+        self.rule.set_words(f"<b>#{entry}: {head}.</b>{entry_links(f'{meaning} {rule}')}", told)
+        lives = ledger.summaries(at)
+        self.lives.setVisible(bool(lives))
+        if lives:
+            words = "Lives on in the summary of " + ", then ".join(f"#{each}" for each in lives)
+            self.lives.set_words(entry_links(f"{words}."), f"{words}.")
+        known = ledger.known(at)
+        self.badge.set_known(known)
+        self.basis.setText(known.told)
+
+    def _followed(self, link: str) -> None:
+        self.entry_requested.emit(int(link.removeprefix("entry:")))
+
+
+class LedgerView(QWidget):
+    """Filter, search, table, and the rule of the chosen row."""
+
+    entry_requested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.legend = Legend(self)
+        self.legend.filter_changed.connect(lambda _key: self._choose())
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText("Find in the ledger")
+        self.search.setAccessibleName("Find in the ledger")
+        self.search.setClearButtonEnabled(True)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(SEARCH_REST_MS)
+        self._rest.timeout.connect(self._choose)
+        self.search.textChanged.connect(lambda _text: self._rest.start())
+        self._found = Loader(self)
+        self._found.loaded.connect(self._searched)
+        self.model = AuditLedgerModel(self)
+        figures = (Column.SINCE, Column.TOKENS)
+        self.table = AuditTable(Column.WHAT, figures, {Column.WHY: scaled(WIDE)}, self)
+        self.table.setAccessibleName("Entries with their verdicts")
+        self.table.setModel(self.model)
+        self.table.restyle()
+        self.table.entry_chosen.connect(self.entry_requested)
+        self.table.selectionModel().currentChanged.connect(self._current)
+        self.nothing = Caption("No entry is like this.", self)
+        self.nothing.setContentsMargins(S16, S8, S16, S8)
+        self.nothing.hide()
+        self.part = RulePart(self)
+        self.part.entry_requested.connect(self.entry_requested)
+        self._previews: Previews | None = None
+        self._entry = -1
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        head = QWidget(self)
+        lines = QVBoxLayout(head)
+        lines.setContentsMargins(S16, S8, S16, S8)
+        lines.setSpacing(S4)
+        lines.addWidget(self.legend)
+        lines.addWidget(self.search)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(head)
+        column.addWidget(self.table, 1)
+        column.addWidget(self.nothing)
+        column.addWidget(Hairline(parent=self))
+        column.addWidget(self.part)
+
+    @property
+    def shown(self) -> Ledger | None:
+        """The ledger that is shown."""
+        return self.model.ledger
+
+    def show_ledger(self, ledger: Ledger | None, previews: Previews | None) -> None:
+        """Show another ledger; the filter, the search and the chosen entry stay."""
+        self._previews = previews
+        self.model.show_ledger(ledger, previews)
+        shares = [] if ledger is None else shares_of(ledger)
+        self.legend.set_shares(shares)
+        self._choose()
+
+    def show_entry(self, entry: int) -> None:
+        """Choose an entry's row, as when it was selected elsewhere."""
+        self._entry = entry
+        at = self.model.row_of(entry)
+        selection = self.table.selectionModel()
+        if at < 0:
+            selection.clear()
+            self.table.setCurrentIndex(QModelIndex())
+        elif self.table.currentIndex().row() != at:
+            self.table.selectRow(at)
+            self.table.scrollTo(self.model.index(at, 0))
+        self._tell(entry)
+
+    def only(self, verdict: LedgerVerdict) -> None:
+        """Show the rows of one verdict, where there are any."""
+        self.search.clear()
+        try:
+            self.legend.item(str(int(verdict))).setChecked(True)
+        except KeyError:
+            self.legend.clear_filter()
+
+    # choosing ------------------------------------------------------------------------------------
+
+    def _choose(self) -> None:
+        ledger = self.model.ledger
+        self._found.forget()
+        if ledger is None:
+            self._settle(range(0))
+            return
+        key = self.legend.filter_key()
+        rows: Sequence[int] = range(len(ledger))
+        if key:
+            rows = ledger.rows_of(LedgerVerdict(int(key)))
+        text, previews = self.search.text().strip().casefold(), self._previews
+        if not text or previews is None:
+            self._settle(rows)
+            return
+        self._found.load(lambda: _matching(ledger, rows, text, previews))
+
+    def _searched(self, rows: list[int]) -> None:
+        self._settle(rows)
+
+    def _settle(self, rows: Sequence[int]) -> None:
+        self.model.choose(rows)
+        has_any = len(rows) > 0
+        self.nothing.setVisible(not has_any and self.model.ledger is not None)
+        self.table.setAccessibleDescription(count(len(rows), "entry", "entries"))
+        self.show_entry(self._entry)
+
+    def _current(self, current: QModelIndex) -> None:
+        if current.isValid():
+            entry = current.data(ENTRY)
+            if entry != self._entry:
+                self._entry = entry
+                self._tell(entry)
+
+    def _tell(self, entry: int) -> None:
+        ledger = self.model.ledger
+        at = ledger.row(entry) if ledger is not None and entry >= 0 else -1
+        if ledger is None or at < 0:
+            self.part.say_nothing()
+        else:
+            self.part.show_row(ledger, at)
+
+
+def shares_of(ledger: Ledger) -> list[Share]:
+    """The verdicts that there are, for the legend, each with its tokens."""
+    return [
+        Share(
+            str(int(verdict)),
+            f"{VERDICTS[verdict]} ({full(ledger.counts[verdict])})",
+            ledger.tokens[verdict],
+            texture(verdict),
+        )
+        for verdict in LedgerVerdict
+        if ledger.counts[verdict]
+    ]
+
+
+def _matching(ledger: Ledger, rows: Sequence[int], text: str, previews: Previews) -> list[int]:
+    """The rows whose number or first line holds a text; reads, so for a thread."""
+    found: list[int] = []
+    for start in range(0, len(rows), SEARCHED_AT_ONCE):
+        part = rows[start : start + SEARCHED_AT_ONCE]
+        lines = previews([ledger.entries[row] for row in part])
+        found += [
+            row
+            for row, line in zip(part, lines, strict=True)
+            if text in line.casefold() or text == f"#{ledger.entries[row]}"
+        ]
+    return found

@@ -1,0 +1,286 @@
+"""The inspector's tab of the audit: which moment, by whose rules, and the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QGridLayout,
+    QLabel,
+    QSizePolicy,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.audit.losses import Gravity, Repair
+from explorer.audit.overview import Overview
+from explorer.audit.provenance import tokens_before_known
+from explorer.compaction.profile import Profile
+from ui.audit.badges import ProvenanceBadge
+from ui.audit.branch_view import BranchView
+from ui.audit.ledger_model import Previews
+from ui.audit.ledger_view import LedgerView
+from ui.audit.losses_view import LossesView
+from ui.audit.strip_view import StripView
+from ui.theme import S4, S8, S12, S16, bind_font, set_tone, small_font
+from ui.widgets.choice import Choice
+from ui.widgets.figures import full
+from ui.widgets.flow import FlowLayout
+from ui.widgets.labels import Caption, Hairline
+from ui.widgets.panels import EmptyState, row
+
+NOW = -1
+"""In place of a compaction: the moment at the leaf."""
+LEDGER, LOSSES, SURVIVAL, BRANCHES = "Ledger", "Losses", "Survival", "Branches"
+
+
+class PageBar(QWidget):
+    """The names of the pages, as buttons of which one is down; they wrap where it is narrow."""
+
+    chosen = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._flow = FlowLayout(self, across=S4, down=S4)
+        self._group = QButtonGroup(self)
+        self._group.setExclusive(True)
+        self._group.idClicked.connect(self.chosen)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setAccessibleName("Pages of the audit")
+
+    def add(self, title: str) -> QToolButton:
+        """One more page at the end."""
+        button = QToolButton(self)
+        button.setText(title)
+        button.setCheckable(True)
+        button.setAccessibleName(f"Page {title}")
+        bind_font(button, small_font)
+        self._group.addButton(button, len(self._group.buttons()))
+        self._flow.addWidget(button)
+        return button
+
+    def button(self, at: int) -> QToolButton:
+        """The button of a page."""
+        found = self._group.button(at)
+        assert isinstance(found, QToolButton)
+        return found
+
+
+class AuditTab(QWidget):
+    """What was kept, what was lost, when and why, at any moment of a path."""
+
+    entry_requested = Signal(int)
+    moment_chosen = Signal(int)
+    """A compaction entry, or ``NOW``."""
+    rules_chosen = Signal(str)
+    """The name of the profile to judge by; empty for that of the session's own agent."""
+    repair_requested = Signal(object, object)
+    """A ``Loss`` and a ``Repair``."""
+    page_shown = Signal(str)
+    """The title of the page that is shown now."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.overview: Overview | None = None
+        self._titles: list[str] = []
+        self.moment = Choice(self)
+        self.moment.setAccessibleName("Moment of the session")
+        self.moment.setToolTip("The moment whose context is looked at")
+        self.rules = Choice(self)
+        self.rules.setAccessibleName("Judged by the rules of")
+        self.rules.setToolTip(
+            "Files do not tell what went to the summarizer. It is worked out by these rules."
+        )
+        self.figure = Caption(parent=self)
+        self.figure.setWordWrap(True)
+        self.badge = ProvenanceBadge(self, "Tokens before")
+        self.headline = Caption(parent=self)
+        self.headline.setWordWrap(True)
+        self.bar = PageBar(self)
+        self.pages = QStackedWidget(self)
+        self.ledger, self.losses = LedgerView(self), LossesView(self)
+        self.strip, self.branches = StripView(self), BranchView(self)
+        self.empty = EmptyState(
+            "history", "No session is open",
+            "Open a session to see what of it the model still sees, and what was lost.",
+            parent=self,
+        )  # fmt: skip
+        self._whole = QStackedWidget(self)
+        self._whole.addWidget(self.empty)
+        self._whole.addWidget(self._build())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._whole)
+        for title, page in (
+            (LEDGER, self.ledger), (LOSSES, self.losses), (SURVIVAL, self.strip),
+            (BRANCHES, self.branches),
+        ):  # fmt: skip
+            self.add_page(title, page)
+        self._connect()
+        self.show_page(LEDGER)
+
+    def _connect(self) -> None:
+        self.moment.activated.connect(lambda _at: self.moment_chosen.emit(self.shown_moment()))
+        self.rules.activated.connect(lambda _at: self.rules_chosen.emit(self.rules.currentData()))
+        self.bar.chosen.connect(self._turn)
+        self.losses.repair_requested.connect(self.repair_requested)
+        for page in (self.ledger, self.losses, self.strip, self.branches):
+            page.entry_requested.connect(self.entry_requested)
+
+    def _build(self) -> QWidget:
+        page, head = QWidget(self), QWidget(self)
+        grid = QGridLayout()
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(S8)
+        grid.setVerticalSpacing(S4)
+        grid.setColumnStretch(1, 1)
+        for at, (words, box) in enumerate((("&Moment", self.moment), ("&Rules of", self.rules))):
+            label = QLabel(words, head)
+            bind_font(label, small_font)
+            label.setBuddy(box)
+            box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            grid.addWidget(label, at, 0)
+            grid.addWidget(box, at, 1)
+        lines = QVBoxLayout(head)
+        lines.setContentsMargins(S16, S12, S16, S8)
+        lines.setSpacing(S8)
+        lines.addLayout(grid)
+        figures = row(self.figure, self.badge)
+        figures.setStretchFactor(self.figure, 1)
+        lines.addLayout(figures)
+        lines.addWidget(self.headline)
+        lines.addWidget(self.bar)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(head)
+        column.addWidget(Hairline(parent=page))
+        column.addWidget(self.pages, 1)
+        return page
+
+    # pages -------------------------------------------------------------------------------------
+
+    def add_page(self, title: str, widget: QWidget) -> int:
+        """One more page at the end; returns its number."""
+        self._titles.append(title)
+        self.bar.add(title)
+        # A page that is not shown takes no room from the others in a small window.
+        widget.setMinimumHeight(1)
+        return self.pages.addWidget(widget)
+
+    def show_page(self, title: str) -> None:
+        """Turn to a page. Raises ValueError for a title that there is not."""
+        self._turn(self._titles.index(title))
+
+    def page(self) -> str:
+        """The title of the page that is shown."""
+        return self._titles[self.pages.currentIndex()]
+
+    def titles(self) -> Sequence[str]:
+        """The titles of the pages, in their order."""
+        return tuple(self._titles)
+
+    def _turn(self, at: int) -> None:
+        self.bar.button(at).setChecked(True)
+        self.pages.setCurrentIndex(at)
+        self.page_shown.emit(self._titles[at])
+
+    # what is shown -----------------------------------------------------------------------------
+
+    def set_rules(self, profiles: Mapping[str, Profile], own: str, chosen: str) -> None:
+        """The rules that a session can be judged by; ``own`` are those of its own agent."""
+        self.rules.clear()
+        self.rules.addItem(f"{profiles[own].title} (its own agent)", "")
+        for name, profile in profiles.items():
+            if name != own:
+                self.rules.addItem(profile.title, name)
+        self.rules.setCurrentIndex(max(0, self.rules.findData(chosen)))
+
+    def offer_repairs(self, repairs: set[Repair]) -> None:
+        """The repairs that can be done here."""
+        self.losses.offered = repairs
+
+    def clear(self) -> None:
+        """Show that no session is open."""
+        self.overview = None
+        self.ledger.show_ledger(None, None)
+        self.losses.show_losses((), None)
+        self.strip.show_strip(None)
+        self.branches.show_branches((), None, None)
+        self._whole.setCurrentIndex(0)
+
+    def shown_moment(self) -> int:
+        """The chosen moment: a compaction entry, or ``NOW``."""
+        data = self.moment.currentData()
+        return NOW if data is None else int(data)
+
+    def show_overview(self, found: Overview, previews: Previews) -> None:
+        """Show the audit of a path."""
+        tree = found.ledger.tree
+        same_path = self.overview is not None and self.overview.strip is found.strip
+        self.overview = found
+        self._whole.setCurrentIndex(1)
+        self._show_moments(found)
+        self._show_figure(found)
+        self.headline.setText(headline(found))
+        has_lost = any(one.gravity is Gravity.LOST for one in found.losses)
+        set_tone(self.headline, "lost" if has_lost else "dim")
+        self.ledger.show_ledger(found.ledger, previews)
+        if not same_path:
+            self.losses.show_losses(found.losses, tree)
+            self.strip.show_strip(found.strip)
+            self.branches.show_branches(found.branches, tree, previews)
+        numbers = {LOSSES: len(found.losses), BRANCHES: len(found.branches)}
+        for at, title in enumerate(self._titles):
+            number = numbers.get(title, 0)
+            self.bar.button(at).setText(f"{title} ({full(number)})" if number else title)
+
+    def show_entry(self, entry: int) -> None:
+        """Follow an entry that was selected elsewhere."""
+        if self.overview is not None:
+            self.ledger.show_entry(entry)
+            self.strip.show_entry(entry)
+            self.branches.show_entry(entry)
+
+    def _show_moments(self, found: Overview) -> None:
+        every = found.generations.all
+        self.moment.clear()
+        self.moment.addItem(f"Now, at #{found.leaf}", NOW)
+        for each in reversed(every):
+            words = f"After compaction #{each.compaction} ({each.number} of {len(every)})"
+            self.moment.addItem(words, each.compaction)
+        wanted = NOW if found.moment is None else found.moment
+        self.moment.setCurrentIndex(max(0, self.moment.findData(wanted)))
+
+    def _show_figure(self, found: Overview) -> None:
+        ledger, every = found.ledger, found.generations
+        by = every.at(ledger.in_force) if ledger.in_force >= 0 else None
+        self.figure.setVisible(by is not None)
+        if by is None:
+            self.badge.set_known(None)
+            return
+        before = ledger.tree.columns.compactions[by.compaction].tokens_before
+        counted = every.view.weight(by.context_from, by.position)
+        told = full(before) if before > 0 else f"about {full(counted)}"
+        self.figure.setText(f"Tokens before compaction #{by.compaction}: {told}")
+        self.badge.set_known(tokens_before_known(before, counted))
+
+
+def headline(found: Overview) -> str:
+    """The audit in a sentence: for who looks at it for the first time."""
+    lost = [one for one in found.losses if one.gravity is Gravity.LOST]
+    if not found.generations.all and not found.branches:
+        said = "Nothing was compacted on this path: the model sees every message word for word."
+    else:
+        said = "Every entry of this path with what became of it, and why."
+    if lost:
+        entries = {entry for one in lost for entry in one.entries}
+        what = f"{full(len(entries))} entries are" if len(entries) != 1 else "1 entry is"
+        return f"{said} {what} neither kept nor summarized: see Losses."
+    return said

@@ -1,0 +1,54 @@
+"""One sentence in the entry's tab: what has become of it by now, with a link to the ledger."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from explorer.audit.ledger import Ledger
+from ui.audit.badges import ProvenanceBadge
+from ui.audit.words import VERDICTS, sentence_case
+from ui.compaction.words import entry_links
+from ui.theme import S4, S12, S16, bind_font, small_font
+from ui.widgets.labels import ClickLabel
+from ui.widgets.panels import row
+
+
+class VerdictLine(QWidget):
+    """Hidden where nothing is known of the entry."""
+
+    entry_requested = Signal(int)
+    ledger_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.words = ClickLabel(self)
+        bind_font(self.words, small_font)
+        self.words.link.connect(self._follow)
+        self.badge = ProvenanceBadge(self, "Verdict")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S4, S12, S4)
+        column.setSpacing(S4)
+        line = row(self.words, self.badge)
+        line.setStretchFactor(self.words, 1)
+        column.addLayout(line)
+        self.hide()
+
+    def show_verdict(self, ledger: Ledger | None, entry: int) -> None:
+        """Tell of an entry as the ledger has it; hidden where it has none."""
+        at = ledger.row(entry) if ledger is not None and entry >= 0 else -1
+        self.setVisible(at >= 0)
+        if ledger is None or at < 0:
+            return
+        head, rule = sentence_case(VERDICTS[ledger.verdict(at)]), ledger.rule(at)
+        link = '<a href="ledger:">See it in the ledger</a>'
+        self.words.set_words(
+            f"<b>{head}.</b> {entry_links(rule)} {link}", f"{head}. {rule} See it in the ledger."
+        )
+        self.badge.set_known(ledger.known(at))
+
+    def _follow(self, link: str) -> None:
+        if link == "ledger:":
+            self.ledger_requested.emit()
+        else:
+            self.entry_requested.emit(int(link.removeprefix("entry:")))

@@ -1,0 +1,66 @@
+"""The audit's words: verdicts, gravities and moments, as they are shown."""
+
+from __future__ import annotations
+
+from explorer.audit.ledger import TEXTURES, LedgerVerdict
+from explorer.audit.losses import Gravity, Repair
+from explorer.compaction.verdict import Verdict
+
+VERDICTS = {
+    LedgerVerdict.VERBATIM: "word for word",
+    LedgerVerdict.IN_THIS_SUMMARY: "in this summary",
+    LedgerVerdict.IN_EARLIER_SUMMARY: "in an earlier summary",
+    LedgerVerdict.IN_BRANCH_SUMMARY: "in a branch summary",
+    LedgerVerdict.PRUNED: "pruned",
+    LedgerVerdict.NEVER_SENT: "never sent",
+    LedgerVerdict.LOST: "LOST",
+}
+LEADS = {
+    LedgerVerdict.IN_THIS_SUMMARY: "summarized  ",
+    LedgerVerdict.IN_EARLIER_SUMMARY: "earlier  ",
+    LedgerVerdict.IN_BRANCH_SUMMARY: "branch  ",
+    LedgerVerdict.PRUNED: "pruned  ",
+    LedgerVerdict.LOST: "LOST  ",
+}
+"""Before the words of a row, where it is not as it was."""
+MEANINGS = {
+    LedgerVerdict.VERBATIM: "The model is sent it as it is.",
+    LedgerVerdict.IN_THIS_SUMMARY: "Only the summary in force tells of it.",
+    LedgerVerdict.IN_EARLIER_SUMMARY: "It was summarized, and that summary was summarized again.",
+    LedgerVerdict.IN_BRANCH_SUMMARY: "It is on a branch that was left; a summary tells of it.",
+    LedgerVerdict.PRUNED: "A note stands for it.",
+    LedgerVerdict.NEVER_SENT: "It is not for a model.",
+    LedgerVerdict.LOST: "It is neither kept nor summarized.",
+}
+GRAVITIES = {Gravity.LOST: "lost", Gravity.RISK: "at risk", Gravity.WASTE: "wasted"}
+GRAVITY_TEXTURES = {
+    Gravity.LOST: Verdict.LOST,
+    Gravity.RISK: Verdict.TURN_PREFIX,
+    Gravity.WASTE: Verdict.NOT_SENT,
+}
+REPAIRS = {
+    Repair.CUT: (
+        "Try another c&ut",
+        "Preview the compaction at the place where it was made, with a cut that keeps this",
+    ),
+    Repair.PIN: ("&Pin", "Keep these entries word for word from here on"),
+    Repair.INSTRUCTION: (
+        "Add to the &instructions",
+        "Ask for this by words, in a compaction made anew where it was made",
+    ),
+    Repair.RULES: (
+        "Use the co&rrected rules",
+        "Compact this session by rules that do not lose this",
+    ),
+    Repair.GO_THERE: ("&Go there", "Make the entry the leaf, and go on from it"),
+}
+
+
+def texture(verdict: int) -> int:
+    """The verdict of the map whose texture stands for one of the ledger."""
+    return int(TEXTURES[verdict])
+
+
+def sentence_case(text: str) -> str:
+    """The first letter large; the others as they are."""
+    return text[:1].upper() + text[1:]
