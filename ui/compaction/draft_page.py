@@ -68,6 +68,8 @@ class DraftPage(QWidget):
     """The draft and its text."""
     discard_asked = Signal(object)
     again_asked = Signal()
+    audit_asked = Signal(str)
+    """``fidelity``: what the shown draft keeps and loses; ``compare``: it beside others."""
     back_asked = Signal()
     entry_requested = Signal(int)
 
@@ -108,6 +110,12 @@ class DraftPage(QWidget):
         self.again = QPushButton("&Try another", self)
         self.again.setToolTip("Go back, change what you like, and make another draft")
         self.again.clicked.connect(self.again_asked)
+        self.fidelity = QPushButton("What is &lost…", self)
+        self.fidelity.setToolTip("What this text keeps and loses of what it takes the place of")
+        self.fidelity.clicked.connect(lambda: self.audit_asked.emit("fidelity"))
+        self.compare = QPushButton("Compa&re…", self)
+        self.compare.setToolTip("This draft beside others, section by section")
+        self.compare.clicked.connect(lambda: self.audit_asked.emit("compare"))
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.streaming)
         area = QScrollArea(self)
@@ -172,7 +180,7 @@ class DraftPage(QWidget):
         column.addWidget(self.sizes)
         column.addWidget(self.problem)
         buttons = FlowLayout(across=S8, down=S4)
-        for button in (self.commit, self.again, self.discard):
+        for button in (self.commit, self.fidelity, self.compare, self.again, self.discard):
             buttons.addWidget(button)
         column.addLayout(buttons)
         return foot
@@ -233,6 +241,16 @@ class DraftPage(QWidget):
     def texts(self) -> list[tuple[ShownDraft, str]]:
         """The drafts with their texts as they are edited by now."""
         return [(held.draft, held.text) for held in self._held]
+
+    def held(self) -> list[tuple[ShownDraft, Partition, str]]:
+        """The drafts, what each was made from, and their texts as they are edited by now."""
+        return [(held.draft, held.shown, held.text) for held in self._held]
+
+    @property
+    def current(self) -> ShownDraft | None:
+        """The draft that is shown."""
+        held = self._current()
+        return None if held is None else held.draft
 
     def clear(self) -> None:
         """Forget all drafts."""

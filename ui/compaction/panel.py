@@ -52,6 +52,8 @@ class CompactionPanel(QWidget):
     """Show what every profile would do."""
     profiles_asked = Signal()
     """Show all profiles."""
+    audit_asked = Signal(str)
+    """``fidelity`` or ``compare``, of the draft that is shown."""
     keep_asked = Signal(object)
     """Keep this ``Profile`` as one of the person's own."""
 
@@ -119,6 +121,7 @@ class CompactionPanel(QWidget):
             draft.discard_asked.connect(self._discard)
             draft.again_asked.connect(lambda: self._pages.setCurrentWidget(self.setup))
             draft.entry_requested.connect(self.entry_requested)
+            draft.audit_asked.connect(self.audit_asked)
             self._pages.addWidget(draft)
         return self._draft
 
@@ -332,9 +335,9 @@ class CompactionPanel(QWidget):
         """A piece of an answer."""
         self.draft.streaming.add(purpose, delta)
 
-    def draft_finished(self, draft: ShownDraft) -> None:
-        """The draft is there, to be read, edited and committed."""
-        shown = self._drafted or self._shown
+    def draft_finished(self, draft: ShownDraft, shown: Partition | None = None) -> None:
+        """The draft is there. ``shown``: what it was made from, where that was not seen here."""
+        shown = shown or self._drafted or self._shown
         if self._document is not None and shown is not None:
             self._pages.setCurrentWidget(self.draft)
             self.draft.finish(self._document, draft, shown)

@@ -15,6 +15,7 @@ from explorer.session.pruned import prunes_on
 from explorer.session.shaped import shapes_on
 from ui import theme
 from ui.actions import ActionRegistry, ActionSpec, Entry
+from ui.audit.compare import actions as summaries
 from ui.branching import actions as branching
 from ui.control import map_actions
 from ui.main_window import TABS
@@ -110,6 +111,7 @@ class WindowActions(QObject):
         registry.enable(("compact_not_now",), self._session.watching.asks)
         registry.enable(("undo_and_go_on",), self._session.taking_back.is_offered)
         branching.follow(self._session, registry)
+        summaries.follow(self._session, registry)
         registry["less_motion"].setChecked(self._desk.preferences.less_motion)
         scale = self._desk.preferences.scale
         registry.enable(("larger",), scale < SCALES[-1])
@@ -136,6 +138,7 @@ class WindowActions(QObject):
             *map_actions.map_actions(session),
             *self._compaction(),
             *map_actions.cut_actions(session),
+            *summaries.compare_actions(session),
             *map_actions.agent_actions(session),
             *branching.agent_actions(session),
             *self._view(),

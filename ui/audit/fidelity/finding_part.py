@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from explorer.audit.excerpt import Excerpt
 from explorer.audit.findings import Fate, Finding
 from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND
-from ui.theme import S4, S8, S16, bind_font, mono_font, scaled
+from ui.theme import S4, S8, S16, bind_font, mono_font, scaled, small_font, theme
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton
 
@@ -41,6 +44,12 @@ class FindingPart(QWidget):
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
         self.text.setMaximumHeight(scaled(76))
         bind_font(self.text, lambda: mono_font(-0.5))
+        self.excerpt = QLabel(self)
+        self.excerpt.setWordWrap(True)
+        self.excerpt.setTextFormat(Qt.TextFormat.RichText)
+        self.excerpt.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
+        self.excerpt.setMaximumHeight(scaled(92))
+        bind_font(self.excerpt, small_font)
         self.why = Caption("", self)
         self.why.setWordWrap(True)
         self._sources = QWidget(self)
@@ -59,7 +68,7 @@ class FindingPart(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(S16, S4, S16, S8)
         column.setSpacing(S4)
-        for part in (self.text, self.why, self._sources):
+        for part in (self.text, self.why, self._sources, self.excerpt):
             column.addWidget(part)
         column.addLayout(buttons)
         self.show_finding(None)
@@ -90,12 +99,31 @@ class FindingPart(QWidget):
         if atom.stale and finding.fate is not Fate.STALE:
             why += f" Changed later{f': {atom.replaced_by}' if atom.replaced_by else ''}."
         self.why.setText(why.strip())
+        self.excerpt.clear()
+        self.excerpt.hide()
         self._show_sources(finding)
         self.in_summary.setEnabled(bool(finding.places))
         for name, button in self.buttons.items():
             fits = bool(atom.sources) if name == "pin" else finding.fate in MENDED
             button.setVisible(name in self.offered)
             button.setEnabled(fits)
+
+    def show_excerpt(self, finding: Finding, found: Excerpt | None) -> None:
+        """Show the words of the source around the place, where the finding is still shown."""
+        if finding is not self.finding or found is None:
+            return
+        before, text, after = (
+            escape(" ".join(part.split()))
+            for part in (found.before[-140:], found.text, found.after)
+        )
+        style = f"background-color:{theme().sel.name()};text-decoration:underline;"
+        place = f'<span style="{style}">{text}</span>'
+        words = f"#{finding.atom.last}: {before} {place} {after}"
+        self.excerpt.setText(words)
+        self.excerpt.setAccessibleName(
+            f"In entry {finding.atom.last}: {found.before}{found.text}{found.after}"
+        )
+        self.excerpt.show()
 
     def _show_sources(self, finding: Finding) -> None:
         while (item := self._links.takeAt(0)) is not None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
@@ -70,8 +71,12 @@ class FidelityPage(QWidget):
     entry_requested = Signal(int)
     action_asked = Signal(str, object)
     """``pin``, ``instruct`` or ``mend``, and the ``Finding``."""
+    excerpt_asked = Signal(object)
+    """The ``Finding`` of which the source's words are wanted."""
     stop_asked = Signal()
     compare_asked = Signal()
+    seen = Signal()
+    """It came into sight."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -95,6 +100,10 @@ class FidelityPage(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(scaled(200), scaled(160))
+
+    def showEvent(self, event: QShowEvent, /) -> None:
+        super().showEvent(event)
+        self.seen.emit()
 
     def _make_choice(self) -> QWidget:
         self._bar = QWidget(self)
@@ -344,6 +353,7 @@ class FidelityPage(QWidget):
         self.detail.show_finding(finding)
         if finding is not None:
             self.reading.show_places(finding.places)
+            self.excerpt_asked.emit(finding)
 
     def show_in_summary(self, finding: Finding) -> None:
         """Show where the summary says it."""

@@ -1,0 +1,150 @@
+"""What a summary lost, from the window: findings, their sources, and what is done about them."""
+
+from __future__ import annotations
+
+from explorer.audit.findings import Fate, Finding
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.steps import draft
+from ui.audit.fidelity.findings_model import Heading
+from ui.audit.fidelity.page import FINDINGS, SUMMARY, FidelityPage
+
+
+async def fidelity(live: RunningWindow) -> FidelityPage:
+    """The page, its audit done."""
+    live.keys("Ctrl+Alt+L")
+    page = live.session.fidelity.page
+    await live.until(lambda: page.isVisible() and page.shown is not None, "the audit")
+    await live.idle()
+    return page
+
+
+async def test_the_gravest_findings_come_first(house: House) -> None:
+    live = await house.start(sample_path())
+    page = await fidelity(live)
+    assert page.shown is not None
+    assert live.tab == "audit"
+    assert page.shown.audited.entry == 197, "the newest compaction of the path"
+    rows = page.list.findings.rows
+    headings = [row.group.title for row in rows if isinstance(row, Heading)]
+    assert headings[0] == "Constraints that the summary turned round"
+    assert headings.index("Constraints lost") < headings.index("Kept verbatim")
+    folded = next(r for r in rows if isinstance(r, Heading) and r.group.title == "Kept verbatim")
+    assert not folded.is_open
+    assert "upper bound" in page.bound.text() and "Lost in Compaction" in page.bound.text()
+    first = page.list.current()
+    assert first is not None and first.fate is Fate.MUTATED
+    assert page.headline.text().startswith("At most")
+    await live.settle()
+
+
+async def test_a_source_is_one_click_away(house: House) -> None:
+    live = await house.start(sample_path())
+    page = await fidelity(live)
+    finding = page.list.current()
+    assert finding is not None
+    await live.until(page.detail.excerpt.isVisible, "the words of the source")
+    live.click(page.detail.links[0])
+    assert live.window.map.selected == finding.atom.last
+    live.click_entry(3)
+    page.list.setFocus()
+    live.keys("Return", to=page.list)
+    assert live.window.map.selected == finding.atom.last
+    row = page.list.findings.rows.index(finding)
+    rect = page.list.visualRect(page.list.findings.index(row, 0))
+    live.click_entry(3)
+    number = page.list._paints.number_rect(rect, finding)
+    live.click(page.list.viewport(), number.center())
+    assert live.window.map.selected == finding.atom.last
+
+
+async def test_a_place_in_the_summary_is_marked(house: House) -> None:
+    live = await house.start(sample_path())
+    page = await fidelity(live)
+    finding = page.list.current()
+    assert finding is not None and finding.places
+    live.click(page.detail.in_summary)
+    await live.settle()
+    assert page.pages.currentIndex() == SUMMARY
+    units = page.reading.toPlainText().encode("utf-16-le")
+    place = finding.places[0]
+    marked = units[place.start * 2 : place.end * 2].decode("utf-16-le")
+    assert page.reading.marked[0].replace("\u2029", "\n") == marked
+
+
+async def test_findings_of_one_kind_alone(house: House) -> None:
+    live = await house.start(sample_path())
+    page = await fidelity(live)
+    page.pages.setCurrentIndex(1)
+    await live.settle()
+    kind, button = next(iter(page.kinds.buttons.items()))
+    live.click(button)
+    await live.settle()
+    assert page.pages.currentIndex() == FINDINGS
+    found = [row for row in page.list.findings.rows if isinstance(row, Finding)]
+    assert found and {one.atom.kind for one in found} == {kind}
+    page.kind.setFocus()
+    live.choose(page.kind, None)
+    page.kind.activated.emit(page.kind.currentIndex())
+    assert len(page.list.findings.rows) > len(found)
+
+
+async def test_a_finding_goes_into_the_instructions_and_its_entry_is_pinned(house: House) -> None:
+    live = await house.start(sample_path())
+    page = await fidelity(live)
+    row = next(
+        at
+        for at, one in enumerate(page.list.findings.rows)
+        if isinstance(one, Finding) and one.fate is Fate.LOST
+    )
+    page.list.select_row(row)
+    finding = page.list.current()
+    assert finding is not None
+    entries = len(live.document.tree)
+    live.click(page.detail.buttons["pin"])
+    await live.until(lambda: len(live.document.tree) > entries, "the pin")
+    await live.idle()
+    assert finding.atom.last in live.document.shape().pinned
+    page = await fidelity(live)
+    page.list.select_row(page.list.findings.rows.index(finding))
+    live.click(page.detail.buttons["instruct"])
+    await live.settle()
+    assert live.tab == "compaction"
+    words = live.window.compaction.instructions()
+    assert " ".join(finding.atom.text[:300].split()) in words
+
+
+async def test_a_draft_is_audited_before_its_commit(house: House) -> None:
+    live = await house.start(sample_path())
+    await draft(live)
+    live.press_button("What is lost", live.window.compaction)
+    page = live.session.fidelity.page
+    await live.until(
+        lambda: page.shown is not None and page.shown.audited.entry < 0, "the draft's audit"
+    )
+    assert live.tab == "audit"
+    assert page.shown is not None and page.shown.audited.name == "draft 1"
+    assert page.choice.currentText().startswith("draft 1")
+
+
+async def test_an_audit_can_be_stopped(house: House) -> None:
+    live = await house.start(sample_path())
+    live.keys("Ctrl+Alt+L")
+    page = live.session.fidelity.page
+    await live.until(page.isVisible, "the page")
+    page.stop.click()
+    await live.until(lambda: "Stopped" in page.waits.text() or page.shown is not None, "the end")
+    await live.idle()
+
+
+async def test_survival_over_time_is_told_in_words(house: House) -> None:
+    live = await house.start(sample_path())
+    page = await fidelity(live)
+    page.pages.setCurrentIndex(2)
+    await live.settle()
+    assert "compaction #105" in page.over_generations.accessibleName()
+    assert "compaction #197" in page.over_generations.accessibleName()
+    page.over_generations.setFocus()
+    live.keys("Right", to=page.over_generations)
+    assert "#197" not in page.over_generations.accessibleName()
+    assert "%" in page.by_recency.accessibleName()

@@ -1,0 +1,1 @@
+"""Summaries beside each other: their sections, what each won and lost, what they took."""

@@ -1,0 +1,98 @@
+"""What is done with summaries: their fidelity, and one beside another."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QMenu
+
+from explorer.audit.findings import Finding
+from explorer.session.kinds import Kind
+from ui.actions import ActionRegistry, ActionSpec, Entry
+from ui.audit.compare.subjects import Key
+from ui.audit.fidelity.control import TITLE
+from ui.audit.tab import NOW
+from ui.main_window import TABS
+
+if TYPE_CHECKING:
+    from ui.session import WindowSession
+
+COMPACTION = "Com&paction"
+LONGEST = 300
+"""Characters of a finding that an instruction names."""
+
+
+def compare_actions(session: WindowSession) -> list[Entry]:
+    """For menus and the palette."""
+    return [
+        (ActionSpec("compare_summaries", "Compare s&ummaries…",
+                    "Drafts, compactions and branch summaries side by side, section by section",
+                    COMPACTION, ("Ctrl+Alt+M",)),
+         lambda: session.compared.compare_entry(session.window.map.selected)),
+        (ActionSpec("fidelity", "What a summary &lost",
+                    "What a compaction kept and lost of what it took the place of",
+                    COMPACTION, ("Ctrl+Alt+L",)), session.fidelity.show_page),
+    ]  # fmt: skip
+
+
+def follow(session: WindowSession, registry: ActionRegistry) -> None:
+    """What can do nothing now cannot be chosen."""
+    is_open = session.desk.document is not None
+    registry.enable(("compare_summaries", "fidelity"), is_open)
+
+
+def connect(session: WindowSession) -> None:
+    """Put the page into the tab Audit, offer both in menus, and answer to findings."""
+    fidelity, tab = session.fidelity, session.window.audit
+    tab.add_page(TITLE, fidelity.page)
+    fidelity.show_page = partial(_show_page, session)
+    tab.moment_chosen.connect(lambda entry: None if entry == NOW else fidelity.look_at_entry(entry))
+    session.refresh.menu_parts.append(partial(fill_menu, session))
+    fidelity.answer("pin", partial(_pin, session))
+    fidelity.answer("instruct", partial(_instruct, session))
+
+
+def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
+    """What the menu of a summary on the map offers."""
+    document = session.desk.document
+    if document is None:
+        return
+    kind = document.tree.kind(entry)
+    if kind not in (Kind.COMPACTION, Kind.BRANCH_SUMMARY):
+        return
+    menu.addSeparator()
+    if kind is Kind.COMPACTION:
+        menu.addAction("What this summary lost").triggered.connect(lambda: _look(session, entry))
+    window = session.compared.window
+    is_open = window is not None and window.isVisible()
+    words = "Add to the comparison" if is_open else "Compare this summary…"
+    menu.addAction(words).triggered.connect(lambda: session.compared.compare_entry(entry))
+
+
+def _look(session: WindowSession, entry: int) -> None:
+    session.window.map.select(entry)
+    session.fidelity.look_at(Key("entry", entry))
+    _show_page(session)
+
+
+def _show_page(session: WindowSession) -> None:
+    session.window.inspector.setCurrentIndex(TABS.index("audit"))
+    session.window.audit.show_page(TITLE)
+
+
+def _pin(session: WindowSession, finding: Finding) -> None:
+    session.shaping.pin([finding.atom.last], finding.atom.text[:LONGEST])
+
+
+def _instruct(session: WindowSession, finding: Finding) -> None:
+    """One more line in the instructions of the next summary; nothing is sent."""
+    said = finding.source.text if finding.source is not None else finding.atom.text
+    line = f"Keep word for word: {' '.join(said[:LONGEST].split())}"
+    panel = session.window.compaction
+    before = panel.setup.instructions.toPlainText().rstrip()
+    if line not in before.splitlines():
+        panel.setup.instructions.setPlainText(f"{before}\n{line}" if before else line)
+    session.window.inspector.setCurrentIndex(TABS.index("compaction"))
+    panel.set_up()
+    session.desk.say("Added to the instructions of the next summary.")

@@ -1,0 +1,45 @@
+"""What can be compared, and what came of comparing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from explorer.audit.difference import Difference
+from explorer.audit.drift import Drift
+
+
+class Key(NamedTuple):
+    """Names a summary."""
+
+    kind: str
+    """``entry`` for one that is stored, ``draft``."""
+    number: int
+    """The entry's index, or the draft's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A summary that can be chosen for the comparison."""
+
+    key: Key
+    name: str
+    facts: str
+    """What tells it from others, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a worker found out."""
+
+    keys: tuple[Key, ...]
+    """One per candidate."""
+    difference: Difference | None
+    """None of fewer than two."""
+    drift: Drift
+    """Of all compactions on the path."""
+    generations: tuple[Key, ...]
+    """One per summary of ``drift``."""
+    committable: Sequence[bool]
+    """Per candidate: whether it is a draft that can be committed."""

@@ -1,0 +1,299 @@
+"""Summaries of a session beside each other, in a window of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.audit.compare.atoms_table import AtomsTable
+from ui.audit.compare.drift_view import DriftView
+from ui.audit.compare.figures import CandidateFigures
+from ui.audit.compare.sections_view import SectionsView
+from ui.audit.compare.subjects import Compared, Key, Subject
+from ui.audit.compare.try_strip import Sizes, TryStrip
+from ui.theme import S4, S8, S12, S16, bind_font, scaled, set_tone, ui_font
+from ui.widgets.choice import Choice
+from ui.widgets.dialogs import fit
+from ui.widgets.figures import count
+from ui.widgets.flow import FlowLayout
+from ui.widgets.labels import Caption, Hairline
+
+MOST = 4
+"""Summaries that stand side by side at most."""
+KEY = int(Qt.ItemDataRole.UserRole)
+SIDES, ATOMS, FIGURES, DRIFT = range(4)
+ALONE = (
+    "One summary alone cannot be compared. Check another one in the list, or try another below: "
+    "the offline summarizer costs nothing."
+)
+
+
+class CompareDraftsWindow(QDialog):
+    """Does not block the window: Return on a thing selects its source on the map."""
+
+    compare_asked = Signal(object, object)
+    """The keys that are checked, and the one of them that the others are held against."""
+    entry_requested = Signal(int)
+    commit_asked = Signal(object)
+    """The key of the draft to be committed."""
+    branches_asked = Signal(object)
+    """The keys of two branch summaries whose branches are to be compared."""
+    stop_asked = Signal()
+
+    def __init__(self, sizes: Sizes, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Summaries compared")
+        self.setModal(False)
+        self.compared: Compared | None = None
+        self._subjects: dict[Key, Subject] = {}
+        self._make_head()
+        self._make_pages()
+        self.trying = TryStrip(sizes, self)
+        self._lay_out()
+        fit(self, 1040, 760)
+
+    def _make_head(self) -> None:
+        self.title = QLabel("Summaries compared", self)
+        self.title.setWordWrap(True)
+        bind_font(self.title, lambda: ui_font(1, bold=True))
+        self.facts = QLabel(self)
+        self.facts.setWordWrap(True)
+        set_tone(self.facts, "dim")
+        self.list = QListWidget(self)
+        self.list.setAccessibleName(f"Summaries; check two to {MOST}")
+        self.list.setMaximumHeight(scaled(92))
+        self.list.itemChanged.connect(lambda _item: self._ask())
+        self.reference = Choice(self)
+        self.reference.setAccessibleName("Reference that the others are held against")
+        self.reference.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.reference.setMinimumContentsLength(16)
+        self.reference.activated.connect(lambda _at: self._ask())
+        self.branches = QPushButton("Compare the &branches…", self)
+        self.branches.setAutoDefault(False)
+        self.branches.setToolTip("The two branches that these summaries tell of, turn by turn")
+        self.branches.clicked.connect(lambda: self.branches_asked.emit(self.checked()))
+        self.branches.hide()
+        self.progress = QProgressBar(self)
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName("Progress of the comparison")
+        self.stop = QPushButton("Stop", self)
+        self.stop.setAutoDefault(False)
+        self.stop.clicked.connect(self.stop_asked)
+        for part in (self.progress, self.stop):
+            part.hide()
+
+    def _make_pages(self) -> None:
+        self.pages = QTabWidget(self)
+        self.pages.setDocumentMode(True)
+        self.pages.setAccessibleName("Parts of the comparison")
+        self.sections = SectionsView(self)
+        self.atoms = AtomsTable(self)
+        self.atoms.entry_requested.connect(self.entry_requested)
+        self.figures = CandidateFigures(self)
+        self.drift = DriftView(self)
+        self.drift.step_requested.connect(self._step_asked)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(self.figures)
+        for page, title in (
+            (self.sections, "&Side by side"),
+            (self.atoms, "&Won and lost"),
+            (area, "&Figures"),
+            (self.drift, "&Generations"),
+        ):
+            self.pages.addTab(page, title)
+
+    def _lay_out(self) -> None:
+        head = QVBoxLayout()
+        head.setContentsMargins(S16, S12, S16, S4)
+        head.setSpacing(S4)
+        for part in (self.title, self.facts, self.list):
+            head.addWidget(part)
+        line = FlowLayout(across=S8, down=S4)
+        label = QLabel("Held against", self)
+        line.addWidget(label)
+        for chosen in (self.reference, self.branches, self.progress, self.stop):
+            line.addWidget(chosen)
+        head.addLayout(line)
+        self.taken = Choice(self)
+        self.taken.setAccessibleName("Draft to commit")
+        self.taken.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.commit = QPushButton("Co&mmit", self)
+        self.commit.setProperty("kind", "primary")
+        self.commit.setAutoDefault(False)
+        self.commit.setToolTip("Append the compaction with the chosen draft")
+        self.commit.clicked.connect(lambda: self.commit_asked.emit(self.taken.currentData()))
+        self.told = Caption("", self)
+        self.told.setWordWrap(True)
+        close = QPushButton("C&lose", self)
+        close.setAutoDefault(False)
+        close.clicked.connect(self.close)
+        last = QHBoxLayout()
+        last.setSpacing(S8)
+        last.addWidget(self.taken)
+        last.addWidget(self.commit)
+        last.addWidget(self.told, 1)
+        last.addWidget(close)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(S16, S8, S16, S12)
+        foot.setSpacing(S8)
+        foot.addWidget(self.trying)
+        foot.addLayout(last)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.pages, 1)
+        column.addWidget(Hairline(parent=self))
+        column.addLayout(foot)
+
+    # what is chosen ------------------------------------------------------------------------------
+
+    def offer(self, subjects: Sequence[Subject], checked: Sequence[Key]) -> None:
+        """Offer summaries, and compare those that are checked, the first being the reference."""
+        self._subjects = {one.key: one for one in subjects}
+        self.list.blockSignals(True)
+        self.list.clear()
+        for one in subjects:
+            words = f"{one.name} · {one.facts}" if one.facts else one.name
+            item = QListWidgetItem(words, self.list)
+            item.setData(KEY, one.key)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            on = one.key in checked
+            item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+            if on and one.key == checked[-1]:
+                self.list.setCurrentItem(item)
+        self.list.blockSignals(False)
+        self._ask(checked[0] if checked else None)
+
+    def checked(self) -> list[Key]:
+        """The summaries that are checked, in the order of the list."""
+        items = [self.list.item(at) for at in range(self.list.count())]
+        return [
+            Key(*item.data(KEY)) for item in items if item.checkState() is Qt.CheckState.Checked
+        ]
+
+    def check(self, keys: Sequence[Key]) -> None:
+        """Compare other ones of those that are offered."""
+        self.list.blockSignals(True)
+        for at in range(self.list.count()):
+            item = self.list.item(at)
+            on = Key(*item.data(KEY)) in keys
+            item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+        self.list.blockSignals(False)
+        self._ask(keys[0] if keys else None)
+
+    def _ask(self, reference: Key | None = None) -> None:
+        keys = self.checked()
+        if reference is None and self.reference.currentData() is not None:
+            reference = Key(*self.reference.currentData())
+        self.reference.clear()
+        for key in keys:
+            self.reference.addItem(self._subjects[key].name, key)
+        names = [Key(*self.reference.itemData(at)) for at in range(self.reference.count())]
+        if reference in names:
+            self.reference.setCurrentIndex(names.index(reference))
+        if len(keys) > MOST:
+            self.facts.setText(f"At most {MOST} stand side by side; uncheck one.")
+            return
+        chosen = self.reference.currentData()
+        self.compare_asked.emit(keys, None if chosen is None else Key(*chosen))
+
+    def _step_asked(self, number: int) -> None:
+        if self.compared is not None:
+            self.check(self.compared.generations[number : number + 2])
+            self.pages.setCurrentIndex(SIDES)
+
+    # what is shown -------------------------------------------------------------------------------
+
+    def wait(self) -> None:
+        """A comparison is on its way."""
+        self.progress.setRange(0, 0)
+        for part in (self.progress, self.stop):
+            part.show()
+
+    def show_progress(self, done: int, total: int) -> None:
+        """How many entries were read."""
+        self.progress.setRange(0, total)
+        self.progress.setValue(done)
+
+    def _waited(self) -> None:
+        for part in (self.progress, self.stop):
+            part.hide()
+
+    def tell(self, title: str, words: str) -> None:
+        """Say why there is nothing to show."""
+        self._waited()
+        self.title.setText(title)
+        self.facts.setText(words)
+
+    def show_compared(self, found: Compared) -> None:
+        """Show a comparison."""
+        self._waited()
+        self.compared = found
+        shown = found.difference
+        self.sections.show_difference(shown)
+        self.atoms.show_difference(shown)
+        self.figures.show_difference(shown)
+        self.drift.show_drift(found.drift)
+        self._tell(found)
+        steps = len(found.drift.steps)
+        self.pages.setTabText(DRIFT, f"&Generations ({steps + 1 if steps else 0})")
+        number = len(shown.atoms) if shown is not None else 0
+        self.pages.setTabText(ATOMS, f"&Won and lost ({number:,})")
+        self.branches.setVisible(
+            len(found.keys) == 2
+            and all("branch summary" in self._subjects[key].name for key in found.keys)
+        )
+        self.taken.clear()
+        for key, can in zip(found.keys, found.committable, strict=True):
+            if can:
+                self.taken.addItem(self._subjects[key].name, key)
+        self.taken.setVisible(self.taken.count() > 1)
+        self.commit.setEnabled(self.taken.count() > 0)
+        only = self.taken.currentText() if self.taken.count() == 1 else ""
+        self.commit.setText(f"Co&mmit {only}" if only else "Co&mmit")
+        self.told.setText("" if self.taken.count() else "None of them is a draft at the leaf.")
+
+    def _tell(self, found: Compared) -> None:
+        shown = found.difference
+        if shown is None:
+            self.title.setText("Summaries compared")
+            self.facts.setText(ALONE)
+            return
+        names = [one.name for one in shown.candidates]
+        self.title.setText(" and ".join([", ".join(names[:-1]), names[-1]]))
+        apart = sum(not row.is_equal for row in shown.sections)
+        words = [f"{apart} of {count(len(shown.sections), 'section')} differ"]
+        for at, name in enumerate(names):
+            if at != shown.reference and shown.candidates[at].fidelity is not None:
+                won, lost = len(shown.won(at)), len(shown.lost(at))
+                words.append(f"{name}: {won:,} won, {lost:,} lost")
+        self.facts.setText(" · ".join(words))
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+            return
+        super().keyPressEvent(event)

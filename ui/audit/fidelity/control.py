@@ -1,0 +1,215 @@
+"""The fidelity of the summary that is looked at: audited in a thread, linked to the map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+
+from explorer.audit.excerpt import excerpt
+from explorer.audit.findings import Finding
+from explorer.audit.recorded import compactions_on_path
+from explorer.compaction.partition import Partition
+from explorer.session.kinds import Kind
+from explorer.work.auditing import Audited, Auditor
+from explorer.work.changes import Change, EntriesAppended, LeafMoved
+from explorer.work.document import Document
+from explorer.work.drafting import Draft
+from ui.audit.compare.subjects import Key
+from ui.audit.fidelity.page import FidelityPage, ShownAudit, shown_audit
+from ui.audit.work import AuditWork, Job
+from ui.control.desk import Desk
+from ui.inspector.gather import Loader
+
+Act = Callable[[Finding], None]
+TITLE = "Fidelity"
+
+
+class FidelityControl(QObject):
+    """Owns the page; audits what is chosen on it as soon as it is seen."""
+
+    compare_asked = Signal(object)
+    """The ``Key`` of the summary that is looked at."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self.page = FidelityPage(desk.window)
+        self.acts: dict[str, Act] = {}
+        """What is done about a finding: ``pin``, ``instruct``, ``mend``."""
+        self.show_page: Callable[[], None] = lambda: None
+        """Brings the page into sight."""
+        self._auditor: Auditor | None = None
+        self._audited: Document | None = None
+        self._wanted: Key | None = None
+        self._asked: tuple[Key, str] | None = None
+        self._work = AuditWork(self)
+        self._work.done.connect(self._done)
+        self._work.failed.connect(self._failed)
+        self._work.stopped.connect(self._stopped)
+        self._work.progressed.connect(self.page.show_progress)
+        self._places = Loader(self)
+        self._places.loaded.connect(lambda found: self.page.detail.show_excerpt(*found))
+        page = self.page
+        page.seen.connect(self.follow)
+        page.chosen.connect(lambda data: self.look_at(Key(*data)))
+        page.stop_asked.connect(self._work.stop)
+        page.entry_requested.connect(desk.window.map.select)
+        page.source_requested.connect(self._show_source)
+        page.excerpt_asked.connect(self._excerpt)
+        page.action_asked.connect(self._act)
+        page.compare_asked.connect(lambda: self.compare_asked.emit(self._wanted))
+        desk.document_changed.connect(self._other_document)
+
+    def ready(self) -> None:
+        """The workbench is there."""
+        assert self._desk.bench is not None
+        self._desk.bench.subscribe(self._changed)
+
+    def answer(self, name: str, act: Act) -> None:
+        """Offer what can be done about a finding: ``pin``, ``instruct`` or ``mend``."""
+        self.acts[name] = act
+        self.page.detail.offer(name)
+
+    def auditor(self) -> Auditor | None:
+        """Audits the session shown; None while there is none."""
+        document = self._desk.document
+        if document is not self._audited:
+            self._audited = document
+            self._auditor = None if document is None else Auditor(document)
+        return self._auditor
+
+    # what can be looked at -----------------------------------------------------------------------
+
+    def drafts(self) -> list[tuple[Draft, Partition, str]]:
+        """The drafts that can be committed, what they were made from, their texts."""
+        panel = self._desk.window.compaction
+        held = panel.draft.held() if panel.has_drafts else []
+        return [(draft, shown, text) for draft, shown, text in held if isinstance(draft, Draft)]
+
+    def summaries(self) -> list[tuple[str, Key]]:
+        """Drafts, then the compactions of the path, the newest first."""
+        document = self._desk.document
+        if document is None:
+            return []
+        found = [
+            (f"draft {number}, {draft.model}", Key("draft", draft.id))
+            for number, (draft, _, _) in enumerate(self.drafts(), 1)
+        ]
+        tree, selected = document.tree, self._desk.window.map.selected
+        entries = list(reversed(compactions_on_path(tree, document.leaf)))
+        if selected >= 0 and tree.kind(selected) is Kind.COMPACTION and selected not in entries:
+            entries.append(selected)
+        found += [(f"compaction #{entry}", Key("entry", entry)) for entry in entries]
+        return found
+
+    def look_at(self, key: Key) -> None:
+        """Show the fidelity of a summary."""
+        self._wanted = key
+        self.follow()
+
+    def look_at_entry(self, entry: int) -> None:
+        """Show the fidelity of a compaction."""
+        self.look_at(Key("entry", entry))
+
+    def look_at_draft(self) -> None:
+        """Show the fidelity of the draft that is shown, and the page."""
+        draft = self._desk.window.compaction.draft.current
+        if isinstance(draft, Draft):
+            self._wanted = Key("draft", draft.id)
+        self.show_page()
+        self.follow()
+
+    def follow(self) -> None:
+        """What can be looked at may have changed; audited is only what is in sight."""
+        found = self.summaries()
+        keys = [key for _, key in found]
+        if self._wanted not in keys:
+            stored = next((key for key in keys if key.kind == "entry"), None)
+            self._wanted = stored or (keys[0] if keys else None)
+        self.page.offer(found, self._wanted)
+        if self._wanted is None:
+            self._work.stop()
+            self._asked = None
+        elif self.page.isVisible():
+            self._audit(self._wanted)
+
+    # the audit -----------------------------------------------------------------------------------
+
+    def _audit(self, key: Key) -> None:
+        document, auditor = self._desk.document, self.auditor()
+        if document is None or auditor is None:
+            return
+        text = next((text for draft, _, text in self.drafts() if draft.id == key.number), "")
+        asked = (key, text if key.kind == "draft" else "")
+        if asked == self._asked:
+            return
+        self._asked = asked
+        self.page.wait("Reading what was summarized, and looking for it in the summary…")
+        self._work.start(self._job(document, auditor, key))
+
+    def _job(self, document: Document, auditor: Auditor, key: Key) -> Job:
+        if key.kind == "draft":
+            number, (_, shown, text) = next(
+                (number, held)
+                for number, held in enumerate(self.drafts(), 1)
+                if held[0].id == key.number
+            )
+            leaf = shown.preparation.leaf
+            audit: Callable[..., Audited] = partial(auditor.draft, shown, text, f"draft {number}")
+        else:
+            leaf = key.number
+            tree = document.tree
+            if tree.is_ancestor(key.number, document.leaf):
+                leaf = document.leaf
+            audit = partial(auditor.compaction, key.number)
+
+        def job(cancelled: Callable[[], bool], progress: Callable[[int, int], None]) -> ShownAudit:
+            generations = auditor.generations(leaf, cancelled, progress)
+            return shown_audit(audit(cancelled, progress), generations)
+
+        return job
+
+    def _done(self, shown: ShownAudit) -> None:
+        self.page.show_audit(shown)
+
+    def _failed(self, message: str) -> None:
+        self._asked = None
+        self.page.tell(f"This summary could not be audited: {message}. The session is as it was.")
+
+    def _stopped(self) -> None:
+        self._asked = None
+        self.page.tell("Stopped. Choose a summary above to audit it.")
+
+    def _other_document(self) -> None:
+        self._wanted = self._asked = None
+        self._work.stop()
+        self._places.forget()
+        self.auditor()
+        self.follow()
+
+    def _changed(self, change: Change) -> None:
+        document = self._desk.document
+        if document is None or not isinstance(change, EntriesAppended | LeafMoved):
+            return
+        if change.key == document.key:
+            self.follow()
+
+    # from a finding ------------------------------------------------------------------------------
+
+    def _show_source(self, finding: Finding) -> None:
+        if finding.atom.sources:
+            self._desk.window.map.select(finding.atom.last)
+
+    def _excerpt(self, finding: Finding) -> None:
+        """Read what stands around the place that says it, the last one."""
+        document = self._desk.document
+        if document is None or not finding.atom.spans:
+            return
+        span = finding.atom.spans[-1]
+        self._places.load(lambda: (finding, excerpt(document.entry(span.entry), span)))
+
+    def _act(self, name: str, finding: Finding) -> None:
+        if (act := self.acts.get(name)) is not None:
+            act(finding)
