@@ -62,8 +62,12 @@ def price(per_token: float | None) -> str:
 
 
 def marks_of(info: ModelInfo, today: date | None = None) -> list[Mark]:
-    """What it can do, and that its provider ends it."""
-    found = [
+    """That its provider ends it, and what it can do."""
+    found: list[Mark] = []
+    if info.deprecated:
+        ends = "ended" if info.deprecated <= (today or date.today()).isoformat() else "ends"
+        found.append(Mark("warning", f"deprecated, {ends} {info.deprecated}", "lost"))
+    found += [
         Mark(icon, word)
         for icon, word, can in (
             ("thinking", "reasoning", info.reasoning),
@@ -72,11 +76,6 @@ def marks_of(info: ModelInfo, today: date | None = None) -> list[Mark]:
         )
         if can
     ]
-    if info.deprecated:
-        ended = info.deprecated <= (today or date.today()).isoformat()
-        found.append(
-            Mark("warning", f"deprecated, {'ended' if ended else 'ends'} {info.deprecated}", "lost")
-        )
     return found
 
 

@@ -90,3 +90,14 @@ async def models_no_server(scene: Scene) -> AsyncIterator[None]:
     await live.until(lambda: dialog.servers.said.text(), "the end of the search")
     await live.idle()
     yield
+
+
+@state("models-box", dark=True)
+async def models_box(scene: Scene) -> AsyncIterator[None]:
+    """The box below the conversation, open at its end."""
+    box = scene.live.window.agent.models
+    box.showPopup()
+    await scene.live.settle()
+    box.view().scrollToBottom()
+    yield
+    box.hidePopup()

@@ -56,9 +56,9 @@ def test_marks_are_words_and_a_model_that_ends_says_when() -> None:
         "a/b/c", "a/b/c", 8_000, 1_000, reasoning=True, images=False, deprecated="2026-05-01"
     )
     assert [mark.word for mark in marks_of(info, date(2026, 4, 1))] == [
-        "reasoning", "deprecated, ends 2026-05-01",
+        "deprecated, ends 2026-05-01", "reasoning",
     ]  # fmt: skip
-    assert marks_of(info, date(2026, 6, 1))[-1].word == "deprecated, ended 2026-05-01"
+    assert marks_of(info, date(2026, 6, 1))[0].word == "deprecated, ended 2026-05-01"
     assert name_of(info) == "b/c"
     words = spoken(info, [])
     assert words.startswith("a/b/c: window 8k") and "reasoning" in words
