@@ -17,6 +17,7 @@ from tests.benchmarks import (
     opening,
     reading,
     rendering,
+    simulating,
     stalling,
     starting,
     storing,
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "models": choosing.measure,
     "offline": summarizing.measure,
     "prompt": rendering.measure,
+    "what-if": simulating.measure,
 }
 
 

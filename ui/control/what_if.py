@@ -17,6 +17,7 @@ from ui.audit.what_if.own_rules import in_window
 from ui.audit.what_if.strokes import RECORDED
 from ui.audit.what_if.window import Question, WhatIfWindow
 from ui.control.desk import Desk
+from ui.inspector.gather import Loader
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
@@ -33,6 +34,8 @@ class WhatIfControl(QObject):
         self._window = 0
         """The window that all walks have; 0: that of the rules in force."""
         self._before: Chosen | None = None
+        self._models = Loader(self)
+        self._models.loaded.connect(self._know_models)
         desk.settings_changed.connect(self._followed)
         desk.document_changed.connect(self._other_document)
 
@@ -128,12 +131,24 @@ class WhatIfControl(QObject):
     # prices ------------------------------------------------------------------------------------
 
     def _show_models(self) -> None:
-        view = self._view
-        if view is None:
+        """Offer the models that the session was held with, and those that can be asked."""
+        bench, document = self._desk.bench, self._desk.document
+        if bench is None or document is None:
             return
-        known = [(m.id, m.label) for m in self._desk.model_infos() if prices_of(m) is not None]
-        now = str(view.models.currentData() or "")
-        view.show_models(known, now)
+        door, held = bench.door, [name for name in document.tree.columns.models if name]
+        listed = self._desk.model_infos()
+
+        def priced() -> list[tuple[str, str]]:
+            infos = [*(door.info(name) for name in held), *listed]
+            found = {info.id: info.label for info in infos if prices_of(info) is not None}
+            return list(found.items())
+
+        # The first look into the table of prices takes a tenth of a second.
+        self._models.load(priced)
+
+    def _know_models(self, models: list[tuple[str, str]]) -> None:
+        if self._view is not None:
+            self._view.show_models(models, str(self._view.models.currentData() or ""))
 
     def _price(self, model: str) -> None:
         bench, view = self._desk.bench, self._view

@@ -148,7 +148,8 @@ async def test_the_cost_is_counted_with_the_prices_of_a_model(house: House) -> N
     view = await opened(live)
     cost = [name for name, _tip in HEADS].index("Cost")
     assert view.totals.isColumnHidden(cost)
-    model = str(view.models.itemData(1))
+    model = "anthropic/claude-opus-4-5"
+    await live.until(lambda: view.models.findData(model) >= 0, "the models of the session")
     live.choose(view.models, model)
     view.models.activated.emit(view.models.currentIndex())
     assert not view.totals.isColumnHidden(cost)
@@ -158,6 +159,7 @@ async def test_the_cost_is_counted_with_the_prices_of_a_model(house: House) -> N
     assert prices is not None
     expected = [f"{line.found.cost(prices).total:,.2f} $" for line in view.drawing.lines]
     assert column(view, "Cost") == expected
+    assert len(set(expected)) >= 4 and all(float(cost.split()[0]) > 0.5 for cost in expected)
     live.keys("Esc", to=view)
     await live.back()
 
