@@ -12,10 +12,10 @@ from explorer.work.appending import whole
 from explorer.work.drafting import Draft, Order
 from explorer.work.extending import Leaving, ask_before_leaving, supplied_order, tell_navigated
 from explorer.work.navigation import NavigationPlan, plan_navigation
-from explorer.work.opened import OpenedSession
+from explorer.work.ranges import Ranges
 
 
-class Branching(OpenedSession):
+class Branching(Ranges):
     """Navigation with and without a branch summary."""
 
     def plan(self, target: int, at: int | None = None, anew: bool = False) -> NavigationPlan:
@@ -111,7 +111,7 @@ class Branching(OpenedSession):
         an extension cancels it (CancelledByExtension). For a draft they were asked before.
         """
         self._check_seen(plan)
-        old = self.leaf
+        old, shape = self.leaf, self.shape()
         if draft is None:
             if asked is None:
                 await self.before_leaving(plan, False)
@@ -125,6 +125,8 @@ class Branching(OpenedSession):
         stored = await whole(
             self._store_draft("branch_summary", plan.new_leaf, draft, summary, fields)
         )
+        if plan.keeps_shape:
+            await self.restate(shape)
         await tell_navigated(self, old, stored)
         return stored
 

@@ -30,6 +30,8 @@ class NavigationPlan:
     """The leaf of the session when this was planned."""
     pictures: tuple[ImagePart, ...] = ()
     """The pictures of that message."""
+    keeps_shape: bool = False
+    """What is pinned, omitted and kept where the branch is left holds at the new place too."""
 
     @property
     def is_noop(self) -> bool:

@@ -7,6 +7,8 @@ entry before, which every agent of the family understands, with all that it tell
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from explorer.compaction.cut import Cuts
 from explorer.compaction.partition import Partition
 from explorer.compaction.path_view import view_of
@@ -67,7 +69,7 @@ class Ranges(Shaping):
         plan = plan_navigation(self.tree, self.leaf, new_leaf, None, self.leaf)
         if not plan.left_behind:
             raise CannotShape(f"From #{entry} on nothing was said that could be summarized.")
-        return plan
+        return replace(plan, keeps_shape=True)
 
     async def restate(self, before: Shape) -> int:
         """Say once more at the leaf what held at another place of the session, where the entries

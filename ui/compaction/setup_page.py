@@ -15,12 +15,13 @@ from ui.compaction.ledger_model import Column, LedgerModel
 from ui.compaction.outcome_part import OutcomePart
 from ui.compaction.ports import CompactionDocument, ModelChoice
 from ui.compaction.rules_part import RulesPart
+from ui.compaction.shaping_part import ShapingPart
 from ui.compaction.words import is_possible
 from ui.theme import bind_font, on_theme_changed, scaled, set_tone, small_font
 from ui.widgets.entry_table import EntryTable
 from ui.widgets.figures import short
 from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
-from ui.widgets.panels import row, section
+from ui.widgets.panels import CollapsibleSection, row, section
 
 TALL = 400
 """Height at a text scale of 100 % from which the foot stays in sight while the rest scrolls."""
@@ -82,6 +83,7 @@ class SetupPage(QWidget):
         self._column.setSpacing(0)
         self._build_budget()
         self._build_rules()
+        self._build_shaping()
         self._build_ledger()
         self._build_request()
         self._build_foot()
@@ -113,6 +115,15 @@ class SetupPage(QWidget):
         part.compare_asked.connect(self.compare_asked)
         part.entry_requested.connect(self.entry_requested)
         part.automatic_cut_asked.connect(self.automatic_cut_asked)
+        self._add(part)
+
+    def _build_shaping(self) -> None:
+        part, column = section(self._body)
+        self.shaping = ShapingPart(part)
+        self.shaping.entry_requested.connect(self.entry_requested)
+        self.shaped = CollapsibleSection("Pinned, omitted, kept", self.shaping, parent=part)
+        self.shaping.summed.connect(self.shaped.set_title)
+        column.addWidget(self.shaped)
         self._add(part)
 
     def _build_ledger(self) -> None:

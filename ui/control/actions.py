@@ -105,6 +105,8 @@ class WindowActions(QObject):
         registry.enable(map_actions.NEEDS_COMPACTIONS, compactions)
         shown = window.compaction.partition
         registry.enable(map_actions.NEEDS_CUT, shown is not None and shown.cut >= 0)
+        is_told = self._session.shaping.offers(self._session.window.map.selected).possible
+        registry.enable(map_actions.NEEDS_TOLD, is_told)
         registry.enable(("stop",), self._desk.agent_running)
         registry.enable(("question",), bool(self._session.agent.permission.waiting))
         registry.enable(("continue",), self._session.agent.can_go_on)
@@ -137,6 +139,7 @@ class WindowActions(QObject):
             *branching.go_actions(session),
             *map_actions.map_actions(session),
             *self._compaction(),
+            *map_actions.shaping_actions(session),
             *map_actions.cut_actions(session),
             *summaries.compare_actions(session),
             *map_actions.agent_actions(session),

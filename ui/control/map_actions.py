@@ -30,6 +30,7 @@ NEEDS_SESSION = (
 )
 NEEDS_COMPACTIONS = ("fold_all", "unfold_all")
 NEEDS_CUT = ("show_cut", "request")
+NEEDS_TOLD = ("pin", "omit", "up_to_here", "from_here")
 
 
 def map_actions(session: WindowSession) -> list[Entry]:
@@ -65,6 +66,26 @@ def map_actions(session: WindowSession) -> list[Entry]:
                     "Unfold every compaction (→ on one)", MAP), lambda: pane.fold_all(False)),
     ]  # fmt: skip
     return found
+
+
+def shaping_actions(session: WindowSession) -> list[Entry]:
+    """What is done with the selected entry, for every compaction to come."""
+    shaping, pane = session.shaping, session.window.map
+    return [
+        (ActionSpec("pin", "P&in or unpin",
+                    "Keep the selected entry word for word through every compaction (P on the map)",
+                    COMPACTION, ("Ctrl+Alt+I",), separator=True),
+         lambda: shaping.toggle_pin(pane.selected)),
+        (ActionSpec("omit", "&Omit or take in again",
+                    "Leave the selected entry out of the context and of summaries (O on the map)",
+                    COMPACTION, ("Ctrl+Alt+O",)), lambda: shaping.toggle_omission(pane.selected)),
+        (ActionSpec("up_to_here", "Summarize up to &here…",
+                    "A compaction whose cut falls after the selected entry", COMPACTION,
+                    ("Ctrl+Alt+U",)), lambda: shaping.up_to(pane.selected)),
+        (ActionSpec("from_here", "Summarize &from here…",
+                    "Keep what stands before the selected entry, and tell the rest by a summary",
+                    COMPACTION, ("Ctrl+Alt+H",)), lambda: shaping.from_here(pane.selected)),
+    ]  # fmt: skip
 
 
 def cut_actions(session: WindowSession) -> list[Entry]:

@@ -15,6 +15,7 @@ from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.extending import Leaving
 from explorer.work.navigation import NavigationPlan
+from explorer.work.shaping import CannotShape
 from ui.branching.box import decoded
 from ui.branching.new_version import NewVersionControl
 from ui.branching.standing_still import StandingStill
@@ -89,6 +90,21 @@ class NavigationControl(QObject):
         prepared = document.branch_preparation(plan, self._desk.profile, self._desk.settings)
         await self._leave_plainly(plan, prepared)
 
+    def summarize_from(self, entry: int) -> None:
+        """Tell all from an entry on by a summary in its place, once the person has seen it."""
+        self.still.then("summarize from there", lambda: self._summarize_from(entry))
+
+    def _summarize_from(self, entry: int) -> None:
+        document = self._desk.document
+        if document is None:
+            return
+        try:
+            plan = document.plan_from(entry, self._desk.profile)
+        except CannotShape as error:
+            self._desk.say(str(error))
+            return
+        self._ask(plan)
+
     def _ask(self, plan: NavigationPlan, proposed: Leaving | None = None) -> None:
         """Ask what is to become of the branch. ``proposed``: an extension asks for a summary, of
         a person who wanted none."""
@@ -108,6 +124,16 @@ class NavigationControl(QObject):
             f"you go. It would be made of {count(len(prepared.messages), 'message')}: of what was "
             "said and called, not of what tools answered."
         )
+        if plan.keeps_shape:
+            start = plan.left_behind[0]
+            question = f"Summarize from #{start} on: {left}, about {tokens:,} tokens."
+            facts = (
+                f"Everything before #{start} stays word for word. What follows is told by a summary"
+                f" in its place, made of {count(len(prepared.messages), 'message')}: of what was"
+                " said and called, not of what tools answered. It is stored as a branch summary,"
+                " so pi and oh-my-pi follow it too; the model is told that it came back from a"
+                " branch. All of it stays in the session: go to its last entry to have it back."
+            )
         dialog = LeavingDialog(
             question,
             facts,
@@ -116,12 +142,14 @@ class NavigationControl(QObject):
             self._desk.window,
         )
         self.dialog = dialog
+        if plan.keeps_shape:
+            dialog.of_a_range()
         if proposed is not None:
             dialog.choices.button(SUMMARIZE).setChecked(True)
         session = _Leaving(self._desk, self, plan, prepared, dialog, proposed)
         dialog.finished.connect(session.closed)
         dialog.open()
-        if self._desk.profile.branch_summaries == "on":
+        if self._desk.profile.branch_summaries == "on" and not plan.keeps_shape:
             dialog.summarize_at_once()
 
     async def _leave_plainly(self, plan: NavigationPlan, prepared: BranchPreparation) -> None:

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtWidgets import QMenu
 
+from explorer.session.shaped import can_be_told
 from explorer.store.rows import StoreError
 from explorer.work.document import Document, NothingToUndo
+from explorer.work.ranges import cut_after
 from explorer.work.shaping import CannotShape, Shaped
 from ui.control.desk import Desk
+from ui.control.navigating import NavigationControl
+from ui.main_window import TABS
+from ui.widgets.entry_table import ENTRY
 from ui.widgets.figures import count, full
+
+
+class Offer(NamedTuple):
+    """What can be done with an entry."""
+
+    possible: bool = False
+    pinned: bool = False
+    omitted: bool = False
+
+
+NOTHING = Offer()
 
 
 class ShapingControl(QObject):
@@ -22,9 +40,18 @@ class ShapingControl(QObject):
     changed = Signal()
     """Something was pinned, omitted, or is no more."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, navigation: NavigationControl) -> None:
         super().__init__(desk)
-        self._desk = desk
+        self._desk, self._navigation = desk, navigation
+        window, part = desk.window, desk.window.compaction.setup.shaping
+        window.map.shape_asked.connect(self._key)
+        part.unpin_asked.connect(lambda entry: self.unpin([entry]))
+        part.take_in_asked.connect(lambda entry: self.take_in([entry]))
+        part.budget_chosen.connect(self.keep_user_messages)
+        window.compaction.partition_changed.connect(self._show)
+        table = window.compaction.setup.table
+        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        table.customContextMenuRequested.connect(self._ledger_menu)
 
     def pin(self, entries: Sequence[int], reason: str = "") -> None:
         """Keep entries of the active path word for word through every compaction."""
@@ -61,6 +88,86 @@ class ShapingControl(QObject):
     def undo(self, entry: int | None = None) -> None:
         """Take back one of these entries, by default the latest."""
         self._start("Undoing", lambda document: self._undo(document, entry))
+
+    def up_to(self, entry: int) -> None:
+        """Show the compaction that summarizes up to an entry, ready to be ordered."""
+        desk, document = self._desk, self._desk.document
+        panel = desk.window.compaction
+        if document is None:
+            return
+        panel.set_at(None)
+        if panel.partition is None:
+            return
+        try:
+            cut = cut_after(document.tree, panel.partition, entry)
+        except CannotShape as error:
+            desk.say(str(error))
+            return
+        panel.set_cut(cut)
+        desk.window.inspector.setCurrentIndex(TABS.index("compaction"))
+        desk.say(f"The cut is after #{entry}: summarize it there, or drag the cut elsewhere.")
+
+    def from_here(self, entry: int) -> None:
+        """Ask for a summary in place of all from an entry on."""
+        self._navigation.summarize_from(entry)
+
+    # what is offered -----------------------------------------------------------------------------
+
+    def offers(self, entry: int) -> Offer:
+        """What can be done with an entry."""
+        document = self._desk.document
+        if document is None or not 0 <= entry < len(document.tree):
+            return NOTHING
+        path = document.tree.path(document.leaf)
+        if not can_be_told(document.tree, path, entry):
+            return NOTHING
+        shape = document.shape()
+        return Offer(True, entry in shape.pinned, entry in shape.omitted)
+
+    def fill_menu(self, menu: QMenu, entry: int) -> None:
+        """Offer it in the menu of an entry."""
+        offer = self.offers(entry)
+        if not offer.possible:
+            return
+        menu.addSeparator()
+        deeds: list[tuple[str, Callable[[int], None]]] = [
+            ("Unpin" if offer.pinned else "Pin", self.toggle_pin),
+            ("Take in again" if offer.omitted else "Omit", self.toggle_omission),
+            ("Summarize up to here…", self.up_to),
+            ("Summarize from here…", self.from_here),
+        ]
+        for text, deed in deeds:
+            menu.addAction(text).triggered.connect(lambda _on=False, do=deed: do(entry))
+
+    def _key(self, how: str, entry: int) -> None:
+        if not self.offers(entry).possible:
+            self._desk.say(f"#{entry} is not on the active path, or is never sent to a model.")
+        elif how == "pin":
+            self.toggle_pin(entry)
+        else:
+            self.toggle_omission(entry)
+
+    def _ledger_menu(self, at: QPoint) -> None:
+        table = self._desk.window.compaction.setup.table
+        index = table.indexAt(at)
+        entry = index.data(ENTRY) if index.isValid() else None
+        if entry is None or not self.offers(entry).possible:
+            return
+        menu = QMenu(table)
+        menu.aboutToHide.connect(menu.deleteLater)
+        self.fill_menu(menu, entry)
+        menu.popup(table.viewport().mapToGlobal(at))
+
+    def _show(self, _shown: object) -> None:
+        """Fill the part of the panel that lists what is pinned, omitted and kept."""
+        document, part = self._desk.document, self._desk.window.compaction.setup.shaping
+        if document is None:
+            part.show_rows([], [], 0)
+            return
+        rows = document.shaped_rows()
+        rule = document.shape().user_budget
+        tokens = rule.tokens if rule is not None else self._desk.profile.keep_user_tokens
+        part.show_rows(rows, document.previews([row.entry for row in rows]), tokens)
 
     # doing ---------------------------------------------------------------------------------------
 

@@ -27,6 +27,8 @@ KEY_HELP = (
     ("→", "unfold a compaction, or go to the next branch"),
     ("Enter", "go there"),
     ("Alt+↑ Alt+↓", "move the cut to the next valid place"),
+    ("P", "pin, or unpin"),
+    ("O", "omit, or take in again"),
     ("+ − 0 1", "zoom in, out, fit all, actual size"),
 )
 
@@ -45,6 +47,11 @@ def _select(target: Callable[[MapView], int]) -> Callable[[MapView], None]:
 def _activate(view: MapView) -> None:
     if view.model.selected >= 0:
         view.activated.emit(view.model.selected)
+
+
+def _shape(view: MapView, how: str) -> None:
+    if view.model.selected >= 0:
+        view.shape_asked.emit(how, view.model.selected)
 
 
 def _page(view: MapView, direction: int) -> int:
@@ -73,6 +80,8 @@ _DEEDS: dict[tuple[Qt.Key, Qt.KeyboardModifier], Callable[[MapView], None]] = {
     (Key.Key_Plus, Mod.NoModifier): lambda view: view.zoom_in(),
     (Key.Key_Equal, Mod.NoModifier): lambda view: view.zoom_in(),
     (Key.Key_Minus, Mod.NoModifier): lambda view: view.zoom_out(),
+    (Key.Key_P, Mod.NoModifier): lambda view: _shape(view, "pin"),
+    (Key.Key_O, Mod.NoModifier): lambda view: _shape(view, "omit"),
     (Key.Key_0, Mod.NoModifier): lambda view: view.fit(),
     (Key.Key_1, Mod.NoModifier): lambda view: view.actual(),
 }

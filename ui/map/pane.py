@@ -40,6 +40,8 @@ class MapPane(QWidget):
     cut_dropped = Signal(int)
     """The cut is to be here."""
     menu_requested = Signal(int, QPoint)
+    shape_asked = Signal(str, int)
+    """``pin`` or ``omit``, and the entry that is to be, or to be no longer."""
     """Entry and global place of a context menu."""
     layout_failed = Signal(object)
     """The exception that ended a background layout."""
@@ -94,6 +96,7 @@ class MapPane(QWidget):
         view.cut_dragged.connect(self.cut_dragged)
         view.cut_dropped.connect(self.cut_dropped)
         view.menu_requested.connect(self.menu_requested)
+        view.shape_asked.connect(self.shape_asked)
         view.view_changed.connect(self._view_changed)
         self.outline.chosen.connect(self.activated)
         self.outline.menu_requested.connect(self.menu_requested)

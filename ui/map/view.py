@@ -44,6 +44,8 @@ class MapView(ZoomedArea):
     cut_dragged = Signal(int)
     cut_dropped = Signal(int)
     menu_requested = Signal(int, QPoint)
+    shape_asked = Signal(str, int)
+    """``pin`` or ``omit``, and the entry that is to be, or to be no longer."""
 
     def __init__(self, model: MapModel, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)

@@ -98,6 +98,14 @@ class LeavingDialog(QDialog):
         self.pages.addWidget(page)
         self._choice_changed()
 
+    def of_a_range(self) -> None:
+        """Ask about a summary in place of the end of the path: going without one is no choice."""
+        self.setWindowTitle("Summarize from here")
+        self.choices.button(NO_SUMMARY).hide()
+        self.choices.button(SUMMARIZE).setText("&Summarize it")
+        self.choices.button(SUMMARIZE).setChecked(True)
+        self.store.setText("Store and go on from there")
+
     def summarize_at_once(self) -> None:
         """Pass over the question: what is left behind is summarized, and shown as ever."""
         self.choices.button(SUMMARIZE).setChecked(True)
