@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from explorer.audit.atoms.entries import Voice
 from explorer.audit.atoms.keys import Figure, figure, terms
@@ -125,7 +126,15 @@ class Told:
 
 def units(text: str, at: int) -> int:
     """A character offset in UTF-16 units."""
-    return at + sum(letter > "\uffff" for letter in text[:at])
+    if not _is_wide(text):
+        return at
+    return len(text[:at].encode("utf-16-le", "surrogatepass")) // 2
+
+
+@lru_cache(maxsize=256)
+def _is_wide(text: str) -> bool:
+    """Whether characters of a text take two units: asked for every line of it."""
+    return not text.isascii() and max(text) > "\uffff"
 
 
 def figures_of(text: str) -> tuple[Figure, ...]:
