@@ -215,7 +215,8 @@ def _turned(told: Told, atom: Atom) -> Line | None:
     for line in near:
         if len(line.terms) > 3 * len(wanted):
             continue
-        if line.denies != denied and denied and len(words & line.terms) >= 3:
+        is_rule = atom.kind is AtomKind.CONSTRAINT and len(line.text) <= 2 * len(atom.text)
+        if is_rule and denied and not line.denies and len(words & line.terms) >= 3:
             return line
         if values and line.figures and _other_value(values, line.figures):
             return line

@@ -47,13 +47,14 @@ _PROMPT = re.compile(r"^[ \t]*(?:\$|>|PS [^>\n]*>|[A-Z]:\\[^>\n]*>)[ \t]+(?=\S)"
 _WORD = re.compile(r"\S+")
 _ARGUMENT = re.compile(r"^(?:-{1,2}\S+|[\w./@:=~*\[\]{}$+%\"'|&>\\,^<;-]+)$")
 _ENDING = re.compile(r"[.,;:!?)\]]+$")
+_TELLING = re.compile(r"[^\W\d_].*[-/._=:@*]|[-/._=:@*$].*[^\W\d_]|^\.$|^-")
 _STOP = word_set(
     """
     and or then to before after so because when if with for on is was are once which that but
     until while instead every here there now as since it your our fails failed passes passed
     works locally please will must should also always at can against by does took takes gives
-    gave prints exits returns returned reports shows again first in not only yet still where
-    who
+    gave prints exits has had have says show see returns returned reports shows again first in
+    not only yet still where who
     """
 )
 
@@ -153,7 +154,7 @@ def _command_end(words: list[re.Match[str]], index: int, text: str) -> int:
         elif bare != word:
             break
     arguments = [_ENDING.sub("", w.group()) for w in words[index + 1 : end]]
-    telling = [n for n, argument in enumerate(arguments) if not argument.isalpha()]
+    telling = [n for n, argument in enumerate(arguments) if _TELLING.search(argument)]
     if arguments and arguments[0] in _SUBCOMMANDS:
         telling.append(0)
     if head not in _ALSO_ENGLISH and arguments and not telling and len(arguments) < 3:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+
+from explorer.audit.atoms.lists import any_of
 
 LONGEST = 600
 """Characters; a longer line is data, and only its beginning is kept."""
@@ -14,46 +17,96 @@ _WORDS = (
     "error", "fail", "fatal", "panic", "exception", "traceback", "denied", "refused", "not found",
     "no such", "timed out", "timeout", "abort", "segfault", "segmentation", "out of memory",
     "undefined", "cannot", "unable to", "unresolved", "killed", "conflict", "econn", "enoent",
-    "unexpected", "unhandled", "invalid", "mismatch", "deadlock", "[e0", "×", "✗", "✘",
+    "expected", "unhandled", "\ne  ", "\ne: ", "\n! ", "***", "err!", "sqlstate", "back-off",
+    ", want", "invalid", "mismatch", "deadlock", "severe", "crash", "exit code", "exit status",
+    "oom", "http", "[rejected]", "expect(", "●", "×", "✗", "✘",
 )  # fmt: skip
-_STRONG = re.compile(
-    r"""^\W*(?:\[?(?:error|fatal|panic|err!|critical|fail(?:ed|ure)?)\b[\]:!(\[\s-]) | ^FAIL$ |
-        ^E\s{2,}
-    | \b[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?!\s*\() | \b(?:E(?:CONN|NOENT|ACCES|PIPE|
-        ADDR|PERM|
-      TIMEDOUT|BUSY)\w*)
-    | ^\s*Traceback\b | \berror\s*(?:\[\w+\]|[A-Z]{1,4}\d+)?:\s | \b(?:ERROR|FATAL|PANIC|
-        CRITICAL)\b
-    | (?:^|[\w)]:\s)(?:fatal|panic|error):? | \bpanicked\s+at\b | \bFAILED\b |
-        ^-{2,3}\s*FAIL\b | ^npm\s+ERR!
-    | \bBUILD\s+FAILED\b | \bEXCEPTION_\w+
-    """,
-    re.VERBOSE,
+_STRONG = any_of(
+    r"^\W*(?:\[?(?:[Ee]rror|[Ff]atal|[Pp]anic|err!|[Cc]ritical|[Ff]ail(?:ed|"
+    r"ure)?)\b[\]:!(\[\s-])",
+    r"^FAIL$",
+    r"^E\s{2,}",
+    r"\bFAILURE\b",
+    r"\b[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?!\s*\()",
+    r"\b(?:E(?:CONN|NOENT|ACCES|PIPE|ADDR|PERM|TIMEDOUT|BUSY)\w*)",
+    r"^\s*Traceback\b",
+    r"\berror\s*(?:\[\w+\]|[A-Z]{1,4}\d+)?:\s",
+    r"\b(?:ERROR|FATAL|PANIC|CRITICAL)\b",
+    r"(?:^|[\w)]:\s)(?:fatal|panic|error):?",
+    r"\bpanicked\s+at\b",
+    r"\bFAILED\b",
+    r"^\s*-{2,3}\s*FAIL\b",
+    r"^npm\s+ERR!",
+    r"\b(?:[Ee]rrors?|[Ff]ailures?)\b\s*(?:[:,!(\[]|-?\d)",
+    r"\bSEVERE\b",
+    r"\bfailed\s*(?:$|[*:.!(]|\d)",
+    r"^\W*e:\s",
+    r"\bsegfault\s+at\b",
+    r"^\s*●\s.*›",
+    r"\bexpect\(received\)",
+    r"\[rejected\]",
+    r"\*{3}\s?Failed",
+    r"^\s*[✗✘×❌]\s",
+    r"^!\s+\S",
+    r"\bSQLSTATE\b",
+    r"^[\w.-]*:?\s*\*\*\*\s",
+    r"\bnpm\s+ERR!",
+    r"^\W*Failure/Error:",
+    r"\bBUILD\s+FAILED\b",
+    r"^FAIL\b",
+    r"\bEXCEPTION_\w+",
+    ignore_case=False,
 )
-_PHRASE = re.compile(
-    r"""\b(?:permission\s+denied|access\s+denied|no\s+such\s+(?:file|module|host|table|column)|
-        command\s+not\s+
-    found|cannot\s+(?:open|find|read|write|connect|resolve|allocate|import|access)|
-        connection\s+(?:refused|reset|
-    closed|timed\s+out)|timed?\s?out|out\s+of\s+memory|segmentation\s+fault|core\s+dumped|
-        undefined\s+
-    reference|undeclared\s+identifier|unresolved\s+(?:reference|import|external)|
-        assertion\s+.{0,30}failed|
-    could\s+not\s+(?:compile|connect|find|resolve|open|read|load)|unable\s+to\s+\w+|
-        failed\s+(?:to|with|in|
-    for|at)\b|exited\s+with\s+code\s+[1-9]|exit\s+(?:code|status):?\s+[1-9]|killed\s+process|
-        merge\s+conflict|
-    deadlock\s+detected|build\s+stopped|unhandled\s+(?:rejection|exception|promise)|
-    (?:\d+\s+)?(?:tests?|suites?|files?)\s+.{0,20}\b[1-9]\d*\s+fail(?:ed|ures?)|
-    [1-9]\d*\s+(?:failed|failures?|errors?)\b(?!\s*[:=]\s*0)|abort(?:ing|\s+status)|
-        is\s+not\s+(?:a\s+member\s+of|
-    defined|recognized|assignable)|mismatched\s+types|was\s+not\s+in\s+a\s+correct\s+format|
-        unexpected\s+
-    (?:token|eof|end|keyword|indent)|invalid\s+(?:syntax|argument|credentials)|syntax\s+error|
-    (?:got|was|received)\s+.{1,40},\s+(?:want|expected)\b|
-        expected\s+.{1,60}\s+(?:but\s+)?(?:got|found|to\s+be|
-    received)\b)""",
-    re.IGNORECASE | re.VERBOSE,
+_PHRASE = any_of(
+    r"\bpermission\s+denied",
+    r"\baccess\s+denied",
+    r"\bno\s+such\s+(?:file|module|host|table|column)",
+    r"\bcommand\s+not\s+found",
+    r"\bcannot\s+(?:open|find|read|write|connect|resolve|allocate|import|access)",
+    r"\bconnection\s+(?:refused|reset|closed|timed\s+out)",
+    r"\btimed\s?out",
+    r"\btime-?out\s*(?:$|[(:,]|expired|exceeded|after|reached)",
+    r"\bout\s+of\s+memory",
+    r"\bsegmentation\s+fault",
+    r"\bcore\s+dumped",
+    r"\bundefined\s+reference",
+    r"\bundeclared\s+identifier",
+    r"\bunresolved\s+(?:reference|import|external)",
+    r"\bassertion\s+.{0,30}failed",
+    r"\bcould\s+not\s+(?:compile|connect|find|resolve|open|read|load)",
+    r"\bunable\s+to\s+\w+",
+    r"\bfailed\s+(?:to|with|in|for|at)\b",
+    r"\bexited\s+with\s+code\s+[1-9]",
+    r"\bexit\s+(?:code|status):?\s+[1-9]",
+    r"\bkilled\s+process",
+    r"\bmerge\s+conflict",
+    r"\bdeadlock\s+detected",
+    r"\bbuild\s+stopped",
+    r"\bunhandled\s+(?:rejection|exception|promise)",
+    r"\b(?:\d+\s+)?(?:tests?|suites?|files?)\s+.{0,20}\b[1-9]\d*\s+fail(?:ed|ures?)",
+    r"\b[1-9]\d*\s+(?:failed|failures?|errors?)\b(?!\s*[:=]\s*0)",
+    r"\babort(?:ing|\s+status)",
+    r"\bis\s+not\s+(?:a\s+member\s+of|defined|recognized|assignable)",
+    r"\bmismatched\s+types",
+    r"\bwas\s+not\s+in\s+a\s+correct\s+format",
+    r"\bunexpected\s+(?:token|eof|end|keyword|indent)",
+    r"\binvalid\s+(?:syntax|argument|credentials)",
+    r"\bsyntax\s+error",
+    r"\bback-?off\s+restarting",
+    r"\bis\s+undefined\b",
+    r"\boom-?killed",
+    r"\bhttp(?:/\d\S*)?\s+[45]\d\d\b",
+    r"\bnpm\s+error",
+    r"\bbuild\s+as\s+failure",
+    r"\bcrash(?:ed|ing)?\b(?!\s*(?:report|log|dump))",
+    r"\bfailed\s+asserting",
+    r"\bfailures:\s*[1-9]",
+    r"\btests?\s+failed\s+out",
+    r"\bexited,?\s+(?:with\s+)?(?:code|status)[=:\s]+(?!0\b)",
+    r"\bfailed\s*\(",
+    r"\b\S+\s*=\s*.{1,60},\s+want\b",
+    r"\b(?:got|was|received)\s+.{1,40},\s+(?:want|expected)\b",
+    r"\bexpected\s+.{1,60}\s+(?:but\s+)?(?:got|found|to\s+be|received)\b",
 )
 _NONE = re.compile(
     r"\b(?:0|no|zero|without)\s+(?:\w+\s+)?(?:errors?|failures?|failed|warnings?|problems?|"
@@ -61,19 +114,25 @@ _NONE = re.compile(
     r"|\bfail(?:ed|ures?)?\s*[:=]\s*0\b|\berrors?\s*[:=]\s*0\b",
     re.IGNORECASE,
 )
-_SOURCE = re.compile(
-    r"""^\s*(?:\d+\s*[:|→\t-]\s*)?(?:
-    (?:import|from|use|using|include|require|def|class|fn|func|function|const|let|var|return|
-        raise|throw|
-      except|catch|if|elif|else|for|while|public|private|protected|static|async|export|assert|
-        try|with|struct|
-      enum|interface|type|impl|match|case|package|namespace|pub|self\.|this\.|console\.|
-        logger?\.|print\w*\()\b
-    | [\w.]+\s*=\s | //|/\*|\*\s|\#\s|<!--|--\s|"[\w-]+"\s*:|@\w+ | \} | [+]\s* | -\s+\w+\s*[(=]
-    )""",
-    re.VERBOSE,
+_SOURCE = any_of(
+    r"^\s*(?:\d+\s*[:|→\t-]\s*)?(?:(?:import|from|use|using|include|require|def|class|fn|"
+    r"func|function|const|let|var|return|raise|throw|except|catch|if|elif|else|for|while|"
+    r"public|private|protected|static|async|export|assert|try|with|struct|enum|interface|"
+    r"type|impl|match|case|package|namespace|pub|self\.|this\.|console\.|logger?\.|"
+    r"print\w*\()\b|[\w.]+\s*=\s(?!.*,\s+want\b)|-\s+\w+:\s|[-dlrwx]{10}[.+@]?\s|//|/\*|"
+    r"\*\s|\#\s|<!--|--\s|\"[\w-]+\"\s*:|[\"']{3}|For\s+more\s+information|@\w+|\}|[+]\s*|"
+    r"-\s+\w+\s*[(=])",
+    ignore_case=False,
 )
-_CODE_END = re.compile(r"[{;(\[]\s*$|^\s*[\w.]+\(.*\)[,;]?\s*$")
+_REPORT = re.compile(r"\b[A-Z]\w*(?:Error|Exception): |^\W*error\b|\b(?:ERROR|FATAL)\b|^E ")
+_BESIDE = re.compile(
+    r"^\W*(?:at\s+[\w.$]+\(|[\d:., TZ-]{8,}\s+at\s)|^\s*(?:\d+\s)?\||^[^:]{0,24}:\s*$|"
+    r"^\W*[\d:., TZ-]*\s*\[?(?:INFO|DEBUG|TRACE)\b(?!.*\bFAIL)"
+)
+"""Frames of a stack, margins of a compiler's picture, headings, lines of a lower level."""
+_NUMBERED = re.compile(r"^\s*[\w./\\-]+\.\w+[:-]\d+[:-](?:\d+:)?\s*")
+"""The place before a line that a search found."""
+_CODE_END = re.compile(r"[{;(\[]\s*$|^\s*[\w.()]+\(.*\)[,;]?\s*$")
 
 
 def error_lines(text: str, *, is_error: bool = False) -> Iterator[tuple[int, str]]:
@@ -98,29 +157,36 @@ def error_lines(text: str, *, is_error: bool = False) -> Iterator[tuple[int, str
 
 
 def _telling_lines(text: str, low: str) -> Iterator[tuple[int, str]]:
-    at = 0
-    same_length = len(low) == len(text)
-    for line in text.split("\n"):
-        start = at
-        at += len(line) + 1
-        if len(line) < 4:
-            continue
-        small = low[start : start + len(line)] if same_length else line.lower()
-        if not any(word in small for word in _WORDS):
-            continue
-        shown = line[:LONGEST]
-        if is_failure(shown):
-            bare = shown.strip()
-            yield start + shown.find(bare), bare
+    # A line break before the first line, so that a word may begin with one.
+    low = "\n" + (low if len(low) == len(text) else text)
+    starts: set[int] = set()
+    for word in _WORDS:
+        at = low.find(word)
+        while at >= 0:
+            inside = at + len(word) - 1
+            starts.add(low.rfind("\n", 0, inside))
+            # One hit tells of the line; go on in the next, whose break a word may begin with.
+            at = low.find("\n", inside)
+            at = low.find(word, at) if at >= 0 else -1
+    for start in sorted(starts):
+        end = text.find("\n", start)
+        line = text[start : min(end if end >= 0 else len(text), start + LONGEST)]
+        if len(line) > 3 and is_failure(line):
+            bare = line.strip()
+            yield start + line.find(bare), bare
 
 
+@lru_cache(maxsize=8192)
 def is_failure(line: str) -> bool:
     """Whether a line of output reports a failure, and is no line of a program."""
     if _NONE.search(line) and not re.search(r"[1-9]\d*\s+fail|\bERROR\b", line):
         return False
-    if _SOURCE.match(line) or (
-        _CODE_END.search(line) and not line.lstrip().startswith(("error", "E "))
-    ):
+    if _BESIDE.match(line) and "Traceback" not in line:
+        return False
+    numbered = _NUMBERED.match(line)
+    if _SOURCE.match(line[numbered.end() :] if numbered else line):
+        return False
+    if _CODE_END.search(line) and not _REPORT.search(line):
         return False
     return _STRONG.search(line) is not None or _PHRASE.search(line) is not None
 

@@ -66,6 +66,8 @@ def figures(text: str, skip: list[tuple[int, int]]) -> Iterator[tuple[int, int]]
         start, end = match.span()
         if start < at or any(a <= start < b for a, b in skip):
             continue
+        if text[start - 1 : start] == "[" and text[end : end + 1] == "]":
+            continue  # the time of a line of a log
         before = text[max(0, start - 24) : start]
         if match["unit"] is None:
             stop = _with_word(text, start, end, before)

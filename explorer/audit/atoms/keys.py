@@ -115,7 +115,12 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=16384)
 def terms(text: str) -> frozenset[str]:
-    """The stems of the telling words and figures of a text."""
+    """The stems of the telling words and figures of a sentence."""
+    return terms_of_message(text)
+
+
+def terms_of_message(text: str) -> frozenset[str]:
+    """The same of a long text, which is not worth remembering."""
     return frozenset(
         stem(word)
         for word in _WORD.findall(text)

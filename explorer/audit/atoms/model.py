@@ -101,6 +101,8 @@ class Atoms:
     """The atoms of a range of entries, each once, in the order in which they were first said."""
 
     items: tuple[Atom, ...] = ()
+    latest: Atom | None = None
+    """What the user asked last, a question among it."""
 
     def __iter__(self) -> Iterator[Atom]:
         return iter(self.items)
@@ -115,8 +117,7 @@ class Atoms:
     @property
     def request(self) -> Atom | None:
         """The latest request; None where nobody asked for anything."""
-        found = self.of(AtomKind.REQUEST)
-        return max(found, key=lambda atom: atom.last, default=None)
+        return self.latest
 
 
 NOTHING = Atoms()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,10 +11,10 @@ from explorer.audit.atoms.commands import command_lines, fences
 from explorer.audit.atoms.entries import Text, Voice, texts_of
 from explorer.audit.atoms.errors import error_lines
 from explorer.audit.atoms.figures import figures
-from explorer.audit.atoms.keys import figure, path_key, statement_key, terms
+from explorer.audit.atoms.keys import figure, path_key, statement_key, terms_of_message
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.sentences import sentences
-from explorer.audit.atoms.statements import statements
+from explorer.audit.atoms.statements import statements, statements_of_summary
 from explorer.audit.atoms.tokens import Piece, Words
 
 SHORT_RESULT = 8
@@ -83,7 +83,7 @@ def scan_entry(entry: Mapping[str, Any], words: Words) -> EntryAtoms:
         found: list[Item] = []
         if text.voice in _PROSE:
             speaks = text.voice
-            stems |= terms(text.text)
+            stems |= terms_of_message(text.text)
             found = _from_prose(text, held, mentions)
         elif text.voice in (Voice.RESULT, Voice.ERROR):
             found = _from_result(text, held)
@@ -107,7 +107,9 @@ def scan_text(text: str, voice: Voice, words: Words | None = None) -> EntryAtoms
     mentions: set[str] = set()
     _mention(held, mentions)
     found = _from_prose(Text(voice, text), held, mentions)
-    return EntryAtoms(tuple(_in_units(text, found)), frozenset(mentions), terms(text), voice)
+    return EntryAtoms(
+        tuple(_in_units(text, found)), frozenset(mentions), terms_of_message(text), voice
+    )
 
 
 def _item(kind: AtomKind, text: Text, start: int, found: str, key: str, context: str = "") -> Item:
@@ -142,11 +144,10 @@ def _from_prose(
         line = body[start:end]
         found.append(_item(AtomKind.COMMAND, text, start, line, statement_key(line)))
         taken.append((start, end))
-    if text.voice is not Voice.SUMMARY and (blocks or "\n[" in body or "rror" in body):
-        for start, line in error_lines(body):
-            if any(a <= start < b for a, b, _ in blocks) or _is_log(line):
-                found.append(_item(AtomKind.ERROR, text, start, line, statement_key(line)))
-                taken.append((start, start + len(line)))
+    if text.voice is not Voice.SUMMARY:
+        for start, line in _failures(body, blocks):
+            found.append(_item(AtomKind.ERROR, text, start, line, statement_key(line)))
+            taken.append((start, start + len(line)))
     exact = _pieces(text, held, _IN_PROSE, taken)
     taken += [(one.start, one.end) for one in exact]
     found += exact
@@ -177,19 +178,41 @@ def _from_prose(
     return found
 
 
+_QUOTED_FAILURE = re.compile(
+    r"(?<![\w.])(?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)|Error|fatal|panic): [^\n]{4,160}?"
+    r"(?=\n|$|[.!?]\s|[\"”`]|\s(?:from|in|on|when|while|at)\sthe\s)"
+)
+
+
+def _failures(body: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, str]]:
+    """Failures that were pasted into a message: whole lines, and quotations inside of a line."""
+    whole: list[tuple[int, int]] = []
+    for start, line in error_lines(body):
+        if any(a <= start < b for a, b, _ in blocks) or _is_log(line):
+            whole.append((start, start + len(line)))
+            yield start, line
+    for match in _QUOTED_FAILURE.finditer(body):
+        if not _inside(match.start(), whole):
+            yield match.start(), match.group()
+
+
 def _statements(text: Text, blocks: list[tuple[int, int, str]]) -> list[Item]:
     skip = [(start, end) for start, end, _ in blocks]
     found = list(sentences(text.text, skip))
-    spoken = statements(found, by_user=text.voice is not Voice.ASSISTANT)
+    if text.voice is Voice.SUMMARY:
+        spoken = statements_of_summary(found)
+    else:
+        spoken = statements(found, by_user=text.voice is Voice.USER)
     return [
         _item(kind, text, one.start, one.text, statement_key(one.text))
         for kind, one in spoken
-        if not (text.voice is Voice.SUMMARY and kind is AtomKind.REQUEST) and not _is_log(one.text)
+        if not _is_log(one.text)
     ]
 
 
 _LOG = re.compile(
-    r"^\W*(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\s*\d+[.:]\d+|[A-Z]/\w+\(|at\s+[\w.$]+\(|"
+    r"^\W*(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|"
+    r"Dec) +\d+ \d\d:|\[\s*\d+[.:]\d+|[A-Z]/\w+\(|at\s+[\w.$]+\(|"
     r"\w+Error:)|^\s*File \""
 )
 _LOG_START = re.compile(

@@ -10,13 +10,14 @@ _ITEM = re.compile(
     r"[ \t]*(?:>[ \t]*)*(?:[-*+•–]|\d{1,3}[.)])[ \t]+(?:\[(?P<box>[ xX~-])\][ \t]+)?"
 )
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
+# Each branch begins with a mark, so that the search leaps from mark to mark.
 _END = re.compile(
-    r"(?<=[.!?…])[\"'”’)\]*`]*\s+(?=[\"'“‘(\[`*_A-Z0-9/~.$ÄÖÜÉÀÇŁŚŽ]|[a-z])"
-    r"|\s+(?:-{1,2}|[–—])\s+|;\s+|(?<=[.!?])(?=\s*$)"
+    r"[.!?…]+[\"'”’)\]*`]*(?P<gap>\s+)(?=[\"'“‘(\[`*_\w/~.$])|;(?P<after>\s+)"
+    r"|[-–—](?<=\s.)-?(?P<dash>\s+)"
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|approx|cf|dr|mr|mrs|prof|fig|eq|resp|incl|esp|nr|bzw|"
-    r"[A-Za-z])\.|\.\.)$",
+    r"(?<!\d )(?<!\d\s)[A-Za-z])\.|\.\.)$",
     re.IGNORECASE,
 )
 _JOINT = re.compile(
@@ -25,7 +26,11 @@ _JOINT = re.compile(
     r"btw|also)[,]?\s+(?=\S)|,\s+(?:so\s+)?(?=(?:please|never|don['’]?t|do\s+not|always)\s)",
     re.IGNORECASE,
 )
+_JOINTS = (" but ", "however", "and ", "also", "btw", ", ")
 _LONG = 60
+"""Characters from which a line may go on in the next."""
+_TWO = 24
+"""Characters from which a sentence may say two things."""
 
 
 class Sentence(NamedTuple):
@@ -106,28 +111,27 @@ def _continues(before: str, line: str) -> bool:
 def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     at = start
     for match in _END.finditer(text, start, end):
-        if text[match.start() - 1 : match.start()] == "." and _ABBREVIATION.search(
-            text[at : match.start()]
-        ):
-            continue
-        closing = len(match.group()) - len(match.group().lstrip("\"'”’)]*`"))
-        yield from _joints(text, at, match.start() + closing)
+        stop = match.start(match.lastgroup or 0)
+        if match.lastgroup == "gap":
+            if match.group()[0] == "." and _ABBREVIATION.search(text[at : match.start() + 1]):
+                continue
+        else:
+            stop = match.start()
+        yield from _joints(text, at, stop)
         at = match.end()
     yield from _joints(text, at, end)
 
 
 def _joints(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """A sentence in the parts that each say something of their own."""
-    for match in _JOINT.finditer(text, start, end):
-        if (
-            match.start() - start >= 12
-            and end - match.end() >= 12
-            and _balanced(text[start : match.start()])
-        ):
-            yield from _trimmed(text, start, match.start())
-            start = match.end()
-            if match.group().rstrip().endswith(","):
+    low = text[start:end].lower()
+    if end - start >= _TWO and any(word in low for word in _JOINTS):
+        for match in _JOINT.finditer(text, start, end):
+            if match.start() - start < _TWO // 2 or end - match.end() < _TWO // 2:
                 continue
+            if _balanced(text[start : match.start()]):
+                yield from _trimmed(text, start, match.start())
+                start = match.end()
     yield from _trimmed(text, start, end)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from explorer.audit.atoms.entries import Voice
 from explorer.audit.atoms.keys import Figure, figure, stem, terms
-from explorer.audit.atoms.lists import word_set
+from explorer.audit.atoms.lists import whole_words, word_set
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.scanning import Item
 
@@ -17,14 +17,33 @@ if TYPE_CHECKING:
     from explorer.audit.atoms.table import AtomTable
 
 _RULES = frozenset({AtomKind.CONSTRAINT, AtomKind.DECISION})
-_CHANGE = re.compile(
-    r"""\b(?:make|set|rais(?:e|ed)|lower(?:ed)?|bump(?:ed)?|increased?|decreased?|reduced?|
-        chang(?:e|ed)|relax(?:ed)?|
-    tighten(?:ed)?|extend(?:ed)?|shorten(?:ed)?|now|instead|actually|no\s+longer|any\s?more|
-        correction|enough|turns?\s+out|
-    from\s+now\s+on|scratch\s+that|moved|since|new|wait|revert(?:ed)?|back\s+to|fine|
-        rather\s+than|not)\b""",
-    re.IGNORECASE | re.VERBOSE,
+_CHANGE = whole_words(
+    r"make",
+    r"set",
+    r"rais(?:e|ed)",
+    r"lower(?:ed)?",
+    r"bump(?:ed)?",
+    r"increased?",
+    r"decreased?",
+    r"reduced?",
+    r"chang(?:e|ed)",
+    r"relax(?:ed)?",
+    r"tighten(?:ed)?",
+    r"extend(?:ed)?",
+    r"shorten(?:ed)?",
+    r"now",
+    r"instead",
+    r"actually",
+    r"no\s+longer",
+    r"any\s?more",
+    r"correction",
+    r"enough",
+    r"turns?\s+out",
+    r"from\s+now\s+on",
+    r"scratch\s+that",
+    r"moved",
+    r"revert(?:ed)?",
+    r"back\s+to",
 )
 _POINTS_BACK = re.compile(
     r"\b(?:make|set|raise|lower|bump|cut|change|relax|use)\s+(?:that|it|this|them)\b|"
@@ -32,24 +51,30 @@ _POINTS_BACK = re.compile(
     r"|\bthe\s+(?:limit|cap|budget|timeout|number|value|deadline)\s+(?:is|was|moved)\b",
     re.IGNORECASE,
 )
-_LIFTS = re.compile(
-    r"""\b(?:no\s+longer\s+(?:need|have|required?|necessary|applies)|(?:you|we)\s+(?:may|
-        can)\s+now|forget\s+(?:about|what|the)|
-    ignore\s+(?:the|my|what)|drop\s+the\s+(?:rule|limit|requirement|restriction)|(?:is|
-        are)\s+(?:allowed|fine|ok(?:ay)?)\s+now|
-    doesn['’]?t\s+(?:matter|apply)\s+any\s?more|scratch\s+that)\b""",
-    re.IGNORECASE | re.VERBOSE,
+_LIFTS = whole_words(
+    r"no\s+longer\s+(?:need|have|required?|necessary|applies)",
+    r"(?:you|we)\s+(?:may|can)\s+now",
+    r"forget\s+(?:about|what|the)",
+    r"ignore\s+(?:the|my|what)",
+    r"drop\s+the\s+(?:rule|limit|requirement|restriction)",
+    r"(?:is|are)\s+(?:allowed|fine|ok(?:ay)?)\s+now",
+    r"doesn['’]?t\s+(?:matter|apply)\s+any\s?more",
+    r"scratch\s+that",
 )
 _FIGURES = re.compile(
     r"[$€£]?\d[\d,_']*(?:\.\d+)?\s*(?:%|°[CF]?|[A-Za-zµμ]+(?:/[A-Za-z]+)?)?(?:\s+(?!and|or|"
     r"per|to)[a-z]{3,}s\b)?"
 )
+_MEASURED = ("time", "size", "%")
 _NEAR = 40
 """How many earlier statements with a value are looked at."""
 _FILLER = frozenset(
     map(
         stem,
-        word_set("make set use limit most least max min at is now enough time value number within"),
+        word_set(
+            "make set use limit most least max min at is now enough time value number within "
+            "long longer short shorter more less high higher low lower wait take keep need"
+        ),
     )
 )
 
@@ -122,21 +147,22 @@ def _lifted(new: _Said, old: _Said) -> float:
 
 def _replaced(new: _Said, old: _Said, changes: bool, points: bool) -> float:
     """How surely the new statement gives another value to what the old one speaks of."""
-    if not new.figures or not old.figures:
+    mine = {value.key for value in new.figures}
+    if not new.figures or any(value.key in mine for value in old.figures):
         return 0.0
-    mine, theirs = new.figures[0], old.figures[0]
-    if mine.key == theirs.key or any(value.key == mine.key for value in old.figures):
-        return 0.0
-    alike = _same_measure(mine, theirs)
-    named = any(value.value == theirs.value for value in new.figures[1:])
+    pairs = [
+        (one, other) for one in new.figures for other in old.figures if _same_measure(one, other)
+    ]
     words = _plain(new.about) & _plain(old.about)
-    if named and changes and (alike or words):
+    named = {value.value for value in new.figures} & {value.value for value in old.figures}
+    if named and changes and len(new.figures) > 1 and (pairs or words):
         return 3.0 + len(words)
-    if not alike:
+    if not pairs:
         return 0.0
+    measured = any(one.family in _MEASURED or one.family in new.about for one, _ in pairs)
     share = len(words) / (min(len(_plain(new.about)), len(_plain(old.about))) or 1)
     if changes and words:
-        return 1.0 + len(words)
+        return 1.0 + len(words) + measured
     if points and changes:
         return 1.0
     return share if share >= 0.6 and len(words) >= 2 else 0.0
@@ -147,14 +173,14 @@ def _plain(about: frozenset[str]) -> frozenset[str]:
 
 
 def _same_measure(one: Figure, other: Figure) -> bool:
+    """Whether one figure can take the other's place: "8" that of "5 retries", not of "5 s"."""
+    if one.value == other.value:
+        return False
     if one.family == other.family:
         return True
-    measured = ("time", "size", "%")
-    return (
-        not one.family or not other.family
-        if not (one.family in measured or other.family in measured)
-        else False
-    )
+    if one.family in _MEASURED or other.family in _MEASURED:
+        return False
+    return not one.family or not other.family
 
 
 def _figures_within(table: AtomTable, old: _Said, out: dict[tuple[int, int, str], str]) -> None:

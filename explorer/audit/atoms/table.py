@@ -11,6 +11,7 @@ from explorer.audit.atoms.scanning import EMPTY, EntryAtoms, Item, scan_entry
 from explorer.audit.atoms.superseding import superseded
 from explorer.audit.atoms.tokens import Words
 
+_ASKING = (AtomKind.REQUEST, AtomKind.QUESTION)
 AT_ONCE = 256
 """Entries that are read and scanned between two looks at ``cancelled``."""
 
@@ -45,7 +46,22 @@ class AtomTable:
             for item in self.entry(index).items:
                 merged.setdefault((item.kind, item.key), []).append((index, item))
         stale = superseded(self, wanted)
-        return Atoms(tuple(_atom(mentions, stale) for mentions in merged.values()))
+        items = tuple(_atom(mentions, stale) for mentions in merged.values())
+        return Atoms(items, self._latest(wanted, items))
+
+    def _latest(self, wanted: Sequence[int], items: Sequence[Atom]) -> Atom | None:
+        """What the last message of the user's that asks for something asks."""
+        for index in reversed(wanted):
+            asked = [
+                item
+                for item in self.entry(index).items
+                if item.voice is Voice.USER and item.kind in _ASKING
+            ]
+            if asked:
+                last = max(asked, key=lambda item: (item.kind is AtomKind.REQUEST, item.start))
+                wanted_key = (last.kind, last.key)
+                return next((atom for atom in items if (atom.kind, atom.key) == wanted_key), None)
+        return None
 
     def mentions(self, indices: Iterable[int]) -> set[str]:
         """The keys of all that these entries mention anywhere."""

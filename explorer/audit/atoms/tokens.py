@@ -59,6 +59,9 @@ _NOT_PATHS = word_set(
     before/after
     """
 )
+_PRODUCTS = word_set(
+    "next.js node.js vue.js nuxt.js express.js three.js d3.js react.js ember.js socket.io asp.net"
+)
 _MIME = re.compile(r"^(?:application|text|image|audio|video|multipart|font)/[\w.+*-]+$")
 _URL = re.compile(r"(?:[a-z][a-z0-9+.-]{1,12}://|www\.)[^\s<>\"'`«»|\\]+", re.IGNORECASE)
 _HOST = re.compile(
@@ -156,7 +159,7 @@ def pieces_of(word: str) -> tuple[Piece, ...]:
     while end > start and word[end - 1] in _TRAIL and not _closes(word[start:end]):
         end -= 1
     core = word[start:end]
-    if not core:
+    if not core or word.startswith("</"):
         return ()
     one = _classify(core, start)
     if one is not None:
@@ -265,8 +268,8 @@ def _is_path(core: str) -> bool:
 
 def _is_file(core: str) -> bool:
     low = re.sub(r"(?::\d+){1,2}$", "", core.lower())
-    if low in _FILE_NAMES:
-        return True
+    if low in _FILE_NAMES or low in _PRODUCTS:
+        return low in _FILE_NAMES
     stem_, dot, extension = low.rpartition(".")
     if not dot or extension not in EXTENSIONS or not re.match(r"^[\w@.+\-~*\[\]]+$", low):
         return False
