@@ -92,10 +92,10 @@ class WindowSession(QObject):
         self.watching.stop_agent = self.agent.stop
         self.agent.answers = self.watching.compact
         self.auditing = AuditControl(self.desk)
-        self.mending = MendControl(self.desk, self.auditing, self.navigation)
         self.pruning = PruningControl(self.desk)
         self.shaping = ShapingControl(self.desk, self.navigation)
         self.refresh.menu_parts.append(self.shaping.fill_menu)
+        self.mending = MendControl(self.desk, self.auditing, self.navigation, self.shaping)
         self.prompts = PromptControl(self.desk, self.agent)
         self.models = ModelsControl(self.desk, self.agent)
         self.settings = SettingsControl(self.desk, self.agent.automatic)

@@ -43,6 +43,10 @@ class LedgerVerdict(IntEnum):
     """Not for a model, or before a new start."""
     LOST = 6
     """Neither kept nor summarized."""
+    PINNED = 7
+    """Told again after the summary, word for word, at a person's or a rule's wish."""
+    OMITTED = 8
+    """Left out at a person's wish."""
 
 
 TEXTURES: tuple[Verdict, ...] = (
@@ -53,6 +57,8 @@ TEXTURES: tuple[Verdict, ...] = (
     Verdict.PRUNED,
     Verdict.NOT_SENT,
     Verdict.LOST,
+    Verdict.PINNED,
+    Verdict.OMITTED,
 )
 """By ledger verdict: the verdict of the map whose texture tells it."""
 
@@ -153,6 +159,8 @@ class Ledger:
         if branch is not None:
             return branch.known
         verdict, run = self.verdicts[row], self.run(row)
+        if verdict in (LedgerVerdict.PINNED, LedgerVerdict.OMITTED):
+            return Known(Provenance.EXACT, "An entry of the log says so.")
         if verdict == LedgerVerdict.PRUNED:
             return content_known(self.tree, self.entries[row])
         if run is None or not run.since or verdict == LedgerVerdict.NEVER_SENT:
@@ -238,6 +246,12 @@ class _Filling:
             if verdicts[position] == LedgerVerdict.VERBATIM:
                 verdicts[position] = LedgerVerdict.PRUNED
         self._pruned_in_file(verdicts, kinds)
+        for entries, verdict in (
+            (view.again, LedgerVerdict.PINNED), (view.shape.omitted, LedgerVerdict.OMITTED),
+        ):  # fmt: skip
+            for entry in entries:
+                if (position := view.path.position(entry)) >= 0:
+                    verdicts[position] = verdict
         in_force = self._in_force()
         for each in self.found.all:
             verdicts[each.position] = self._of_summary(each.number, each.compaction == in_force)

@@ -115,6 +115,12 @@ class _Look:
         known: Known,
         tokens: int = -1,
     ) -> Loss:
+        again = self.found.view.again
+        if gravity is Gravity.LOST and entries and any(entry in again for entry in entries):
+            left = [entry for entry in entries if entry not in again]
+            number = count_text(len(entries) - len(left), "message")
+            cause += f" {number} of these are told again since, word for word."
+            gravity, entries = (gravity if left else Gravity.WASTE), left or entries
         weight = self._weight(entries) if tokens < 0 else tokens
         return Loss(
             kind, gravity, at, tuple(entries), weight, cause, prevention, repairs, *known

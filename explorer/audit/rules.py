@@ -12,7 +12,7 @@ from explorer.session.kinds import Kind
 if TYPE_CHECKING:  # a ledger asks for its own sentences
     from explorer.audit.ledger import Ledger
 
-NEVER, LOST, PRUNED = 5, 6, 4
+PRUNED, NEVER, LOST, PINNED, OMITTED = range(4, 9)
 """Values of ``LedgerVerdict``."""
 
 
@@ -32,6 +32,11 @@ def rule_of(ledger: Ledger, row: int) -> str:
         return _pruned(ledger, entry)
     if verdict == LOST:
         return _lost(ledger, run)
+    if verdict == OMITTED:
+        by = ledger.view.shape.omitted[entry]
+        return f"Omitted by #{by}: left out of the context and of summaries."
+    if verdict == PINNED:
+        return _again(ledger, entry, run)
     if run.state is State.TOLD:
         return _told(ledger, run, ledger.view.path.position(entry))
     return _verbatim(ledger, entry, run)
@@ -84,6 +89,19 @@ def _verbatim(ledger: Ledger, entry: int, run: Run) -> str:
     if run.told:
         earlier = every[run.told - 1].compaction
         said += f" Compaction #{earlier} had summarized it already: it is told twice."
+    return said
+
+
+def _again(ledger: Ledger, entry: int, run: Run) -> str:
+    found = ledger.view.again[entry]
+    who = f"#{found.by}" if found.by >= 0 else "The profile"
+    what = "pinned it" if found.why == "pin" else "keeps the user's own messages"
+    said = f"{who} {what}: it is told again, word for word, right after the summary."
+    if run.state is State.TOLD:
+        return f"{said} Compaction #{ledger.generations.all[run.told - 1].compaction} told it too."
+    if run.state is not State.IN_CONTEXT:
+        at = ledger.generations.all[run.since - 1].compaction
+        return f"{said} It had been lost at compaction #{at}."
     return said
 
 

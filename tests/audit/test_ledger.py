@@ -10,6 +10,7 @@ from explorer.audit.provenance import Provenance
 from explorer.audit.strip import survival_strip
 from explorer.compaction.profile import BASES
 from explorer.session.pruned import PRUNE_TYPE
+from explorer.session.shaping import OMIT_TYPE, PIN_TYPE
 from tests.compaction.sessions import Session
 
 PI, OLD_PI = BASES["pi"], BASES["pi-0.58"]
@@ -210,3 +211,26 @@ def test_the_strip_tells_how_long_everything_stood() -> None:
     run = dropped.run(1, kept)
     assert run is not None
     assert run.state == 0, "before the second compaction it was there"
+
+
+def test_a_pin_gives_back_what_was_lost_and_an_omission_is_told() -> None:
+    made, old, kept, _, second = twice()
+    pin = made.add(
+        {"type": "custom", "customType": PIN_TYPE, "data": {"entries": [{"id": f"e{kept}"}]}}
+    )
+    omitted = second + 1
+    out = made.add(
+        {"type": "custom", "customType": OMIT_TYPE, "data": {"entries": [f"e{omitted}"]}}
+    )
+    now = ledger_at(made.tree, made.leaf, None, OLD_PI)
+    verdict, rule = of(now, kept)
+    assert verdict is V.PINNED
+    assert rule.startswith(f"#{pin} pinned it")
+    assert f"lost at compaction #{second}" in rule
+    assert of(now, kept + 1)[0] is V.LOST
+    assert of(now, omitted) == (
+        V.OMITTED, f"Omitted by #{out}: left out of the context and of summaries.",
+    )  # fmt: skip
+    then = ledger_at(made.tree, made.leaf, second, OLD_PI)
+    assert of(then, kept)[0] is V.LOST, "it was not pinned yet"
+    assert of(now, old)[0] is V.IN_EARLIER_SUMMARY

@@ -12,6 +12,7 @@ from explorer.audit.losses import Gravity, Loss, LossKind, Repair, find_losses, 
 from explorer.audit.provenance import Provenance
 from explorer.compaction.profile import BASES, Profile, Settings
 from explorer.session.describe import Facts, describe
+from explorer.session.shaping import PIN_TYPE
 from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
 
@@ -254,3 +255,13 @@ def test_an_empty_branch_summary_and_one_that_names_no_branch() -> None:
 
 def describe_branch(from_id: str) -> Facts:
     return describe({"type": "branch_summary", "fromId": from_id, "summary": "x"})
+
+
+def test_what_is_pinned_is_lost_no_more() -> None:
+    made, _, kept, _, _ = twice()
+    for entry, left in ((kept, 1), (kept + 1, 0)):
+        named = [{"id": f"e{entry}"}]
+        made.add({"type": "custom", "customType": PIN_TYPE, "data": {"entries": named}})
+        loss = losses(made, OLD_PI)[LossKind.KEPT_RANGE_DROPPED]
+        assert loss.gravity is (Gravity.LOST if left else Gravity.WASTE)
+        assert "told again since" in loss.cause

@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.audit.branch_audit import BranchAudit
 from explorer.compaction.verdict import Verdict
@@ -21,6 +21,7 @@ from ui.widgets.choice import Choice
 from ui.widgets.entry_table import ENTRY, FLAGS, KIND, LEAD, STRONG, VERDICT
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, ClickLabel
+from ui.widgets.one_page import OnePage
 from ui.widgets.panels import EmptyState, row
 
 
@@ -140,9 +141,9 @@ class BranchView(QWidget):
             "Where a branch is left with a summary, this page tells what the summary was given and "
             "what the new branch knows nothing of.", parent=self,
         )  # fmt: skip
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.empty)
-        self._pages.addWidget(self._build())
+        self._pages = OnePage(self)
+        self._pages.add(self.empty)
+        self._pages.add(self._build())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._pages)
@@ -177,7 +178,7 @@ class BranchView(QWidget):
         self.which.clear()
         for audit in audits:
             self.which.addItem(f"Branch summary #{audit.entry}", audit.entry)
-        self._pages.setCurrentIndex(1 if audits else 0)
+        self._pages.show_page(1 if audits else 0)
         self.which.setCurrentIndex(max(0, self.which.findData(chosen)) if audits else -1)
         self._show()
 

@@ -10,9 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, Signal
 from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -30,6 +28,7 @@ from ui.widgets.entry_table import ENTRY, FLAGS, KIND, LEAD, STRONG, VERDICT
 from ui.widgets.figures import count, full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ClickLabel, Hairline
+from ui.widgets.one_page import OnePage
 from ui.widgets.panels import EmptyState, row
 
 
@@ -166,7 +165,8 @@ class LossPart(QWidget):
         self.badge.set_known(Known(loss.provenance, loss.basis))
         self.basis.setText(loss.basis)
         for repair, button in self.buttons.items():
-            button.setVisible(repair in loss.repairs and repair in offered)
+            can = repair in loss.repairs and repair in offered
+            button.setVisible(can and (repair is not Repair.PIN or bool(loss.entries)))
 
     def _show(self) -> None:
         if self._loss is not None:
@@ -195,24 +195,19 @@ class LossesView(QWidget):
         self.table.setModel(self.model)
         self.table.restyle()
         self.table.selectionModel().currentChanged.connect(self._current)
-        self.part = LossPart()
+        self.part = LossPart(self)
         self.table.activated.connect(lambda _index: self.part.show_button.click())
         self.part.entry_requested.connect(self.entry_requested)
         self.part.repair_requested.connect(self.repair_requested)
-        self.area = QScrollArea(self)
-        self.area.setWidget(self.part)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setAccessibleName("Cause and repair")
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.part.setAccessibleName("Cause and repair")
         self.empty = EmptyState(
             "check", "Nothing was lost here",
             "Every message on this path is in the context, told by a summary, or was never meant "
             "for a model.", parent=self,
         )  # fmt: skip
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.empty)
-        self._pages.addWidget(self._build())
+        self._pages = OnePage(self)
+        self._pages.add(self.empty)
+        self._pages.add(self._build())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._pages)
@@ -225,14 +220,14 @@ class LossesView(QWidget):
         column.addWidget(self.summary)
         column.addWidget(self.table, 1)
         column.addWidget(Hairline(parent=page))
-        column.addWidget(self.area, 1)
+        column.addWidget(self.part)
         return page
 
     def show_losses(self, losses: Sequence[Loss], tree: SessionTree | None) -> None:
         """Show the losses of a path; the chosen one stays where it is still there."""
         chosen = self.chosen()
         self.model.show_losses(losses, tree)
-        self._pages.setCurrentIndex(1 if losses else 0)
+        self._pages.show_page(1 if losses else 0)
         counts = [(g, sum(one.gravity is g for one in losses)) for g in reversed(Gravity)]
         self.summary.setText(
             "Found on this path: "
@@ -258,4 +253,3 @@ class LossesView(QWidget):
     def _current(self, _current: QModelIndex) -> None:
         if (loss := self.chosen()) is not None:
             self.part.show_loss(loss, self.offered)
-            self.area.verticalScrollBar().setValue(0)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QGridLayout,
     QLabel,
+    QScrollArea,
     QSizePolicy,
-    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -31,6 +31,7 @@ from ui.widgets.choice import Choice
 from ui.widgets.figures import full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
+from ui.widgets.one_page import OnePage
 from ui.widgets.panels import EmptyState, row
 
 NOW = -1
@@ -103,7 +104,7 @@ class AuditTab(QWidget):
         self.headline = Caption(parent=self)
         self.headline.setWordWrap(True)
         self.bar = PageBar(self)
-        self.pages = QStackedWidget(self)
+        self.pages = OnePage(self)
         self.ledger, self.losses = LedgerView(self), LossesView(self)
         self.strip, self.branches = StripView(self), BranchView(self)
         self.empty = EmptyState(
@@ -111,9 +112,9 @@ class AuditTab(QWidget):
             "Open a session to see what of it the model still sees, and what was lost.",
             parent=self,
         )  # fmt: skip
-        self._whole = QStackedWidget(self)
-        self._whole.addWidget(self.empty)
-        self._whole.addWidget(self._build())
+        self._whole = OnePage(self)
+        self._whole.add(self.empty)
+        self._whole.add(self._build())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._whole)
@@ -134,7 +135,7 @@ class AuditTab(QWidget):
             page.entry_requested.connect(self.entry_requested)
 
     def _build(self) -> QWidget:
-        page, head = QWidget(self), QWidget(self)
+        page, head = QWidget(), QWidget(self)
         grid = QGridLayout()
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(S8)
@@ -162,7 +163,13 @@ class AuditTab(QWidget):
         column.addWidget(head)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.pages, 1)
-        return page
+        # In a small window, or with large text, the tab scrolls as a whole.
+        self.area = QScrollArea(self)
+        self.area.setWidget(page)
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        return self.area
 
     # pages -------------------------------------------------------------------------------------
 
@@ -170,9 +177,7 @@ class AuditTab(QWidget):
         """One more page at the end; returns its number."""
         self._titles.append(title)
         self.bar.add(title)
-        # A page that is not shown takes no room from the others in a small window.
-        widget.setMinimumHeight(1)
-        return self.pages.addWidget(widget)
+        return self.pages.add(widget)
 
     def show_page(self, title: str) -> None:
         """Turn to a page. Raises ValueError for a title that there is not."""
@@ -180,7 +185,7 @@ class AuditTab(QWidget):
 
     def page(self) -> str:
         """The title of the page that is shown."""
-        return self._titles[self.pages.currentIndex()]
+        return self._titles[self.pages.current()]
 
     def titles(self) -> Sequence[str]:
         """The titles of the pages, in their order."""
@@ -188,7 +193,7 @@ class AuditTab(QWidget):
 
     def _turn(self, at: int) -> None:
         self.bar.button(at).setChecked(True)
-        self.pages.setCurrentIndex(at)
+        self.pages.show_page(at)
         self.page_shown.emit(self._titles[at])
 
     # what is shown -----------------------------------------------------------------------------
@@ -213,7 +218,7 @@ class AuditTab(QWidget):
         self.losses.show_losses((), None)
         self.strip.show_strip(None)
         self.branches.show_branches((), None, None)
-        self._whole.setCurrentIndex(0)
+        self._whole.show_page(0)
 
     def shown_moment(self) -> int:
         """The chosen moment: a compaction entry, or ``NOW``."""
@@ -225,7 +230,7 @@ class AuditTab(QWidget):
         tree = found.ledger.tree
         same_path = self.overview is not None and self.overview.strip is found.strip
         self.overview = found
-        self._whole.setCurrentIndex(1)
+        self._whole.show_page(1)
         self._show_moments(found)
         self._show_figure(found)
         self.headline.setText(headline(found))

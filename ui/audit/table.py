@@ -10,6 +10,9 @@ from ui.theme import theme
 from ui.theme.verdicts import LOST
 from ui.widgets.entry_table import VERDICT, EntryDelegate, EntryTable, Index
 
+LEAST_ROWS = 6
+"""So many rows are seen in the smallest window; the tab scrolls then."""
+
 
 class LossDelegate(EntryDelegate):
     """Rows whose texture is that of a loss have its outline, all columns together."""
@@ -18,14 +21,24 @@ class LossDelegate(EntryDelegate):
         super().paint(painter, option, index)
         if index.siblingAtColumn(0).data(VERDICT) != LOST:
             return
-        rect = QRectF(option.rect).adjusted(0, 1, 0, -2)
+        rect = QRectF(option.rect).adjusted(1, 1, -1, -1)
         painter.save()
-        painter.setPen(QPen(theme().lost, 1.2, Qt.PenStyle.DashLine))
-        painter.drawLine(rect.topLeft(), rect.topRight())
-        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        painter.setPen(QPen(theme().lost, 1.5, Qt.PenStyle.DashLine))
+        # Rows below each other that are lost have one outline.
+        if not self._is_lost(index, -1):
+            painter.drawLine(rect.topLeft(), rect.topRight())
+        if not self._is_lost(index, 1):
+            painter.drawLine(rect.bottomLeft(), rect.bottomRight())
         if index.column() == 0:
             painter.drawLine(rect.topLeft(), rect.bottomLeft())
+        if index.column() == index.model().columnCount() - 1:
+            painter.drawLine(rect.topRight(), rect.bottomRight())
         painter.restore()
+
+    @staticmethod
+    def _is_lost(index: Index, way: int) -> bool:
+        beside = index.sibling(index.row() + way, 0)
+        return beside.isValid() and beside.data(VERDICT) == LOST
 
 
 class AuditTable(EntryTable):
@@ -41,3 +54,9 @@ class AuditTable(EntryTable):
         super().__init__(text_column, figures, optional, parent)
         self.delegate = LossDelegate(self, text_column)
         self.setItemDelegate(self.delegate)
+        self.restyle()
+
+    def restyle(self) -> None:
+        """Take the sizes from the fonts: some rows are always seen."""
+        super().restyle()
+        self.setMinimumHeight(LEAST_ROWS * self.delegate.row_height())

@@ -14,6 +14,8 @@ VERDICTS = {
     LedgerVerdict.PRUNED: "pruned",
     LedgerVerdict.NEVER_SENT: "never sent",
     LedgerVerdict.LOST: "LOST",
+    LedgerVerdict.PINNED: "pinned",
+    LedgerVerdict.OMITTED: "omitted",
 }
 LEADS = {
     LedgerVerdict.IN_THIS_SUMMARY: "summarized  ",
@@ -21,6 +23,8 @@ LEADS = {
     LedgerVerdict.IN_BRANCH_SUMMARY: "branch  ",
     LedgerVerdict.PRUNED: "pruned  ",
     LedgerVerdict.LOST: "LOST  ",
+    LedgerVerdict.PINNED: "pinned  ",
+    LedgerVerdict.OMITTED: "omitted  ",
 }
 """Before the words of a row, where it is not as it was."""
 MEANINGS = {
@@ -31,6 +35,8 @@ MEANINGS = {
     LedgerVerdict.PRUNED: "A note stands for it.",
     LedgerVerdict.NEVER_SENT: "It is not for a model.",
     LedgerVerdict.LOST: "It is neither kept nor summarized.",
+    LedgerVerdict.PINNED: "The model is sent it as it is, after the summary.",
+    LedgerVerdict.OMITTED: "The model is not sent it.",
 }
 GRAVITIES = {Gravity.LOST: "lost", Gravity.RISK: "at risk", Gravity.WASTE: "wasted"}
 GRAVITY_TEXTURES = {

@@ -10,6 +10,7 @@ from explorer.session.kinds import Kind
 from ui.control.auditing import AuditControl
 from ui.control.desk import Desk
 from ui.control.navigating import NavigationControl
+from ui.control.shaping import ShapingControl
 from ui.main_window import TABS
 
 MOST_NAMED = 6
@@ -22,12 +23,20 @@ class MendControl(QObject):
     """Leads from a loss to where it can be mended. Nothing is stored, and no model is asked,
     before the person says so there."""
 
-    def __init__(self, desk: Desk, auditing: AuditControl, navigation: NavigationControl) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        auditing: AuditControl,
+        navigation: NavigationControl,
+        shaping: ShapingControl,
+    ) -> None:
         super().__init__(desk)
         self._desk = desk
         self._navigation = navigation
+        self._shaping = shaping
         auditing.repairs |= {
             Repair.CUT: self.cut,
+            Repair.PIN: self.pin,
             Repair.INSTRUCTION: self.instruct,
             Repair.RULES: self.use_rules,
             Repair.GO_THERE: self.go_there,
@@ -49,6 +58,10 @@ class MendControl(QObject):
             self._desk.say(f"The cut is before #{shown.path[valid[-1]]}: what was lost is kept.")
         else:
             self._desk.say(f"No valid cut keeps #{first} here: it was summarized before.")
+
+    def pin(self, loss: Loss) -> None:
+        """Keep what was lost word for word from here on."""
+        self._shaping.pin(list(loss.entries), f"lost at #{loss.at}")
 
     def instruct(self, loss: Loss) -> None:
         """Preview the compaction where it was made, with words on what must be in it."""
