@@ -160,8 +160,8 @@ class CompareDraftsControl(QObject):
         keys = [one.key for one in subjects]
         checked = [key for key in self.window.checked() if key in keys]
         reference = self.window.reference.currentData()
-        if reference is not None and Key(*reference) in checked:
-            checked.sort(key=lambda key: key != Key(*reference))
+        if reference is not None:
+            checked.sort(key=lambda key: key.code != reference)
         if further is not None and further in keys:
             checked = [*checked[:3], further]
         self.window.offer(subjects, checked)
@@ -288,7 +288,7 @@ class CompareDraftsControl(QObject):
             self._desk.window.compaction.draft_finished(made, shown)
             self._offer_again(Key("draft", made.id))
 
-    def _commit(self, key: Key | None) -> None:
+    def _commit(self, key: Key) -> None:
         for draft, _, text in self._fidelity.drafts():
-            if key is not None and Key(*key) == Key("draft", draft.id):
+            if key == Key("draft", draft.id):
                 self._compaction.commit(draft, text)

@@ -18,6 +18,17 @@ class Key(NamedTuple):
     number: int
     """The entry's index, or the draft's id."""
 
+    @property
+    def code(self) -> str:
+        """It as a text, for list boxes."""
+        return f"{self.kind}:{self.number}"
+
+    @classmethod
+    def of(cls, code: str) -> Key:
+        """The key of a ``code``."""
+        kind, _, number = code.partition(":")
+        return cls(kind, int(number))
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:

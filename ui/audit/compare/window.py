@@ -143,7 +143,9 @@ class CompareDraftsWindow(QDialog):
         self.commit.setProperty("kind", "primary")
         self.commit.setAutoDefault(False)
         self.commit.setToolTip("Append the compaction with the chosen draft")
-        self.commit.clicked.connect(lambda: self.commit_asked.emit(self.taken.currentData()))
+        self.commit.clicked.connect(
+            lambda: self.commit_asked.emit(Key.of(self.taken.currentData()))
+        )
         self.told = Caption("", self)
         self.told.setWordWrap(True)
         close = QPushButton("C&lose", self)
@@ -178,7 +180,7 @@ class CompareDraftsWindow(QDialog):
         for one in subjects:
             words = f"{one.name} · {one.facts}" if one.facts else one.name
             item = QListWidgetItem(words, self.list)
-            item.setData(KEY, one.key)
+            item.setData(KEY, one.key.code)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             on = one.key in checked
             item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
@@ -191,7 +193,7 @@ class CompareDraftsWindow(QDialog):
         """The summaries that are checked, in the order of the list."""
         items = [self.list.item(at) for at in range(self.list.count())]
         return [
-            Key(*item.data(KEY)) for item in items if item.checkState() is Qt.CheckState.Checked
+            Key.of(item.data(KEY)) for item in items if item.checkState() is Qt.CheckState.Checked
         ]
 
     def check(self, keys: Sequence[Key]) -> None:
@@ -199,7 +201,7 @@ class CompareDraftsWindow(QDialog):
         self.list.blockSignals(True)
         for at in range(self.list.count()):
             item = self.list.item(at)
-            on = Key(*item.data(KEY)) in keys
+            on = Key.of(item.data(KEY)) in keys
             item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
         self.list.blockSignals(False)
         self._ask(keys[0] if keys else None)
@@ -207,18 +209,18 @@ class CompareDraftsWindow(QDialog):
     def _ask(self, reference: Key | None = None) -> None:
         keys = self.checked()
         if reference is None and self.reference.currentData() is not None:
-            reference = Key(*self.reference.currentData())
+            reference = Key.of(self.reference.currentData())
         self.reference.clear()
         for key in keys:
-            self.reference.addItem(self._subjects[key].name, key)
-        names = [Key(*self.reference.itemData(at)) for at in range(self.reference.count())]
+            self.reference.addItem(self._subjects[key].name, key.code)
+        names = [Key.of(self.reference.itemData(at)) for at in range(self.reference.count())]
         if reference in names:
             self.reference.setCurrentIndex(names.index(reference))
         if len(keys) > MOST:
             self.facts.setText(f"At most {MOST} stand side by side; uncheck one.")
             return
         chosen = self.reference.currentData()
-        self.compare_asked.emit(keys, None if chosen is None else Key(*chosen))
+        self.compare_asked.emit(keys, None if chosen is None else Key.of(chosen))
 
     def _step_asked(self, number: int) -> None:
         if self.compared is not None:
@@ -269,7 +271,7 @@ class CompareDraftsWindow(QDialog):
         self.taken.clear()
         for key, can in zip(found.keys, found.committable, strict=True):
             if can:
-                self.taken.addItem(self._subjects[key].name, key)
+                self.taken.addItem(self._subjects[key].name, key.code)
         self.taken.setVisible(self.taken.count() > 1)
         self.commit.setEnabled(self.taken.count() > 0)
         only = self.taken.currentText() if self.taken.count() == 1 else ""

@@ -53,7 +53,7 @@ class FidelityControl(QObject):
         self._places.loaded.connect(lambda found: self.page.detail.show_excerpt(*found))
         page = self.page
         page.seen.connect(self.follow)
-        page.chosen.connect(lambda data: self.look_at(Key(*data)))
+        page.chosen.connect(lambda code: self.look_at(Key.of(code)))
         page.stop_asked.connect(self._work.stop)
         page.entry_requested.connect(desk.window.map.select)
         page.source_requested.connect(self._show_source)
@@ -128,7 +128,8 @@ class FidelityControl(QObject):
         if self._wanted not in keys:
             stored = next((key for key in keys if key.kind == "entry"), None)
             self._wanted = stored or (keys[0] if keys else None)
-        self.page.offer(found, self._wanted)
+        wanted = "" if self._wanted is None else self._wanted.code
+        self.page.offer([(name, key.code) for name, key in found], wanted)
         if self._wanted is None:
             self._work.stop()
             self._asked = None

@@ -64,8 +64,8 @@ def shown_audit(audited: Audited, generations: Sequence[Audited] = ()) -> ShownA
 class FidelityPage(QWidget):
     """Which summary is looked at is chosen at the top; the parts below follow."""
 
-    chosen = Signal(object)
-    """The data of the summary that a person chose: a compaction's entry, or a draft."""
+    chosen = Signal(str)
+    """The code of the summary that a person chose; see ``offer``."""
     source_requested = Signal(object)
     """The ``Finding`` whose source is to be shown on the map."""
     entry_requested = Signal(int)
@@ -261,13 +261,12 @@ class FidelityPage(QWidget):
 
     # what is shown -------------------------------------------------------------------------------
 
-    def offer(self, summaries: Sequence[tuple[str, object]], chosen: object) -> None:
-        """The summaries that can be looked at: their names and what stands for them."""
+    def offer(self, summaries: Sequence[tuple[str, str]], chosen: str) -> None:
+        """The summaries that can be looked at: their names, and a code that stands for each."""
         self.choice.clear()
         for name, data in summaries:
             self.choice.addItem(name, data)
-        at = next((at for at, (_, data) in enumerate(summaries) if data == chosen), -1)
-        self.choice.setCurrentIndex(at)
+        self.choice.setCurrentIndex(self.choice.findData(chosen))
         self._bar.setVisible(bool(summaries))
         self.compare.setEnabled(len(summaries) > 1)
         if not summaries:

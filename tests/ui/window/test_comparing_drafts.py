@@ -1,0 +1,174 @@
+"""Summaries beside each other: sections, what each won and lost, another try, the commit."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+
+from tests.models.server import Answer, ChatServer
+from tests.models.summaries import GOOD
+from tests.ui.window.conftest import MODEL
+from tests.ui.window.house import House
+from tests.ui.window.running import RunningWindow, sample_path
+from tests.ui.window.steps import draft
+from ui.audit.compare.subjects import Key
+from ui.audit.compare.window import ATOMS, DRIFT, FIGURES, CompareDraftsWindow
+
+
+async def compared(live: RunningWindow) -> CompareDraftsWindow:
+    """The window, what is checked in it compared."""
+    live.keys("Ctrl+Alt+M")
+    window = await live.dialog(CompareDraftsWindow)
+    await whole(live, window)
+    return window
+
+
+async def whole(live: RunningWindow, window: CompareDraftsWindow) -> None:
+    """Wait for the comparison of what is checked."""
+    await live.until(
+        lambda: (
+            window.compared is not None
+            and list(window.compared.keys) == window.checked()
+            and window.progress.isHidden()
+            and window.sections.is_whole
+        ),
+        "the comparison",
+    )
+    await live.idle()
+
+
+async def test_two_compactions_stand_side_by_side(house: House) -> None:
+    live = await house.start(sample_path())
+    live.click_entry(197)
+    window = await compared(live)
+    found = window.compared
+    assert found is not None and found.difference is not None
+    assert {key.number for key in found.keys} == {105, 197}
+    assert [block.title.text() for block in window.sections.blocks] == [
+        row.title for row in found.difference.sections
+    ]
+    marked = [
+        piece for block in window.sections.blocks for cell in block.cells for piece in cell.pieces
+    ]
+    assert any(piece.differs for piece in marked) and not all(piece.differs for piece in marked)
+    window.pages.setCurrentIndex(ATOMS)
+    await live.settle()
+    assert window.atoms.atoms.rowCount() == len(found.difference.atoms) > 0
+    window.atoms.setFocus()
+    live.keys("Return", to=window.atoms)
+    first = found.difference.atoms[0].atom
+    assert live.window.map.selected == (first.last if first.sources else 197)
+    assert not window.commit.isEnabled(), "stored ones are not to be committed again"
+    live.keys("Esc", to=window)
+    await live.back()
+
+
+async def test_drift_is_told_step_by_step(house: House) -> None:
+    live = await house.start(sample_path())
+    window = await compared(live)
+    window.pages.setCurrentIndex(DRIFT)
+    await live.settle()
+    assert window.drift.tree.topLevelItemCount() == 1
+    item = window.drift.tree.topLevelItem(0)
+    assert item is not None and "things added" in item.text(1) and item.childCount() > 0
+    assert "compaction #105" in window.drift.chart.accessibleName()
+    window.drift.tree.setFocus()
+    live.keys("Return", to=window.drift.tree)
+    await whole(live, window)
+    assert window.pages.currentIndex() == 0
+    assert [key.number for key in window.checked()] == [197, 105]
+    live.keys("Esc", to=window)
+    await live.back()
+
+
+async def test_another_try_costs_nothing_and_is_committed(house: House) -> None:
+    """The offline summarizer beside a draft; both with figures; the better one is stored."""
+    live = await house.start(sample_path())
+    entries = len(live.document.tree)
+    await draft(live)
+    live.press_button("Compare", live.window.compaction)
+    window = await live.dialog(CompareDraftsWindow)
+    await whole(live, window)
+    assert window.trying.model.currentData() == "offline/extractive"
+    assert "free" in window.trying.button.text()
+    window.trying.instructions.setFocus()
+    live.type("Keep every constraint of the user, and what was given up.")
+    live.click(window.trying.button)
+    await live.until(lambda: len(live.session.fidelity.drafts()) == 2, "the second draft")
+    second = live.session.fidelity.drafts()[1][0]
+    assert second.instructions.startswith("Keep every constraint")
+    await live.until(lambda: Key("draft", second.id) in window.checked(), "it in the list")
+    await whole(live, window)
+    assert len(live.document.tree) == entries, "nothing is stored before a commit"
+    window.pages.setCurrentIndex(FIGURES)
+    await live.settle()
+    values = {name: [label.text() for label in row] for name, row in window.figures.values.items()}
+    assert window.compared is not None
+    at = window.compared.keys.index(Key("draft", second.id))
+    assert values["Cost"][at] == "0 $"
+    assert "Instructions" in values and "none" in values["Instructions"]
+    live.choose(window.taken, Key("draft", second.id).code)
+    live.click(window.commit)
+    await live.until(lambda: len(live.document.tree) > entries, "the compaction")
+    await live.idle()
+    stored = live.document.entry(live.document.leaf)
+    assert stored["type"] == "compaction" and stored["summary"] == second.summary
+    live.keys("Esc", to=window)
+    await live.back()
+
+
+async def test_a_model_is_asked_only_by_a_click_that_names_the_price(
+    house: House, server: ChatServer
+) -> None:
+    server.plan(Answer(text=GOOD))
+    live = await house.start(sample_path())
+    live.click_entry(197)
+    window = await compared(live)
+    live.choose(window.trying.model, MODEL)
+    await live.settle()
+    assert "$" in window.trying.button.text()
+    assert not server.requests, "looking costs nothing"
+    live.click(window.trying.button)
+    await live.until(lambda: server.requests, "the call")
+    await live.until(lambda: not window.trying.is_running, "the draft")
+    await live.idle()
+    held = live.session.fidelity.drafts()
+    assert [one.model for one, _, _ in held] == [MODEL]
+    assert held[0][1].preparation.leaf == live.document.tree.columns.parent[197]
+    live.keys("Esc", to=window)
+    await live.back()
+
+
+async def test_a_try_that_fails_changes_nothing(house: House, server: ChatServer) -> None:
+    server.plan(Answer(text=""))
+    live = await house.start(sample_path())
+    window = await compared(live)
+    live.choose(window.trying.model, MODEL)
+    live.click(window.trying.button)
+    await live.until(lambda: server.requests and not window.trying.is_running, "the end")
+    await live.idle()
+    assert window.trying.told.text().startswith("No draft")
+    assert not live.session.fidelity.drafts()
+    live.keys("Esc", to=window)
+    await live.back()
+
+
+async def test_what_is_checked_is_compared_and_the_reference_chosen(house: House) -> None:
+    live = await house.start(sample_path())
+    window = await compared(live)
+    item = window.list.item(0)
+    window.list.setFocus()
+    window.list.setCurrentItem(item)
+    live.keys("Space", to=window.list)
+    await whole(live, window)
+    assert item.checkState() is Qt.CheckState.Unchecked
+    assert window.compared is not None and window.compared.difference is None
+    assert "alone" in window.facts.text()
+    live.keys("Space", to=window.list)
+    await whole(live, window)
+    live.choose(window.reference, Key("entry", 105).code)
+    window.reference.activated.emit(window.reference.currentIndex())
+    await whole(live, window)
+    found = window.compared.difference
+    assert found is not None and found.candidates[found.reference].name == "compaction #105"
+    live.keys("Esc", to=window)
+    await live.back()
