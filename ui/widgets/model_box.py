@@ -9,13 +9,16 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QStandardItem, QStand
 from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
 from explorer.models.listing import provider_of
-from ui.theme import small_font
+from ui.theme import S16, scaled, small_font
 from ui.widgets.choice import Choice
 
 SEARCHED_FROM = 13
 """So many models are no longer looked through one by one."""
 
 MOST_IN_SIGHT = 16
+
+WIDEST = 420
+"""Pixels of the drawing that the open list takes at most."""
 
 MORE = "More models…"
 """The entry that leads to all there is to know of models."""
@@ -96,6 +99,12 @@ class ModelBox(Choice):
 
     def showPopup(self) -> None:
         self._allow_more(True)
+        # The list is as wide as its names, though the box is not.
+        names = (self.itemText(at) for at in range(self.count()))
+        widest = max(map(self.fontMetrics().horizontalAdvance, names), default=0)
+        view = self.view()
+        bar = view.verticalScrollBar().sizeHint().width()
+        view.setMinimumWidth(min(widest + bar + 2 * S16, scaled(WIDEST)))
         super().showPopup()
 
     def hidePopup(self) -> None:
