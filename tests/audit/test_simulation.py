@@ -84,7 +84,7 @@ class Checked(_Walk):
 
     requests = 0
 
-    def _went_out(self, at: int, prompt: int, mark: Mark) -> None:
+    def _went_out(self, at: int, prompt: int, mark: int) -> None:
         keeper = self._keeper
         overlay, context, profile = keeper.overlay(), keeper.context, keeper.profile
         tree, leaf = overlay.tree, overlay.leaf

@@ -1,4 +1,7 @@
-"""Walking a recorded session under every profile, and sweeping two sizes."""
+"""Walking a recorded session under every profile, and sweeping two sizes.
+
+Times of the processor: nothing is waited for, and one thread does it all.
+"""
 
 from __future__ import annotations
 

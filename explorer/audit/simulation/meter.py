@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.audit.simulation.result import Mark, Requests
+from explorer.audit.simulation.result import Requests
 
 _MINUTE_MS = 60_000
 
@@ -28,9 +28,9 @@ class Meter:
         return min(self._held, prompt)
 
     def take(
-        self, entry: int, turn: int, tokens: int, prompt: int, reply: int, mark: Mark, now_ms: float
+        self, entry: int, turn: int, tokens: int, prompt: int, reply: int, mark: int, now_ms: float
     ) -> None:
-        """A request went out and was answered."""
+        """A request went out and was answered. ``mark``: what ``Mark`` says of it."""
         requests = self.requests
         requests.entries.append(entry)
         requests.turns.append(turn)

@@ -22,6 +22,7 @@ from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind
 
 _CALL = (ToolUse("", "", {}),)
 _FAILED = int(Flag.ERROR | Flag.ABORTED)
+_TEXT, _CALLS = int(Flag.HAS_TEXT), int(Flag.HAS_TOOL_CALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +98,8 @@ class Prompts:
                 return
             if not turns:
                 turns.append(Turn())
-            text = "said" if flags & Flag.HAS_TEXT else ""
-            calls = _CALL if flags & Flag.HAS_TOOL_CALL else ()
+            text = "said" if flags & _TEXT else ""
+            calls = _CALL if flags & _CALLS else ()
             turns[-1].rounds.append(Round(at, text, values[at], calls))
         else:
             if not turns or turns[-1].rounds:
@@ -127,7 +128,8 @@ class Prompts:
         """Make the next prompt: the tokens of its messages, and whether some were left out."""
         self._arrives()
         summarized = False
-        if self._last >= 0:
+        if self._last >= 0 and self._machine.state is State.COMPLETED:
+            # Nothing else of the machine's minds that a prompt is about to be made.
             summarized = self._take(machine.Rendering(self.budget.ratio(self._last)))
         tokens, shortened = self._tokens(), False
         if tokens > self.budget.messages:

@@ -186,12 +186,14 @@ class Simulation:
     @property
     def too_large(self) -> int:
         """Requests that would not have fitted the window."""
-        return sum(1 for mark in self.requests.marks if mark & Mark.TOO_LARGE)
+        bit = int(Mark.TOO_LARGE)
+        return sum(1 for mark in self.requests.marks if mark & bit)
 
     @property
     def exact(self) -> int:
         """Requests whose size the provider told."""
-        return sum(1 for mark in self.requests.marks if mark & Mark.EXACT)
+        bit = int(Mark.EXACT)
+        return sum(1 for mark in self.requests.marks if mark & bit)
 
     def cost(self, prices: Prices, summary_prices: Prices | None = None) -> Costs:
         """What it would have cost. ``summary_prices``: of the model that writes the summaries, by

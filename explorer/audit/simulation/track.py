@@ -19,7 +19,7 @@ REPLIES = frozenset({Kind.ASSISTANT})
 _OPENINGS = selector(CONTEXT_KINDS - REPLIES - {Kind.TOOL_RESULT})
 _CONTEXT = selector(CONTEXT_KINDS)
 _TURNS = selector(TURN_START_KINDS)
-_FAILED = int(Flag.ERROR | Flag.ABORTED)
+_FAILED, _CALLS = int(Flag.ERROR | Flag.ABORTED), int(Flag.HAS_TOOL_CALL)
 
 # What a position of the track is to the walk.
 PASSED, SAID, TOLD, ASKED, UNASKED = range(5)
@@ -114,7 +114,7 @@ def _acts(kinds: bytes, flags: Sequence[int]) -> tuple[bytes, bytes]:
                 opening = -1
             acts[at] = UNASKED if over else ASKED
             last = at
-            if not over and not flags[at] & Flag.HAS_TOOL_CALL:
+            if not over and not flags[at] & _CALLS:
                 ends[at], over = 1, True
     if last >= 0 and not over and len(kinds):
         ends[len(kinds) - 1] = 1

@@ -15,6 +15,9 @@ from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 
 _ABORTED = int(Flag.ABORTED)
+# Plain numbers: an IntFlag takes its time with every operation.
+_NONE, _EXACT = int(Mark.NONE), int(Mark.EXACT)
+_TOO_LARGE, _SHORTENED = int(Mark.TOO_LARGE), int(Mark.SHORTENED)
 _LOOK_EVERY = 1_024
 
 
@@ -78,7 +81,7 @@ class _Walk:
                 looked = False
                 self._ask(at)
             elif act == UNASKED or (kinds[at] == Kind.ASSISTANT and track.flags[at] & _ABORTED):
-                self._went_out(at, self._made(), Mark.NONE)
+                self._went_out(at, self._made(), _NONE)
             context.end = at + 1
             if prompts is not None:
                 prompts.went_on(at)
@@ -95,23 +98,23 @@ class _Walk:
 
     def _ask(self, at: int) -> None:
         """The request that the reply at a position answers, after room was made for it."""
-        mark = Mark.NONE
+        mark = _NONE
         if self._prompts is not None:
             _tokens, shortened = self._prompts.sent()
-            mark = Mark.SHORTENED if shortened else mark
+            mark = _SHORTENED if shortened else mark
         prompt = self._prompt(at, mark)
         window = self._keeper.limits.window
         if prompt > window:
             if self._keeper.make_room(prompt):
                 prompt = self._prompt(at, mark)
             if prompt > window:
-                mark |= Mark.TOO_LARGE
+                mark |= _TOO_LARGE
         self._went_out(at, prompt, mark)
 
     def _made(self) -> int:
         return self._keeper.measure.prompt(self._keeper.context.counted)
 
-    def _prompt(self, at: int, mark: Mark) -> int:
+    def _prompt(self, at: int, mark: int) -> int:
         """Tokens of the prompt as a provider counts it."""
         track = self._past.track
         known = self._known.get(track.entries[at])
@@ -119,7 +122,7 @@ class _Walk:
             return known.prompt
         if self._is_exact(at):
             return max(0, track.usage[at] - self._keeper.weighed.values[at])
-        if mark & Mark.SHORTENED and self._prompts is not None:
+        if mark & _SHORTENED and self._prompts is not None:
             return self._keeper.measure.prompt(self._prompts.budget.messages)
         return self._made()
 
@@ -129,14 +132,14 @@ class _Walk:
         whole = self._keeper.context.is_whole and track.entries[at] < track.changed
         return whole and track.usage[at] > self._keeper.weighed.values[at]
 
-    def _went_out(self, at: int, prompt: int, mark: Mark) -> None:
+    def _went_out(self, at: int, prompt: int, mark: int) -> None:
         track, keeper = self._past.track, self._keeper
         context, reply = keeper.context, keeper.weighed.values[at]
         entry = track.entries[at]
         known = self._known.get(entry)
         total = known.total if known is not None else prompt + reply
         if known is not None or self._is_exact(at):
-            mark |= Mark.EXACT
+            mark |= _EXACT
         tokens = context.size
         keeper.meter.take(entry, track.turn[at], tokens, prompt, reply, mark, track.time_ms(at))
         keeper.usage[at], keeper.prompts[at] = total, prompt
