@@ -1,0 +1,95 @@
+"""What a summary lost, and summaries side by side."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from tests.screens.stage import Scene
+from tests.screens.states.registry import state
+from tests.ui.window.steps import draft
+from ui.audit.compare.window import ATOMS, DRIFT, FIGURES, SIDES, CompareDraftsWindow
+from ui.audit.fidelity.page import FINDINGS, KINDS, SUMMARY, TIME
+
+
+@state("fidelity-findings", main=True, doubled=True)
+async def findings(scene: Scene) -> AsyncIterator[None]:
+    await _fidelity(scene, FINDINGS)
+    yield
+
+
+@state("fidelity-kinds", dark=True, doubled=True)
+async def kinds(scene: Scene) -> AsyncIterator[None]:
+    await _fidelity(scene, KINDS)
+    yield
+
+
+@state("fidelity-time", doubled=True)
+async def over_time(scene: Scene) -> AsyncIterator[None]:
+    await _fidelity(scene, TIME)
+    yield
+
+
+@state("fidelity-summary", dark=True)
+async def in_the_summary(scene: Scene) -> AsyncIterator[None]:
+    await _fidelity(scene, SUMMARY)
+    yield
+
+
+async def _fidelity(scene: Scene, page: int) -> None:
+    live = scene.live
+    live.keys("Ctrl+Alt+L")
+    shown = live.session.fidelity.page
+    await live.until(lambda: shown.isVisible() and shown.shown is not None, "the audit")
+    shown.pages.setCurrentIndex(page)
+    await live.until(lambda: page != FINDINGS or shown.detail.excerpt.isVisible(), "the source")
+    await live.settle()
+
+
+@state("summaries-compared", main=True, doubled=True)
+async def side_by_side(scene: Scene) -> AsyncIterator[None]:
+    await _compare(scene, SIDES)
+    yield
+    scene.live.keys("Esc")
+
+
+@state("summaries-won-and-lost", doubled=True)
+async def won_and_lost(scene: Scene) -> AsyncIterator[None]:
+    await _compare(scene, ATOMS)
+    yield
+    scene.live.keys("Esc")
+
+
+@state("summaries-figures", dark=True, doubled=True)
+async def figures(scene: Scene) -> AsyncIterator[None]:
+    await _compare(scene, FIGURES)
+    yield
+    scene.live.keys("Esc")
+
+
+@state("summaries-generations", doubled=True)
+async def generations(scene: Scene) -> AsyncIterator[None]:
+    await _compare(scene, DRIFT)
+    yield
+    scene.live.keys("Esc")
+
+
+async def _compare(scene: Scene, page: int) -> None:
+    live = scene.live
+    await draft(live)
+    live.press_button("Compare", live.window.compaction)
+    window = await live.dialog(CompareDraftsWindow)
+    window.trying.instructions.setFocus()
+    live.type("Keep every constraint of the user word for word.")
+    live.click(window.trying.button)
+    await live.until(lambda: len(live.session.fidelity.drafts()) == 2, "the second draft")
+    await live.until(
+        lambda: (
+            window.compared is not None
+            and len(window.compared.keys) == 3
+            and window.progress.isHidden()
+            and window.sections.is_whole
+        ),
+        "the comparison",
+    )
+    window.pages.setCurrentIndex(page)
+    await live.idle()
