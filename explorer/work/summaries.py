@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.summary import changed, finish
 from explorer.compaction.validation import check_answer
+from explorer.compaction.verify_request import VerifyRequest, profile_checked
 from explorer.compaction.wording import Templates
 from explorer.models.door import Cancelled, ModelDoor
 from explorer.session.text import well_formed
@@ -80,6 +81,35 @@ class DraftMaker:
         draft = await self._reviewed(replace(draft, summary=summary), order)
         problems = check_answer(
             draft.summary, "stop", profile=prepared.profile, input_tokens=plan.replaced_tokens
+        )
+        if problems:
+            await self._fail(draft, problems[0].message)
+            raise DraftFailed(problems[0].message, draft.parts)
+        return await self._close(replace(draft, status="done"))
+
+    async def mended(
+        self,
+        plan: CompactionPlan,
+        of: Draft,
+        asked: VerifyRequest,
+        order: Order,
+        finished: Callable[[str], str],
+    ) -> Draft:
+        """The draft of a summary that was mended: another candidate beside ``of``. ``finished``
+        makes the summary of an answer. Raises DraftFailed or Cancelled."""
+        draft = replace(
+            self._new(plan, order),
+            short_summary=of.short_summary, tokens_before=of.tokens_before,
+            instructions=of.instructions, first_kept_id=of.first_kept_id,
+        )  # fmt: skip
+        profile = profile_checked(plan.prepared.profile)
+        limits = {"verify": asked.most_tokens}
+        draft = await self._run(draft, [asked.request], profile, order, limits)
+        summary = well_formed(finished(draft.parts[0].text))
+        draft = replace(draft, summary=summary, short_summary=of.short_summary)
+        draft = await self._reviewed(draft, order)
+        problems = check_answer(
+            draft.summary, "stop", profile=profile, input_tokens=plan.replaced_tokens
         )
         if problems:
             await self._fail(draft, problems[0].message)
@@ -227,6 +257,10 @@ class DraftMaker:
         await asyncio.wrap_future(self._store.update_draft(draft.id, fields))
         self._hub.publish(DraftChanged(self._key, draft.id))
         return draft
+
+    async def noted(self, draft: Draft) -> Draft:
+        """Record what is known of a finished draft by now."""
+        return await self._close(draft)
 
     async def mark(self, draft: Draft, status: DraftStatus, text: str) -> None:
         """Note what became of a draft and the text that was taken."""

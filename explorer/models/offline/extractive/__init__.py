@@ -6,6 +6,7 @@ line is a piece of the conversation or of the earlier summary.
 
 from __future__ import annotations
 
+from explorer.models.offline.extractive.mending import is_mending, mend
 from explorer.models.offline.extractive.summarize import summarize
 from explorer.models.offline.pieces import Emit, IsCancelled, send_end, send_text
 from explorer.models.request import ModelRequest
@@ -14,7 +15,7 @@ __all__ = ["answer", "summarize"]
 
 
 def answer(request: ModelRequest, emit: Emit, cancelled: IsCancelled) -> None:
-    """Summarize and stream the text; nothing more is sent once `cancelled` says so."""
-    text = summarize(request, cancelled)
+    """Summarize, or mend a summary, and stream the text; nothing more once `cancelled` says so."""
+    text = mend(request) if is_mending(request) else summarize(request, cancelled)
     if not cancelled() and send_text(text, emit, cancelled):
         send_end(request, text, "stop", emit)
