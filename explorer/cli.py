@@ -233,6 +233,9 @@ def _add_compacting(commands: Commands) -> None:
         _common(command)
     _add_replay(replay)
     _add_what_if(commands)
+    compact.add_argument(
+        "--verify", action="store_true", help="have the summary checked and mended by one more call"
+    )
     branch.add_argument("--to", required=True, metavar="ENTRY", help="where to go")
     branch.add_argument("--no-summary", action="store_true", help="only move the leaf")
     for command in (compact, branch):

@@ -12,9 +12,11 @@ from explorer.cli import CommandFailed, UsageError
 from explorer.commands.asking import ask_extensions
 from explorer.commands.output import print_json, print_table, printable, printable_lines
 from explorer.commands.profiles import named_profile
+from explorer.commands.prompting import tell_problems
 from explorer.commands.results import check_output, export_result, why_not_stored
 from explorer.commands.settled import settled
 from explorer.commands.targets import Target, entry_named, target
+from explorer.commands.verify_step import Verified, tell, verify
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import Profile, Settings
@@ -35,6 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_sizes(arguments)
     with target(arguments) as chosen:
         profile, settings = chosen_settings(arguments, chosen)
+        tell_problems()
         if arguments.command == "preview":
             _preview(arguments, chosen, profile, settings)
         else:
@@ -213,10 +216,15 @@ async def _compact(
     shown = document.preview(chosen.at, profile, settings)
     if not isinstance(shown.preparation, Preparation):
         raise CommandFailed(f"{shown.preparation.reason} Nothing was changed.")
-    draft = await document.summarize(shown, _order(arguments, chosen))
+    order = _order(arguments, chosen)
+    draft, verified = await document.summarize(shown, order), None
+    if arguments.verify:
+        verified = await verify(document, shown, draft, order)
+        draft = verified.draft
+        tell(verified, lambda text: _say(arguments, text))
     before = document.context(chosen.at).messages
     index = None if arguments.dry_run else await document.commit(draft)
-    await _finish(arguments, chosen, draft, index)
+    await _finish(arguments, chosen, draft, index, verified)
     if index is not None:
         now = len(document.context().messages)
         _say(arguments, f"{len(before):,} messages before, {now:,} after")
@@ -299,7 +307,11 @@ def _tell_attempts(draft: Draft) -> None:
 
 
 async def _finish(
-    arguments: argparse.Namespace, chosen: Target, draft: Draft, index: int | None
+    arguments: argparse.Namespace,
+    chosen: Target,
+    draft: Draft,
+    index: int | None,
+    verified: Verified | None = None,
 ) -> None:
     """Print a draft and what was done with it, and write the output file if one was named."""
     if arguments.output and index is not None:
@@ -322,6 +334,7 @@ async def _finish(
                 "elapsed_ms": round(draft.elapsed_ms, 1),
                 "attempts": [_attempt_json(attempt) for attempt in draft.attempts],
                 "extensions": [record.to_json() for record in records_of(draft.facts)],
+                "verify": verified.to_json() if verified is not None else None,
             }
         )
         return
