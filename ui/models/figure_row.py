@@ -122,7 +122,7 @@ class FigureRow(QWidget):
         self.reset.setVisible(own)
         self.reset.setToolTip(f"Back to what others say ({known})")
         if isinstance(self.field, Choice):
-            self.field.setItemText(0, "not known" if says is None else as_typed(self.figure, says))
+            self.field.setItemText(0, "unknown" if says is None else as_typed(self.figure, says))
             self.field.setItemData(0, f"As others say ({known})", Qt.ItemDataRole.ToolTipRole)
             self.field.setCurrentIndex((1 if self._shown else 2) if own else 0)
         elif isinstance(self.field, _Line):
