@@ -123,6 +123,7 @@ class SetupPage(QWidget):
         self.shaping.entry_requested.connect(self.entry_requested)
         self.shaped = CollapsibleSection("Pinned, omitted, kept", self.shaping, parent=part)
         self.shaping.summed.connect(self.shaped.set_title)
+        self.shaping.emptied.connect(self.shaped.header.setFocus)
         column.addWidget(self.shaped)
         self._add(part)
 

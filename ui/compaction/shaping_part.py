@@ -38,6 +38,8 @@ class ShapingPart(QWidget):
     """Tokens of the person's own messages that stay word for word; 0: none."""
     summed = Signal(str)
     """All of it in a line."""
+    emptied = Signal()
+    """The row that had the keyboard was the last one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,6 +94,10 @@ class ShapingPart(QWidget):
         self._fill()
 
     def _fill(self) -> None:
+        focused = self.focusWidget()
+        had_keyboard = (
+            focused is not None and focused.hasFocus() and self.list.isAncestorOf(focused)
+        )
         while (item := self._column.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
@@ -109,6 +115,17 @@ class ShapingPart(QWidget):
         self.summed.emit(self._summed())
         if not self._rows:
             self._all = False
+        if had_keyboard:
+            self._take_keyboard()
+
+    def _take_keyboard(self) -> None:
+        """The keyboard stays in the list, and does not fall into a box that takes its keys."""
+        first = self._column.itemAt(0)
+        button = first.widget().findChild(LinkButton) if first is not None else None
+        if button is not None:
+            button.setFocus()
+        else:
+            self.emptied.emit()
 
     def _summed(self) -> str:
         if not self._rows:

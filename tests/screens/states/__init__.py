@@ -14,6 +14,7 @@ from tests.screens.states import (
     pruning,
     scripted,
     settings,
+    shaping,
     talking,
     what_if,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "pruning",
     "scripted",
     "settings",
+    "shaping",
     "talking",
     "what_if",
 ]
