@@ -64,7 +64,7 @@ class Sources:
         if item.key in self._mentions:
             return True
         if item.kind is AtomKind.PATH:
-            end = "/" + item.key
+            end = "/" + item.key.removeprefix("/")
             return any(one.endswith(end) or item.key.endswith("/" + one) or end + "/" in one or
                        one.startswith(item.key + "/") for one in self._paths)  # fmt: skip
         if item.kind is AtomKind.HASH:

@@ -128,8 +128,9 @@ def _files(
     by_key: dict[str, tuple[str, tuple[int, ...]]] = {
         path_key(path): (path, tuple(entries)) for path, entries in changed.items()
     }
-    for path in stated:
-        by_key.setdefault(path_key(path), (path, ()))
+    listed = {path_key(path): path for path in stated}
+    for key, path in listed.items():
+        by_key.setdefault(key, (path, ()))
     out = []
     for key, (path, entries) in by_key.items():
         places = told.exact(path) or tuple(
@@ -137,7 +138,7 @@ def _files(
             for item, place in told.of(AtomKind.PATH)
             if item.key == key or key.endswith("/" + item.key)
         )
-        out.append(FileNamed(path, entries, places))
+        out.append(FileNamed(path, entries, places, key in listed))
     return tuple(out)
 
 

@@ -106,11 +106,13 @@ class FileNamed:
     """Entries whose calls changed it; empty when no call of the range did."""
     places: tuple[Place, ...]
     """Where the summary names it; empty when it does not."""
+    stated: bool = False
+    """Whether the compaction's list of changed files has it."""
 
     @property
     def right(self) -> bool:
         """Whether summary and calls agree."""
-        return bool(self.called) == bool(self.places)
+        return bool(self.called) == (self.stated or bool(self.places))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,6 @@ _STRONG = any_of(
     r"\bpanicked\s+at\b",
     r"\bFAILED\b",
     r"^\s*-{2,3}\s*FAIL\b",
-    r"^npm\s+ERR!",
     r"\b(?:[Ee]rrors?|[Ff]ailures?)\b\s*(?:[:,!(\[]|-?\d)",
     r"\bSEVERE\b",
     r"\bfailed\s*(?:$|[*:.!(]|\d)",
@@ -125,6 +124,9 @@ _SOURCE = any_of(
     ignore_case=False,
 )
 _REPORT = re.compile(r"\b[A-Z]\w*(?:Error|Exception): |^\W*error\b|\b(?:ERROR|FATAL)\b|^E ")
+_NPM_ASIDE = re.compile(
+    r"\bnpm\s+(?:ERR!|error)\s+(?:path|command|workspace|location|A\s+complete)\b"
+)
 _BESIDE = re.compile(
     r"^\W*(?:at\s+[\w.$]+\(|[\d:., TZ-]{8,}\s+at\s)|^\s*(?:\d+\s)?\||^[^:]{0,24}:\s*$|"
     r"^\W*[\d:., TZ-]*\s*\[?(?:INFO|DEBUG|TRACE)\b(?!.*\bFAIL)"
@@ -181,7 +183,7 @@ def is_failure(line: str) -> bool:
     """Whether a line of output reports a failure, and is no line of a program."""
     if _NONE.search(line) and not re.search(r"[1-9]\d*\s+fail|\bERROR\b", line):
         return False
-    if _BESIDE.match(line) and "Traceback" not in line:
+    if (_BESIDE.match(line) or _NPM_ASIDE.search(line)) and "Traceback" not in line:
         return False
     numbered = _NUMBERED.match(line)
     if _SOURCE.match(line[numbered.end() :] if numbered else line):

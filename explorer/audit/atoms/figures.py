@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from explorer.audit.atoms.lists import word_set
+from explorer.audit.atoms.lists import any_of, word_set
 
 _FIGURE = re.compile(
-    r"(?<![\w.,/\\:#@-])(?:[~≈<>≤≥±+-]|[$€£])?"
+    r"(?<![\w.,/\\:;#@-])(?:[~≈<>≤≥±+-]|[$€£])?"
     r"(?:\d{1,3}(?:[,'_]\d{3})+(?!\d)|\d{1,3}(?: \d{3})+(?![\d.])|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
     r"(?P<unit>%|°[CF]?|[A-Za-zµμ]{1,6}(?:/[A-Za-z]+)?)?(?![\w/\\@]|[.:,-]\w)"
 )
@@ -33,16 +33,18 @@ _NOT_UNITS = word_set(
     starts stops uses keeps lets
     """
 )
-_BEFORE = re.compile(
-    r"\b(?:port|level|limit|max(?:imum)?|min(?:imum)?|most|least|timeout|size|threshold|"
-    r"budget|workers?|retries|"
-    r"count|total|below|under|above|over|exceed|than|version|score|auc|accuracy|batch|depth|"
-    r"width|height|"
-    r"to|is|are|be|was|at|of|make\s+(?:that|it)|use|with|about|around|only|just|code|status|"
-    r"seed|epochs?|"
-    r"ratio|rate|factor|cap|weight|drop\s+below|=|:|≤|≥|<|>)\s*[`*\"']?$",
-    re.IGNORECASE,
+_OF_MEASURE = any_of(
+    r"\b(?:port|level|limit|max(?:imum)?|min(?:imum)?|most|least|timeout|size|threshold|budget|"
+    r"workers?|retries|count|total|below|under|above|over|exceed|than|score|auc|accuracy|batch|"
+    r"depth|width|height|seed|epochs?|ratio|rate|factor|cap|weight|drop\s+below|"
+    r"make\s+(?:that|it)|set\s+(?:that|it|to))\s*(?:to|is|of|=|:)?\s*[`*\"']?$",
+    r"[=≤≥<>]\s*[`*\"']?$",
 )
+_OF_ANYTHING = any_of(
+    r"\b(?:to|is|are|be|was|at|of|use|with|about|around|only|just|status|code)\s*[`*\"']?$",
+    r":\s*$",
+)
+"""Words before a bare figure that a person who lays down a value says."""
 _NOT_BEFORE = re.compile(
     r"\b(?:step|line|lines|page|chapter|section|figure|fig|table|item|option|number|no|day|"
     r"week|january|february|"
@@ -59,7 +61,9 @@ _LIST = re.compile(r"(?:^|\n)[ \t]*(?:[-*]\s+)?\d{1,3}$")
 _MORE = re.compile(r"\s(\d+)\s?(ms|s|sec|seconds|min|minutes|h)\b")
 
 
-def figures(text: str, skip: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def figures(
+    text: str, skip: list[tuple[int, int]], *, by_user: bool = False
+) -> Iterator[tuple[int, int]]:
     """Where figures stand that say how much or how many (characters), those in ``skip`` aside."""
     at = 0
     for match in _FIGURE.finditer(text):
@@ -70,7 +74,7 @@ def figures(text: str, skip: list[tuple[int, int]]) -> Iterator[tuple[int, int]]
             continue  # the time of a line of a log
         before = text[max(0, start - 24) : start]
         if match["unit"] is None:
-            stop = _with_word(text, start, end, before)
+            stop = _with_word(text, start, end, before, by_user)
         else:
             known = match["unit"].lower() in _UNITS or match.group()[0] in "$€£"
             stop = end if known and not _is_figured_word(match.group()) else -1
@@ -88,7 +92,7 @@ def _is_figured_word(word: str) -> bool:
     return re.fullmatch(r"\d{1,2}[ad]", word.lower()) is not None
 
 
-def _with_word(text: str, start: int, end: int, before: str) -> int:
+def _with_word(text: str, start: int, end: int, before: str, by_user: bool) -> int:
     if text[start] in "$€£":
         return end
     if _MONTH.match(text, end) or _NOT_BEFORE.search(before):
@@ -111,4 +115,6 @@ def _with_word(text: str, start: int, end: int, before: str) -> int:
             return unit.end()
     if re.search(r"\d{4}$", text[start:end]) and re.search(r"\b(?:in|since|of|by)\s*$", before):
         return -1  # a year
-    return end if _BEFORE.search(before) or "." in text[start:end] else -1
+    if "." in text[start:end] or _OF_MEASURE.search(before):
+        return end
+    return end if by_user and _OF_ANYTHING.search(before) else -1

@@ -88,7 +88,8 @@ def scan_entry(entry: Mapping[str, Any], words: Words) -> EntryAtoms:
         elif text.voice in (Voice.RESULT, Voice.ERROR):
             found = _from_result(text, held)
         elif text.voice is Voice.COMMAND:
-            body = text.text.strip()
+            # Of a script the line that runs it.
+            body = text.text.strip().partition("\n")[0]
             if body:
                 found = [
                     _item(AtomKind.COMMAND, text, text.text.find(body), body, statement_key(body))
@@ -159,7 +160,7 @@ def _from_prose(
             )
             taken.append(match.span())
             mentions.add(version)
-    for start, end in figures(body, taken):
+    for start, end in figures(body, taken, by_user=text.voice is Voice.USER):
         value = figure(body[start:end])
         if value is not None:
             mentions.add(value_key(body[start:end]))

@@ -35,7 +35,7 @@ _RULE = any_of(
     r"reproduce|open|connect|reach|tell|read|figure|get|log|start|build|run|compile|"
     r"remember|we|work))",
     r"\b(?:only|just)\s+(?:use|touch|change|edit|look|read|run|write|allow|under|in|on|"
-    r"between|from|after|with|via|when\s+I|one|two|packages|files|Saturdays?)\b",
+    r"between|from|after|with|via|when\s+I|packages|files|Saturdays?)\b",
     r"\b(?:use|allow|accept|touch|edit|change|support)s?\s+only\b",
     r"(?:^|[,-]\s*)only\s+\w+",
     r"\bjob\s+only\b",
@@ -68,7 +68,7 @@ _RULE = any_of(
     r"\b(?:is|are)\s+(?:required|off)\b",
     r"\b(?:nobody|nothing|no\s+one)\s+(?:may|should|can|must|else|touches|writes|pushes|"
     r"edits|changes|deploys|merges)\b",
-    r"(?<!\bi\s)(?<!\bwe\s)\b(?:has|have|needs?)\s+to\s+(?!(?:do|see|go|say|admit)\b)\w+",
+    r"\w\s+(?:has|needs)\s+to\s+(?!(?:do|see|go|say|admit)\b)\w+",
     r"(?:^|[:,]\s*)no\s+(?!(?:idea|problem|worries|need|rush|longer|clue|way|"
     r"reason)\b)[a-z-]+(?:\s|$)",
     r"\bno\s+longer\s+(?:need|have|required|allowed)\b",

@@ -71,7 +71,7 @@ _HOST = re.compile(
 )
 _UUID = re.compile(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.IGNORECASE)
 _HEX = re.compile(r"^(?:(?:sha\d+|md5)[:-])?[0-9a-f]{7,128}$", re.IGNORECASE)
-_TICKET = re.compile(r"^(?:[A-Z][A-Z0-9]{1,9}-\d{1,6}|#\d{2,7}|GH-\d+)$")
+_TICKET = re.compile(r"^(?:[A-Z][A-Z0-9]{1,9}-\d{1,6}|#\d{2,5}|GH-\d+)$")
 _NOT_TICKETS = re.compile(
     r"^(?:UTF|ISO|SHA|AES|GPT|RFC|RSA|HTTP|MD|X|COVID|ES|IEEE|SC|TS|P|Q|CP|CVE-\d{4})-\d+$"
 )
@@ -108,6 +108,8 @@ _NOT_SYMBOLS = word_set(
     tensorflow fastapi powershell nodejs nvme devops readme sqlalchemy websocket websockets
     """
 )
+_WHERE = re.compile(r"(?::\d+){1,2}$|\(\d+(?:,\d+)?\)$")
+"""The line and the column after a path."""
 _PLAIN_PATH = re.compile(r"^(?:[A-Za-z]:)?[\w@.+\-~*%#\[\]()$:{}]*$")
 _LEAD = "([{<\"'“‘*~≈«→‘`"
 _TRAIL = ".,;:!?)]}>\"'”’*…»`"
@@ -209,7 +211,7 @@ def _classify(core: str, at: int) -> Piece | None:
         if _DATE.match(core):
             return None
     if _is_path(core):
-        text = re.sub(r"(?::\d+){1,2}$|\(\d+(?:,\d+)?\)$", "", core)
+        text = _WHERE.sub("", core)
         return Piece(AtomKind.PATH, text, path_key(text), at)
     if _is_symbol(core):
         key = core.strip("${}").removesuffix("()")
@@ -231,7 +233,7 @@ def _with_digits(core: str, at: int) -> Piece | None:
         return None
     if _HOST.match(core) and not _is_file(core.partition(":")[0]):
         return Piece(AtomKind.URL, core, low.rstrip("/"), at)
-    if _VERSION.match(core):
+    if _VERSION.match(core) and core.rpartition(".")[2].lower() not in EXTENSIONS:
         return Piece(AtomKind.VERSION, core, low.removeprefix("v"), at)
     is_name = "/" not in core.split("@")[0] or core.startswith("@")
     if is_name and _PINNED.match(core):
@@ -245,25 +247,47 @@ def _with_digits(core: str, at: int) -> Piece | None:
 def _is_path(core: str) -> bool:
     if "/" not in core and "\\" not in core:
         return _is_file(core)
-    if core.startswith(("//", "</", "/>", "\\\\n")) or core.lower() in _NOT_PATHS:
+    if core.startswith(("//", "</", "/>")) or core.lower() in _NOT_PATHS:
         return False
     if not any(letter.isalpha() for letter in core) or _MIME.match(core):
         return False
-    if core[1:3] == ":\\" or core[1:3] == ":/":
+    if "\\" in core:
+        return _is_windows_path(core)
+    if core[1:3] == ":/":
         return core[0].isalpha() and len(core) > 3
-    parts = core.replace("\\", "/").split("/")
+    parts = core.split("/")
     if any(not _PLAIN_PATH.match(part) for part in parts) or _FLAG.match(parts[0]):
         return False
-    if "\\" in core and "/" not in core and len(parts) == 2 and len(parts[1]) < 3:
-        return False  # an escape such as \n in a text
-    last = parts[-1] or parts[-2]
+    if parts[0] == "" and len(parts) == 2:
+        # "/theme" is said to an agent; "/srv" and "/app-data" are places.
+        word = parts[1].lower()
+        return word in _ROOTS or (len(word) > 2 and any(ch in "-_.0123456789" for ch in word))
     if parts[0] in ("", "~", ".", ".."):
         return len(core) > 3 and any(letter.isalpha() for letter in parts[1])
-    if _is_file(re.sub(r"(?::\d+){1,2}$|\(\d+(?:,\d+)?\)$", "", last)) or not parts[-1]:
-        return not (len(parts) == 2 and not parts[-1] and len(core) < 4)
-    if parts[0].lower() in _ROOTS:
+    if not parts[-1]:
+        return len(core) > 3 or len(parts) > 2
+    if _is_file(_WHERE.sub("", parts[-1])) or parts[0].lower() in _ROOTS:
         return True
-    return "\\" in core or (len(parts) > 2 and any(letter in "-_.0123456789" for letter in core))
+    return len(parts) > 2 and any(letter in "-_.0123456789" for letter in core)
+
+
+_WINDOWS_PART = re.compile(r"^[\w@.+\-~$ *#]+$")
+
+
+def _is_windows_path(core: str) -> bool:
+    """Whether it is a path and not a text with escapes such as ``\\n`` in it."""
+    parts = core.replace("/", "\\").rstrip("\\").split("\\")
+    if core[1:3] == ":\\":
+        return core[0].isalpha() and len(core) > 4
+    if core.startswith("\\\\"):
+        return len(parts) > 3 and all(_WINDOWS_PART.match(part) for part in parts[2:])
+    if not all(_WINDOWS_PART.match(part) for part in parts):
+        return False
+    if parts[0] in (".", "..") or parts[0].lower() in _ROOTS:
+        return len(parts) > 1
+    return _is_file(parts[-1].partition(":")[0]) or (
+        len(parts) > 2 and all(len(part) > 2 for part in parts)
+    )
 
 
 def _is_file(core: str) -> bool:

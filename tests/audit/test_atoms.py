@@ -1,0 +1,209 @@
+"""Atoms: what they are, where they stand, what makes them one, what makes them stale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.audit.atoms import AtomKind, ScanCancelled, extract, scan
+from explorer.audit.atoms.keys import figure, path_key
+from tests.audit.texts import assistant, call, conversation, result, user
+
+
+def texts(entries: Sequence[dict[str, Any]], kind: AtomKind) -> list[str]:
+    return [atom.text for atom in extract(entries).of(kind)]
+
+
+def test_places_count_utf16_units_of_their_block() -> None:
+    text = "🚀 naïve — see src/app.py, max 5 retries"
+    (atom,) = extract([user(text)]).of(AtomKind.PATH)
+    (span,) = atom.spans
+    units = text.encode("utf-16-le")
+    assert units[span.start * 2 : span.end * 2].decode("utf-16-le") == "src/app.py"
+
+
+def test_mentions_of_one_thing_are_one_atom_with_all_its_places() -> None:
+    entries = [
+        user("look at ./src/App.py"),
+        assistant("reading", call("read", path="src/App.py")),
+        result("..."),
+        assistant("src/App.py is empty"),
+    ]
+    (atom,) = extract(entries).of(AtomKind.PATH)
+    assert atom.sources == (0, 1, 3)
+    assert [(span.entry, span.block, span.argument) for span in atom.spans] == [
+        (0, 0, ""),
+        (1, 1, "path"),
+        (3, 0, ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1,500 rows", "1500 rows"),
+        ("1.5k", "1500"),
+        ("250 ms", "0.25 s"),
+        ("5 retries", "5 retry"),
+        ("2 min", "120 seconds"),
+        ("70%", "70 percent"),
+        ("1 048 576 rows", "1048576 rows"),
+    ],
+)
+def test_figures_that_say_the_same_have_one_key(one: str, other: str) -> None:
+    first, second = figure(one), figure(other)
+    assert first and second and first.key == second.key
+
+
+def test_figures_of_different_things_differ() -> None:
+    first, second = figure("5 retries"), figure("5 s")
+    assert first and second and first.key != second.key
+
+
+def test_windows_paths_are_paths_and_escapes_are_not() -> None:
+    entry = user(r"C:\src\main.cpp and .\run\all.bat, not \n\timport or 0\nwhile or re\n\nwith")
+    assert texts([entry], AtomKind.PATH) == [r"C:\src\main.cpp", r".\run\all.bat"]
+    assert path_key(r"Source\Nav\Grid.cpp:41") == "source/nav/grid.cpp"
+
+
+def test_thinking_is_left_out() -> None:
+    thinking = {"type": "thinking", "thinking": "never touch src/secret.py, 12 ms"}
+    message = {"role": "assistant", "content": [thinking, {"type": "text", "text": "ok"}]}
+    assert not len(extract([{"type": "message", "message": message}]))
+
+
+def test_only_the_user_lays_down_rules() -> None:
+    rule = "Never touch the lock file."
+    assert texts([user(rule)], AtomKind.CONSTRAINT) == [rule]
+    assert texts([assistant(rule)], AtomKind.CONSTRAINT) == []
+
+
+def test_a_failed_call_tells_its_failure_even_in_words_of_its_own() -> None:
+    entries = [assistant("", call("deploy", target="x")), result("nope\n\ncome back", error=True)]
+    assert texts(entries, AtomKind.ERROR) == ["nope", "come back"]
+
+
+def test_programs_that_speak_of_errors_are_no_failures() -> None:
+    source = 'class LoadError(Exception):\n    raise LoadError("failed to load")\n# error: none\n'
+    assert texts([result(source)], AtomKind.ERROR) == []
+
+
+def test_a_limit_that_was_changed_is_stale_and_tells_what_holds() -> None:
+    atoms = extract(
+        [
+            user("Use at most 5 retries."),
+            assistant("Done: 5 retries."),
+            user("Actually, make that 8, not 5."),
+        ]
+    )
+    old, new = atoms.of(AtomKind.CONSTRAINT)
+    assert old.stale and "make that 8" in old.replaced_by
+    assert not new.stale
+
+
+def test_a_rule_that_was_lifted_is_stale() -> None:
+    atoms = extract(
+        [
+            user("Always run the slow integration tests."),
+            user("We no longer need to run the slow integration tests."),
+        ]
+    )
+    assert [atom.stale for atom in atoms.of(AtomKind.CONSTRAINT)] == [True, False]
+
+
+def test_limits_of_different_things_leave_each_other_alone() -> None:
+    atoms = extract(
+        [
+            user("Use at most 5 retries."),
+            user("Uploads must stay under 20 MB."),
+            user("Set the timeout to 30 seconds."),
+        ]
+    )
+    assert not any(atom.stale for atom in atoms)
+
+
+def test_what_is_said_again_after_it_was_changed_holds_again() -> None:
+    atoms = extract(
+        [
+            user("Use at most 5 retries."),
+            user("Make that 8 retries."),
+            user("Use at most 5 retries."),
+        ]
+    )
+    first = atoms.of(AtomKind.CONSTRAINT)[0]
+    assert first.sources == (0, 2)
+    assert not first.stale
+
+
+def test_the_latest_request_is_of_the_last_message_that_asks() -> None:
+    atoms = extract(
+        [user("Fix the login test."), assistant("Done."), user("Thanks. Add a changelog entry.")]
+    )
+    assert atoms.request and atoms.request.text == "Add a changelog entry."
+    atoms = extract([user("Fix the login test."), user("why is it slow?")])
+    assert atoms.request and atoms.request.text == "why is it slow?"
+
+
+def test_an_entry_is_read_and_scanned_once() -> None:
+    entries = conversation()
+    asked: list[int] = []
+
+    def read(indices: Sequence[int]) -> list[dict[str, Any]]:
+        asked.extend(indices)
+        return [entries[index] for index in indices]
+
+    first = scan(range(3), read)
+    both = scan(range(len(entries)), read, first)
+    assert sorted(asked) == list(range(len(entries)))
+    assert len(first) == 3 and len(both) == len(entries)
+    assert both.entry(1) is first.entry(1)
+
+
+def test_a_scan_tells_how_far_it_is_and_stops_when_told() -> None:
+    entries = [user(f"see src/file{number}.py") for number in range(700)]
+    told: list[tuple[int, int]] = []
+    table = scan(
+        range(700), lambda at: [entries[i] for i in at], progress=lambda *of: told.append(of)
+    )
+    assert told[-1] == (700, 700) and len(told) > 1 and len(table) == 700
+    with pytest.raises(ScanCancelled):
+        scan(range(700), lambda at: [entries[i] for i in at], cancelled=lambda: True)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {},
+        {"type": "message"},
+        {"type": "message", "message": {"role": "user", "content": None}},
+        {"type": "message", "message": {"role": "assistant", "content": [{"type": "toolCall"}]}},
+        {"type": "compaction", "summary": 7},
+        {"type": "label", "label": "src/app.py"},
+    ],
+)
+def test_entries_without_words_hold_nothing(entry: dict[str, Any]) -> None:
+    assert not len(extract([entry]))
+
+
+WORDS = st.sampled_from(
+    [
+        *("src/app.py", r"C:\\a\\b.txt", "must", "never", "5 retries", "250 ms", "🚀", "«naïve»"),
+        *("`npm test`", "v1.2.3", "https://example.org/a?b=c#d", "4f2a91c0", "MAX_SIZE", "run()"),
+        *("Error: no", "TypeError: x", "\n", "\n- [ ] ", "\n```sh\n", "\n```\n", ". ", "? "),
+        *("please fix it", "we decided", "TODO:", "(", ")"),
+    ]
+)
+
+
+@given(st.one_of(st.text(max_size=300), st.lists(WORDS, max_size=25).map(" ".join)))
+def test_places_lead_to_what_they_name(text: str) -> None:
+    units = text.encode("utf-16-le", "surrogatepass")
+    for atom in extract([user(text)]):
+        span = atom.spans[0]
+        assert (
+            units[span.start * 2 : span.end * 2].decode("utf-16-le", "surrogatepass") == atom.text
+        )
