@@ -1,6 +1,7 @@
 """The command line: headless commands, and the way into the window.
 
-Exit status: 0 done, 1 failed, 2 wrong usage. Errors go to standard error.
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 an audit found what it was to fail on. Errors go to
+standard error.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TypeAlias
 
+from explorer.commands.audit_words import add_audit
 from explorer.commands.model_words import add_models
 from explorer.commands.profile_words import add_profiles
 from explorer.commands.prompt_words import add_prompts
@@ -36,6 +38,7 @@ COMMANDS = {
     "prune": "pruning",
     "replay": "replaying",
     "what-if": "what_if",
+    "audit": "auditing",
     "extensions": "extending",
     "profiles": "profiles",
     "settings": "settings",
@@ -144,6 +147,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_pruning(commands)
     _add_settings(commands)
     _add_extending(commands)
+    add_audit(commands, _session)
     add_profiles(commands, _session)
     add_models(commands)
     add_prompts(commands)

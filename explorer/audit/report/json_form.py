@@ -1,0 +1,206 @@
+"""A report as JSON, for programs. ``resources/audit-report.schema.json`` documents it.
+
+Tokens are counted by the estimate or the tokenizer that the report's session is counted by; shares
+are from 0 to 1; entries are told by index (from 0 in the file) and id; places are UTF-16 units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer.audit.atoms.model import Atom
+from explorer.audit.findings import Fate, Fidelity, Finding
+from explorer.audit.gravity import Weighed, gravity
+from explorer.audit.provenance import Known
+from explorer.audit.report.model import (
+    VERSION,
+    CompactionPart,
+    EntryRef,
+    LossPart,
+    Report,
+    StripLane,
+    iso,
+)
+from explorer.audit.words import UPPER_BOUND
+from explorer.session.spending import Spent
+from explorer.session.text import well_formed
+
+Json = dict[str, Any]
+
+
+def document(report: Report) -> Json:
+    """The report as JSON values. Texts are well-formed: half letters are replaced."""
+    session, spending, worst = report.session, report.spending, report.worst
+    found = {
+        "version": VERSION,
+        "program": report.program,
+        "made": iso(report.made_ms),
+        "session": {
+            "title": session.title, "id": session.id, "format": session.format,
+            "project": session.project, "leaf": session.leaf or None,
+            "entries": session.entries, "path_entries": session.on_path, "turns": session.turns,
+            "begun": iso(session.begun_ms), "ended": iso(session.ended_ms),
+        },
+        "rules": report.rules,
+        "cost": {
+            "usd": round(spending.total.cost, 6), "replies": _spent(spending.replies),
+            "summaries": _spent(spending.summaries), **_known(report.cost),
+        },
+        "whole_path": report.is_whole,
+        "survival": {
+            "lowest": round(report.survival, 4),
+            "at": worst.entry.id if worst is not None else None,
+            "is": "Of the things found in what a compaction summarized, the share that the model "
+            "still sees after it, word for word or in the summary; of several compactions the "
+            "lowest. Things that were changed later are not counted.",
+            "caution": UPPER_BOUND,
+        },
+        "compactions": [_compaction(one) for one in report.compactions],
+        "losses": [_loss(one) for one in report.losses],
+        "strip": [_lane(one) for one in report.strip],
+    }  # fmt: skip
+    clean: Json = _clean(found)
+    return clean
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, Mapping):
+        return {key: _clean(each) for key, each in value.items()}
+    return [_clean(each) for each in value] if isinstance(value, list) else value
+
+
+def _spent(spent: Spent) -> Json:
+    return {
+        "usd": round(spent.cost, 6), "calls": spent.calls, "unpriced": spent.unpriced,
+        "uncounted": spent.uncounted, "input": spent.input, "output": spent.output,
+        "cache_read": spent.cache_read, "cache_write": spent.cache_write,
+    }  # fmt: skip
+
+
+def _known(known: Known) -> Json:
+    return {"provenance": known.provenance.value, "basis": known.told}
+
+
+def _entry(ref: EntryRef) -> Json:
+    return {"index": ref.index, "id": ref.id, "kind": ref.kind, "preview": ref.preview}
+
+
+def _compaction(part: CompactionPart) -> Json:
+    told = part.fidelity
+    return {
+        "number": part.number,
+        "entry": _entry(part.entry),
+        "time": iso(part.time_ms),
+        "tokens": {
+            "recorded_before": part.recorded_before or None, **_known(part.recorded_known),
+            "counted_before": part.counted_before, "counted_after": part.counted_after,
+            "summarized": told.tokens_before, "summary": told.tokens_after,
+            "ratio": round(told.ratio, 4),
+        },
+        "told": _known(part.told),
+        "kept_from": _entry(part.kept_from) if part.kept_from is not None else None,
+        "summary": part.summary,
+        "survival": {
+            "share": round(told.survival, 4), "things": part.things, "survived": part.survived,
+        },
+        "kinds": [
+            {
+                "kind": row.kind.value, "share": round(row.rate, 4), "total": row.total,
+                "survived": row.survived,
+                "fates": {fate.value: row.counts.get(fate, 0) for fate in Fate},
+            }
+            for row in told.kinds
+        ],
+        "recency": [
+            {
+                "first": band.first, "last": band.last, "total": band.total,
+                "survived": band.survived,
+            }
+            for band in told.recency
+        ],
+        "sections": [
+            {"name": each.name, "count": each.count, "required": each.required}
+            for each in told.sections
+        ],
+        "latest_request": _request(told),
+        "files": [
+            {"path": each.path, "changed_by": list(each.called), "named": bool(each.places)}
+            for each in told.files
+        ],
+        "groups": [
+            {"title": group.title, "why": group.why, "findings": group.total}
+            for group in part.groups
+        ],
+        "findings": _findings(part),
+        "losses": [_loss(one) for one in part.losses],
+        "ledger": [
+            {"verdict": _name(row.verdict.name), "entries": row.entries, "tokens": row.tokens}
+            for row in part.ledger
+        ],
+        "runs": [
+            {
+                "first": run.first, "last": run.last, "entries": run.entries,
+                "tokens": run.tokens, "verdict": _name(run.verdict.name), "rule": run.rule,
+                **_known(run.known),
+            }
+            for run in part.runs
+        ],
+        "more_runs": part.more_runs,
+    }  # fmt: skip
+
+
+def _request(told: Fidelity) -> Json | None:
+    if told.request is None:
+        return None
+    return {**_atom(told.request.atom), "fate": told.request.fate.value,
+            "overlap": round(told.request.overlap, 4)}  # fmt: skip
+
+
+def _findings(part: CompactionPart) -> list[Json]:
+    """What was lost or is told wrongly, the gravest first, as the groups tell them."""
+    weighed = Weighed.of(part.fidelity)
+    found = []
+    for group in part.groups:
+        every: Sequence[Finding] = [*(one.finding for one in group.quoted), *group.rest]
+        for one in every:
+            found.append({
+                **_atom(one.atom), "fate": one.fate.value, "gravity": gravity(one, weighed),
+                "group": group.title, "note": one.note,
+                "source_text": one.source.text if one.source is not None else None,
+                "in_summary": [{"start": place.start, "end": place.end} for place in one.places],
+            })  # fmt: skip
+    return found
+
+
+def _atom(atom: Atom) -> Json:
+    return {
+        "kind": atom.kind.value, "text": atom.text, "sources": list(atom.sources),
+        "stale": atom.stale,
+    }  # fmt: skip
+
+
+def _loss(part: LossPart) -> Json:
+    loss = part.loss
+    return {
+        "kind": loss.kind.value, "title": loss.title, "gravity": loss.gravity.name.lower(),
+        "at": _entry(part.at), "entries": list(loss.entries), "tokens": loss.tokens,
+        "cause": loss.cause, "prevention": loss.prevention,
+        "provenance": loss.provenance.value, "basis": loss.basis,
+    }  # fmt: skip
+
+
+def _lane(lane: StripLane) -> Json:
+    return {
+        "moment": lane.name, "verbatim": lane.verbatim, "told": lane.told, "lost": lane.lost,
+        "aside": lane.aside,
+        "runs": [
+            {"start": run.start, "stop": run.stop, "state": run.state} for run in lane.runs
+        ],
+    }  # fmt: skip
+
+
+def _name(name: str) -> str:
+    return name.lower().replace("_", "-")

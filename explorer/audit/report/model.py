@@ -1,0 +1,254 @@
+"""What a report tells: figures and quotes, ready to be written in any of the forms.
+
+Every form is written from this alone, so that all of them tell the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from explorer.audit.excerpt import Excerpt
+from explorer.audit.findings import Fidelity, Finding
+from explorer.audit.ledger import LedgerVerdict
+from explorer.audit.loss import Loss
+from explorer.audit.provenance import Known
+from explorer.session.spending import Spending
+
+VERSION = 1
+"""Of the JSON form; it grows when what is there changes its meaning or goes away."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRef:
+    """An entry as a report names it."""
+
+    index: int
+    id: str
+    kind: str
+    """``user``, ``tool result`` and so on."""
+    preview: str
+    """Its first words."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """Which session it is."""
+
+    title: str
+    id: str
+    format: str
+    """Whose session it is, for people."""
+    project: str
+    """The last part of its folder."""
+    entries: int
+    """Of all branches."""
+    on_path: int
+    """Of the path that is audited."""
+    turns: int
+    """Of the path."""
+    leaf: str
+    """Id of the path's end; empty of a session without entries."""
+    begun_ms: float
+    ended_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A finding with what its source and the summary say around it."""
+
+    finding: Finding
+    source: EntryRef | None
+    """The entry that said it last; None of what has no source."""
+    said: Excerpt | None
+    """There."""
+    told: Excerpt | None
+    """In the summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """Findings of one gravity, those that were said last first."""
+
+    title: str
+    why: str
+    quoted: tuple[Quoted, ...]
+    """The first of them."""
+    rest: tuple[Finding, ...]
+    """The others."""
+
+    @property
+    def total(self) -> int:
+        return len(self.quoted) + len(self.rest)
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    """One verdict of the ledger."""
+
+    verdict: LedgerVerdict
+    entries: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRun:
+    """Entries one after the other that share a verdict, with the rule of the first of them."""
+
+    first: int
+    last: int
+    """Indices of entries."""
+    entries: int
+    tokens: int
+    verdict: LedgerVerdict
+    rule: str
+    known: Known
+
+
+@dataclass(frozen=True, slots=True)
+class LossPart:
+    """A loss with the entries that are shown of it."""
+
+    loss: Loss
+    at: EntryRef
+    shown: tuple[EntryRef, ...]
+    """The first of its entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPart:
+    """One compaction. Sizes are tokens."""
+
+    number: int
+    """From 1 on the path."""
+    entry: EntryRef
+    time_ms: float
+    recorded_before: int
+    """The context before it as its agent counted it; 0 where that is not recorded."""
+    recorded_known: Known
+    counted_before: int
+    """The context before it, counted here."""
+    counted_after: int
+    """The summary and what was kept, counted here as the context before is."""
+    told: Known
+    """How it is known what the summarizer was told."""
+    kept_from: EntryRef | None
+    """The first entry that was kept; None where nothing was."""
+    summary: str
+    fidelity: Fidelity
+    groups: tuple[FindingGroup, ...]
+    """What was lost or is told wrongly, the gravest first."""
+    losses: tuple[LossPart, ...]
+    ledger: tuple[VerdictRow, ...]
+    runs: tuple[LedgerRun, ...]
+    more_runs: int
+    """Runs that ``runs`` leaves out."""
+
+    @property
+    def name(self) -> str:
+        return f"compaction #{self.entry.index}"
+
+    @property
+    def things(self) -> int:
+        """Things in what was summarized that could survive or be lost."""
+        return sum(row.total for row in self.fidelity.kinds)
+
+    @property
+    def survived(self) -> int:
+        """Those that the model still sees."""
+        return sum(row.survived for row in self.fidelity.kinds)
+
+    @property
+    def grave(self) -> int:
+        """Findings that tell of something lost or wrong."""
+        return sum(group.total for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class StripRun:
+    """A stretch of the path that shares a state at one moment."""
+
+    start: int
+    stop: int
+    """Positions on the path, the last one left out."""
+    state: str
+    """``verbatim``, ``told``, ``lost`` or ``aside``."""
+
+
+@dataclass(frozen=True, slots=True)
+class StripLane:
+    """The path at one moment."""
+
+    name: str
+    runs: tuple[StripRun, ...]
+    verbatim: int
+    """Entries."""
+    told: int
+    lost: int
+    aside: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The audit of one compaction, or of all on a path."""
+
+    program: str
+    """Which program and version wrote it."""
+    made_ms: float
+    session: SessionFacts
+    rules: str
+    """The title of the rules that the session is judged by."""
+    spending: Spending
+    cost: Known
+    compactions: tuple[CompactionPart, ...]
+    is_whole: bool
+    """Whether these are all compactions of the path."""
+    losses: tuple[LossPart, ...]
+    """Of the path, or of the one compaction; the gravest first."""
+    strip: tuple[StripLane, ...]
+    """Before the first compaction, then after each; empty without any."""
+
+    @property
+    def worst(self) -> CompactionPart | None:
+        """The compaction of which the smallest share survives; None where nothing was
+        summarized that could be lost."""
+        some = [one for one in self.compactions if one.things]
+        return min(some, key=lambda one: one.fidelity.survival, default=None)
+
+    @property
+    def survival(self) -> float:
+        """Of each compaction, the share of the things it summarized that the model still sees
+        after it, word for word or in the summary; here the lowest of them, 0 to 1. 1 where
+        nothing was summarized."""
+        worst = self.worst
+        return worst.fidelity.survival if worst is not None else 1.0
+
+
+def moment(time_ms: float) -> str:
+    """Date and time of milliseconds since 1970 in UTC; empty for none and out of any calendar."""
+    if time_ms <= 0:
+        return ""
+    try:
+        return datetime.fromtimestamp(time_ms / 1000, UTC).strftime("%d %b %Y, %H:%M UTC")
+    except (OSError, OverflowError, ValueError):
+        return ""
+
+
+def iso(time_ms: float) -> str | None:
+    """The same as programs write it; None for none."""
+    if time_ms <= 0:
+        return None
+    try:
+        return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    except (OSError, OverflowError, ValueError):
+        return None
+
+
+def refs_words(entries: Sequence[int], most: int = 6) -> str:
+    """``#3, #4 and #9``; of many the first ones."""
+    names = [f"#{entry}" for entry in entries[:most]]
+    more = len(entries) - len(names)
+    if more > 0:
+        return f"{', '.join(names)} and {more:,} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,204 @@
+"""audit: what the compactions of a session kept, lost and told wrongly, as a report."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from pathlib import Path
+from typing import get_args
+
+from explorer.audit.atoms.model import AtomKind
+from explorer.audit.findings import STATED_WRONGLY, Fate
+from explorer.audit.loss import Gravity, Loss, LossKind
+from explorer.audit.report import CHECKS, Failure, Report, failures
+from explorer.audit.report.html import cost_words, verdict_words
+from explorer.audit.report.model import refs_words
+from explorer.audit.words import GRAVITY_TITLES, KIND_TITLES, UPPER_BOUND, counted, percent
+from explorer.cli import CommandFailed, UsageError
+from explorer.commands.output import print_table, printable
+from explorer.commands.profiles import named_profile
+from explorer.commands.targets import Target, entry_named, target
+from explorer.work.reporting import Form, form_of_file, make_report, save_report, written
+
+_EVERY_S = 0.1
+"""Between two lines of progress."""
+
+
+class AuditFailed(CommandFailed):
+    """A check that was asked for found something (exit status 3)."""
+
+    status = 3
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command. Raises UsageError, CommandFailed, AuditFailed."""
+    checks = _checks(arguments)
+    form = _form(arguments)
+    _check_output(arguments.output)
+    profile = named_profile(arguments.profile) if arguments.profile else None
+    with target(arguments) as chosen:
+        compaction = None
+        if arguments.compaction is not None:
+            compaction = entry_named(chosen.document, arguments.compaction)
+        asyncio.run(chosen.document.spending.follow())
+        progress = _Progress()
+        try:
+            report = make_report(
+                chosen.document,
+                chosen.at,
+                chosen.document.spending.branch(chosen.at),
+                compaction=compaction,
+                profile=profile,
+                progress=progress.tell,
+            )
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        finally:
+            progress.end()
+        found = failures(report, arguments.fail_under, checks)
+        _give(arguments, chosen, report, form, found)
+    if found:
+        raise AuditFailed("; ".join(f"{one.check}: {one.told}" for one in found))
+
+
+def _checks(arguments: argparse.Namespace) -> list[str]:
+    names = [name.strip() for words in arguments.fail_on for name in words.split(",")]
+    for name in names:
+        if name not in CHECKS:
+            raise UsageError(f"--fail-on {name}: no such check; see `session-explorer audit -h`")
+    under = arguments.fail_under
+    if under is not None and not 0 <= under <= 100:
+        raise UsageError(f"--fail-under must be from 0 to 100, not {under:g}")
+    return list(dict.fromkeys(names))
+
+
+def _form(arguments: argparse.Namespace) -> Form | None:
+    """The form of the report; None for a table to read on a terminal."""
+    given: Form | None = arguments.format
+    if arguments.output is None:
+        if arguments.json and given not in (None, "json"):
+            raise UsageError(f"--json and --format {given} are two forms for one output")
+        return "json" if arguments.json else given
+    form = given or form_of_file(arguments.output)
+    if form is None:
+        names = ", ".join(get_args(Form))
+        raise UsageError(f"{arguments.output}: its suffix names no format; give --format ({names})")
+    return form
+
+
+def _check_output(output: Path | None) -> None:
+    """Raise CommandFailed before any work when the file has no folder to be in."""
+    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
+        reason = "is a folder" if output.is_dir() else "there is no such folder"
+        raise CommandFailed(f"{output}: {reason}. Nothing was written.")
+
+
+def _give(
+    arguments: argparse.Namespace,
+    chosen: Target,
+    report: Report,
+    form: Form | None,
+    found: tuple[Failure, ...],
+) -> None:
+    output = arguments.output
+    if output is not None and form is not None:
+        try:
+            save_report(report, form, output)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CommandFailed(f"{output}: {reason}. Nothing was written.") from error
+        print(f"{output}: the report was written", file=sys.stderr)
+        if arguments.json:
+            sys.stdout.write(written(report, "json"))
+            return
+        form = None
+    if form is not None:
+        sys.stdout.write(written(report, form))
+    else:
+        _tell(report, found)
+
+
+def _tell(report: Report, found: tuple[Failure, ...]) -> None:
+    session = report.session
+    print(f"{printable(session.title)}: {session.on_path:,} entries on the path, "
+          f"{counted(len(report.compactions), 'compaction')}, "
+          f"{len(report.losses):,} {'loss' if len(report.losses) == 1 else 'losses'}.")  # fmt: skip
+    print(verdict_words(report))
+    cost, known = cost_words(report)
+    print(f"Cost of the path: {cost} ({known})")
+    if report.compactions:
+        _tell_compactions(report)
+    _tell_losses(report)
+    if report.compactions:
+        print(UPPER_BOUND)
+    if found:
+        print(f"Failed: {', '.join(one.check for one in found)}.")
+
+
+def _tell_compactions(report: Report) -> None:
+    heads = ["compaction", "before", "after", "things", "seen", "share", "lost", "wrong", "request"]
+    rows = []
+    for part in report.compactions:
+        told = part.fidelity
+        wrong = sum(told.counts.get(fate, 0) for fate in STATED_WRONGLY)
+        request = told.request.fate.value if told.request is not None else "none"
+        rows.append([
+            f"#{part.entry.index}", part.counted_before, part.counted_after, part.things,
+            part.survived, percent(told.survival) if part.things else "-",
+            sum(row.counts.get(Fate.LOST, 0) for row in told.kinds), wrong, request,
+        ])  # fmt: skip
+    print_table(heads, rows, right=range(1, len(heads) - 1))
+    kinds = [
+        [KIND_TITLES[kind], *figures] for kind in AtomKind if any(figures := _of_kind(report, kind))
+    ]
+    if kinds:
+        print_table(["kind", "things", "seen", "lost"], kinds, right=(1, 2, 3))
+
+
+def _tell_losses(report: Report) -> None:
+    kinds: dict[LossKind, list[Loss]] = {}
+    for one in report.losses:
+        kinds.setdefault(one.loss.kind, []).append(one.loss)
+    rows = []
+    for these in kinds.values():
+        first = these[0]
+        known = ", ".join(dict.fromkeys(loss.provenance.value for loss in these))
+        rows.append([
+            first.kind.value, GRAVITY_TITLES[first.gravity], len(these), known,
+            f"{first.title} at {refs_words([loss.at for loss in these])}",
+        ])  # fmt: skip
+    if rows:
+        print_table(["loss", "gravity", "times", "known", "what and where"], rows, right=(2,))
+    for one in report.losses:
+        if one.loss.gravity is Gravity.LOST:
+            print(f"At #{one.at.index}: {printable(one.loss.cause)}")
+
+
+def _of_kind(report: Report, kind: AtomKind) -> tuple[int, int, int]:
+    rows = [part.fidelity.row(kind) for part in report.compactions]
+    return (
+        sum(row.total for row in rows),
+        sum(row.survived for row in rows),
+        sum(row.counts.get(Fate.LOST, 0) for row in rows),
+    )
+
+
+class _Progress:
+    """A line on standard error that is written over; nothing where that is no terminal."""
+
+    def __init__(self) -> None:
+        self._is_shown = sys.stderr.isatty()
+        self._last = 0.0
+        self._has_told = False
+
+    def tell(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if self._is_shown and total and now - self._last >= _EVERY_S:
+            self._last, self._has_told = now, True
+            print(f"\rAuditing: {done * 100 // total} %", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._has_told:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

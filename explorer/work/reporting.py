@@ -1,0 +1,158 @@
+"""The report of an opened session's audit: gathered, and written to a file.
+
+Reads payloads and takes its time: all of it is meant for a worker thread.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+import orjson
+
+from explorer.audit.atoms import ScanCancelled
+from explorer.audit.ledger import ledger_at
+from explorer.audit.overview import Overview, overview, rules_of_format
+from explorer.audit.provenance import Known, cost_known
+from explorer.audit.recorded import compactions_on_path
+from explorer.audit.report import Report, document, html, markdown
+from explorer.audit.report.gather import Gathering
+from explorer.audit.report.model import CompactionPart, SessionFacts
+from explorer.compaction.profile import Profile
+from explorer.installed import version
+from explorer.session.spending import Spending
+from explorer.work.auditing import Auditor, IsCancelled, OnProgress
+from explorer.work.opened import OpenedSession
+from explorer.work.recorded_inputs import recorded_inputs
+
+Form = Literal["html", "md", "json"]
+FORMS: tuple[Form, ...] = ("html", "md", "json")
+SUFFIXES: dict[str, Form] = {
+    ".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json",
+}  # fmt: skip
+_STEPS = 1000
+"""Steps of progress per compaction."""
+
+
+def _never() -> bool:
+    return False
+
+
+def _say_nothing(_done: int, _total: int) -> None:
+    """For reports that nobody waits for."""
+
+
+def form_of_file(path: Path) -> Form | None:
+    """The form that a file's suffix names; None for another suffix."""
+    return SUFFIXES.get(path.suffix.lower())
+
+
+def make_report(
+    opened: OpenedSession,
+    leaf: int,
+    spending: Spending,
+    *,
+    compaction: int | None = None,
+    profile: Profile | None = None,
+    auditor: Auditor | None = None,
+    progress: OnProgress = _say_nothing,
+    cancelled: IsCancelled = _never,
+) -> Report:
+    """The report of the path to ``leaf``, or of one compaction on it.
+
+    ``spending``: what that path took. ``profile``: the rules to judge by; None takes those of the
+    session's own agent. ``auditor``: one that may have audited the session already. ``progress``
+    is told steps done and in all.
+
+    Raises ValueError when the compaction is not on the path, ScanCancelled, and what reading
+    payloads raises.
+    """
+    tree, rules = opened.tree, profile or rules_of_format(opened.header.format)
+    on_path = compactions_on_path(tree, leaf) if leaf >= 0 else ()
+    if compaction is not None and compaction not in on_path:
+        raise ValueError(f"entry #{compaction} is no compaction on the path to #{leaf}")
+    chosen = on_path if compaction is None else (compaction,)
+    read = opened.payloads.entries
+    weights = opened.weights_for(rules)
+    inputs = recorded_inputs(tree, opened.store.drafts(opened.key))
+    found = overview(tree, leaf, rules, read=read, recorded=inputs, weights=weights)
+    gathering = Gathering(tree, found, read, opened.payloads.previews)
+    auditor = auditor or Auditor(opened)
+    parts: list[CompactionPart] = []
+    for at, entry in enumerate(chosen):
+        total = len(chosen) * _STEPS
+
+        def step(done: int, whole: int, at: int = at, total: int = total) -> None:
+            progress(at * _STEPS + (done * _STEPS // whole if whole else 0), total)
+
+        told = auditor.compaction(entry, cancelled, step)
+        ledger = ledger_at(tree, leaf, entry, rules, read=read, recorded=inputs, weights=weights)
+        parts.append(gathering.compaction(entry, told.summary, told.fidelity, ledger))
+        if cancelled():
+            raise ScanCancelled
+        progress((at + 1) * _STEPS, total)
+    shown = found.losses if compaction is None else found.losses_at(compaction)
+    return Report(
+        program=f"Session Explorer {version()}",
+        made_ms=opened.writer.now_ms(),
+        session=_facts(opened, leaf, found),
+        rules=rules.title,
+        spending=spending,
+        cost=_cost(spending),
+        compactions=tuple(parts),
+        is_whole=compaction is None,
+        losses=gathering.losses(shown),
+        strip=gathering.strip(),
+    )
+
+
+def _facts(opened: OpenedSession, leaf: int, found: Overview) -> SessionFacts:
+    tree, view = opened.tree, found.generations.view
+    times = [
+        time for time in (tree.columns.time[entry] for entry in view.path.indices()) if time > 0
+    ]
+    return SessionFacts(
+        title=opened.title,
+        id=opened.header.session_id,
+        format=opened.format_title,
+        project=opened.project,
+        entries=len(tree),
+        on_path=len(view),
+        turns=view.turn(len(view) - 1) if len(view) else 0,
+        leaf=tree.columns.ids[leaf] if leaf >= 0 else "",
+        begun_ms=min(times, default=0.0),
+        ended_ms=max(times, default=0.0),
+    )
+
+
+def _cost(spending: Spending) -> Known:
+    total = spending.total
+    return cost_known(total.calls + total.uncounted, total.unpriced + total.uncounted)
+
+
+def written(report: Report, form: Form) -> str:
+    """A report in one of its forms."""
+    if form == "html":
+        return html(report)
+    if form == "md":
+        return markdown(report)
+    return orjson.dumps(document(report), option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def save_report(report: Report, form: Form, path: Path) -> None:
+    """Write a report to a file, whole or not at all. An existing file keeps its permissions, a
+    new one is readable by its owner alone. Raises OSError."""
+    text = written(report, form).encode("utf-8")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, path.stat().st_mode & 0o777 if path.exists() else 0o600)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
