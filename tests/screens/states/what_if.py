@@ -22,7 +22,7 @@ async def opened(scene: Scene, window: int = 40_000) -> WhatIfWindow:
         before = view.drawing
         view.window_box.box.setValue(window)
         await live.until(lambda: view.drawing is not before, "other lines")
-    await live.idle()
+    await live.settle()
     return view
 
 
@@ -69,5 +69,12 @@ async def swept(scene: Scene) -> AsyncIterator[None]:
     view.sweep.start.click()
     await scene.live.until(lambda: view.sweep.sweep is not None, "the map")
     await scene.live.idle()
+    yield
+    view.close()
+
+
+@state("what-if-long", base="large")
+async def long(scene: Scene) -> AsyncIterator[None]:
+    view = await opened(scene, 0)
     yield
     view.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -33,6 +33,8 @@ from ui.audit.what_if.painting import (
 from ui.theme import on_theme_changed, scaled, theme
 
 EMPTY = Drawing((), (), ())
+AT_ONCE = 2_000
+"""Points of all lines up to which they are painted in one go."""
 
 
 class Chart(QWidget):
@@ -51,6 +53,8 @@ class Chart(QWidget):
         self._at = 0
         self._hover = -1
         self._layer: QPixmap | None = None
+        self._left: list[Line] = []
+        """The lines that the layer does not hold yet."""
         self.words = ""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -133,32 +137,56 @@ class Chart(QWidget):
     def paintEvent(self, event: QPaintEvent, /) -> None:
         painter = QPainter(self)
         if self._layer is None:
-            self._layer = self._painted()
+            self._begin()
+        assert self._layer is not None
         painter.drawPixmap(0, 0, self._layer)
         if self._drawing.entries and self.shown:
             self._paint_cursor(painter)
 
-    def _painted(self) -> QPixmap:
-        """Everything but the cursor."""
+    def _begin(self) -> None:
+        """Begin everything but the cursor anew: the scale at once, the lines after it."""
         ratio = self.devicePixelRatioF()
         layer = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
         layer.setDevicePixelRatio(ratio)
         layer.fill(theme().paper)
-        chosen = self.chosen
+        self._layer, self._left, chosen = layer, [], self.chosen
         if chosen is None or not self._drawing.entries:
-            return layer
+            return
+        shown = self.shown
+        painter = self._on_layer(layer)
+        paint_scale(painter, self._drawing, self.scale())
+        paint_limits(painter, shown, chosen, self.scale())
+        painter.end()
+        self._left = sorted(shown, key=lambda line: (not line.is_recorded, line is chosen))
+        if sum(len(line.xs) for line in shown) <= AT_ONCE:
+            while self._left:
+                self._paint_next(layer)
+            return
+        QTimer.singleShot(0, self, lambda: self._go_on(layer))
+
+    def _on_layer(self, layer: QPixmap) -> QPainter:
         painter = QPainter(layer)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        scale, shown = self.scale(), self.shown
-        paint_scale(painter, self._drawing, scale)
-        for line in sorted(shown, key=lambda line: (not line.is_recorded, line is chosen)):
-            paint_line(painter, line, scale, strong=line is chosen)
-        paint_limits(painter, shown, chosen, scale)
-        for line in sorted(shown, key=lambda line: line is chosen):
-            for sign in line.signs:
-                paint_sign(painter, sign.kind, place_of(sign, scale), line.stroke.colour)
+        return painter
+
+    def _go_on(self, layer: QPixmap) -> None:
+        """One line after the other: a long one takes ten ms, and the window answers in between."""
+        if layer is not self._layer or not self._left:
+            return
+        self._paint_next(layer)
+        self.update()
+        QTimer.singleShot(0, self, lambda: self._go_on(layer))
+
+    def _paint_next(self, layer: QPixmap) -> None:
+        """The next line; after the last one the signs, which no line may cover."""
+        painter, scale, chosen = self._on_layer(layer), self.scale(), self.chosen
+        line = self._left.pop(0)
+        paint_line(painter, line, scale, strong=line is chosen)
+        if not self._left:
+            for each in sorted(self.shown, key=lambda one: one is chosen):
+                for sign in each.signs:
+                    paint_sign(painter, sign.kind, place_of(sign, scale), each.stroke.colour)
         painter.end()
-        return layer
 
     def _paint_cursor(self, painter: QPainter) -> None:
         now, scale = theme(), self.scale()

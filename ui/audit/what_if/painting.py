@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from ui.audit.what_if.lines import Drawing, Line, Sign, SignKind
@@ -13,6 +14,10 @@ from ui.widgets.figures import round_short
 
 SIGN = 5.0
 """Half a sign's width, in pixels at a text scale of 100 %."""
+
+
+_DENSE = 1.5
+"""Points for each pixel of the width from which a line is thinned further."""
 
 
 class Scale:
@@ -146,32 +151,44 @@ def paint_line(painter: QPainter, line: Line, scale: Scale, *, strong: bool) -> 
     points = thinned(line, scale)
     painter.setPen(line.stroke.pen(strong=strong))
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawPolyline(points)
+    if not is_dense(line, scale):
+        painter.drawPolyline(QPolygonF(points))
+        return
+    # As one shape it is a tangle that takes five times as long to fill.
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    painter.drawLines([QLineF(one, other) for one, other in pairwise(points)])
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
 
-def thinned(line: Line, scale: Scale) -> QPolygonF:
-    """The line's points, at most four for each column of pixels: where it comes in, its lowest and
-    highest, and where it goes out."""
-    points = QPolygonF()
-    column = -1
-    found: list[float] = []
+def is_dense(line: Line, scale: Scale) -> bool:
+    """Whether it has more points than there is room for."""
+    return len(line.xs) > _DENSE * scale.frame.width()
+
+
+def thinned(line: Line, scale: Scale) -> list[QPointF]:
+    """The line's points, few for each column of pixels: where it comes in, its lowest and highest,
+    and where it goes out. Where points are many, columns are two pixels wide and have two."""
+    points: list[QPointF] = []
+    dense = is_dense(line, scale)
+    step, column = 2 if dense else 1, -1
+    found: list[int] = []
 
     def put() -> None:
-        if found:
-            low, high = min(found), max(found)
-            heights = [found[0]]
-            if len(found) > 1:
-                heights += [low, high] if found[-1] >= found[0] else [high, low]
-                heights.append(found[-1])
-            for y in heights:
-                points.append(QPointF(column, y))
+        if not found:
+            return
+        ends = found[-1] >= found[0]
+        heights = sorted({min(found), max(found)}, reverse=not ends)
+        if not dense and len(found) > 1:
+            heights = [found[0], *heights, found[-1]]
+        points.extend(QPointF(column, scale.y(tokens)) for tokens in heights)
 
+    left, across = scale.frame.left(), scale.frame.width() / scale.positions
     for position, tokens in zip(line.xs, line.ys, strict=True):
-        x = int(scale.x(position))
+        x = int(left + position * across) // step * step
         if x != column:
             put()
             column, found = x, []
-        found.append(scale.y(tokens))
+        found.append(tokens)
     put()
     return points
 
