@@ -11,7 +11,7 @@ from typing import get_args
 
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.findings import STATED_WRONGLY, Fate
-from explorer.audit.loss import Gravity, Loss, LossKind
+from explorer.audit.loss import Gravity
 from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.html import cost_words, verdict_words
 from explorer.audit.report.model import refs_words
@@ -158,16 +158,13 @@ def _tell_compactions(report: Report) -> None:
 
 
 def _tell_losses(report: Report) -> None:
-    kinds: dict[LossKind, list[Loss]] = {}
-    for one in report.losses:
-        kinds.setdefault(one.loss.kind, []).append(one.loss)
     rows = []
-    for these in kinds.values():
-        first = these[0]
-        known = ", ".join(dict.fromkeys(loss.provenance.value for loss in these))
+    for these in report.loss_kinds:
+        first = these[0].loss
+        known = ", ".join(dict.fromkeys(one.loss.provenance.value for one in these))
         rows.append([
             first.kind.value, GRAVITY_TITLES[first.gravity], len(these), known,
-            f"{first.title} at {refs_words([loss.at for loss in these])}",
+            f"{first.title} at {refs_words([one.loss.at for one in these])}",
         ])  # fmt: skip
     if rows:
         print_table(["loss", "gravity", "times", "known", "what and where"], rows, right=(2,))

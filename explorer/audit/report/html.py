@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from explorer.audit.report import charts
 from explorer.audit.report.html_compaction import compaction, losses
 from explorer.audit.report.markup import Markup, Rows, head, join, number, table, tag
-from explorer.audit.report.model import Report, moment
+from explorer.audit.report.model import CompactionPart, Report, moment
 from explorer.audit.report.style import style, textures
-from explorer.audit.words import PROVENANCE_MEANINGS, UPPER_BOUND, counted, percent
+from explorer.audit.words import GRAVITY_TITLES, PROVENANCE_MEANINGS, UPPER_BOUND, counted, percent
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -127,6 +127,11 @@ def _overview(report: Report) -> Markup:
     )
 
 
+def share_words(part: CompactionPart) -> str:
+    """The share that survives a compaction; a dash where nothing could be lost."""
+    return percent(part.fidelity.survival) if part.things else "–"
+
+
 def _generations(report: Report) -> Markup:
     if not report.compactions:
         return Markup("")
@@ -134,7 +139,7 @@ def _generations(report: Report) -> Markup:
         [
             head(f"#{part.entry.index}"), moment(part.time_ms), number(part.counted_before),
             number(part.counted_after), number(part.things), number(part.survived),
-            tag("span", percent(part.fidelity.survival) if part.things else "–"),
+            number(share_words(part)),
             number(part.grave), number(len(part.losses)),
         ]
         for part in report.compactions
@@ -142,10 +147,10 @@ def _generations(report: Report) -> Markup:
     heads = ("Compaction", "Time", "Tokens before", "Tokens after", "Things summarized",
              "Still seen", "Share", "Findings", "Losses")  # fmt: skip
     drawn = (
-        tag("figure", charts.generations(report.compactions),
+        tag("figure", charts.generations([part for part in report.compactions if part.things]),
             tag("figcaption", "The share of what was summarized that the model still sees, "
-                "compaction by compaction."))
-        if len(report.compactions) > 1
+                "compaction by compaction; those that summarized nothing of the kind left out."))
+        if sum(1 for part in report.compactions if part.things) > 1
         else Markup("")
     )  # fmt: skip
     return join([tag("h3", "Survival per generation"), drawn,
@@ -180,6 +185,26 @@ def _moment_words(name: str) -> str:
     return "Before the first" if name == "before" else f"After {name}"
 
 
+_LOSS_HEADS = ("What", "Gravity", "Times", "Tokens", "Where", "Known")
+
+
+def _loss_rows(report: Report) -> Rows:
+    told = {part.entry.index for part in report.compactions}
+    rows: Rows = []
+    for these in report.loss_kinds:
+        first = these[0].loss
+        places = [
+            tag("a", f"#{at}", href=f"#c{at}") if at in told else Markup(f"#{at}")
+            for at in dict.fromkeys(one.loss.at for one in these)
+        ]
+        known = ", ".join(dict.fromkeys(one.loss.provenance.value for one in these))
+        rows.append([
+            head(first.title), GRAVITY_TITLES[first.gravity], number(len(these)),
+            number(sum(one.loss.tokens for one in these)), join(places, ", "), known,
+        ])  # fmt: skip
+    return rows
+
+
 def _parts(report: Report) -> Sequence[Markup]:
     parts = []
     if report.losses:
@@ -187,9 +212,8 @@ def _parts(report: Report) -> Sequence[Markup]:
             tag(
                 "section",
                 tag("h2", "Losses", id="losses"),
-                tag("p", "What went missing on the way, the gravest first, with the rule or the "
-                    "fault that did it.", class_="dim"),
-                losses(report.losses),
+                table("Kinds of losses, the gravest first", _LOSS_HEADS, _loss_rows(report)),
+                losses(report.elsewhere),
                 aria_labelledby="losses",
             )
         )  # fmt: skip

@@ -45,7 +45,7 @@ def compaction(part: CompactionPart) -> Markup:
     return tag(
         "section",
         tag("h2", f"Compaction #{part.entry.index}", id=name),
-        tag("p", ", ".join(word for word in (f"{part.number}. of the path", part.entry.id,
+        tag("p", ", ".join(word for word in (f"Number {part.number} on the path", part.entry.id,
                                              moment(part.time_ms)) if word), class_="dim"),
         _figures(part),
         _kinds(part),
@@ -97,7 +97,8 @@ def _kinds(part: CompactionPart) -> Markup:
         wrong = sum(row.counts.get(fate, 0) for fate in STATED_WRONGLY)
         rows.append([
             head(KIND_TITLES[row.kind]), charts.bar(row.counts),
-            percent(row.rate) if row.total else "–", number(row.survived), number(row.total),
+            number(percent(row.rate) if row.total else "–"), number(row.survived),
+            number(row.total),
             number(row.counts.get(Fate.LOST, 0)), number(wrong),
         ])  # fmt: skip
     heads = ("Kind", "What became of them", "Survives", "Still seen", "Summarized", "Lost",
@@ -131,7 +132,8 @@ def _findings(part: CompactionPart) -> Markup:
 
 
 def _group(group: FindingGroup) -> Markup:
-    why = tag("p", group.why, class_="why") if group.why else Markup("")
+    words = f"{group.why} {group.note}".strip()
+    why = tag("p", words, class_="why") if words else Markup("")
     listed = group.rest[:MOST_LISTED]
     more = ""
     if len(group.rest) > len(listed):
@@ -151,7 +153,7 @@ def _group(group: FindingGroup) -> Markup:
     )  # fmt: skip
     return join([
         tag("h4", f"{group.title} ({group.total:,})"), why,
-        tag("ul", *(_quoted(one) for one in group.quoted), class_="found"), rest,
+        tag("ul", *(_quoted(one, group.note) for one in group.quoted), class_="found"), rest,
     ])  # fmt: skip
 
 
@@ -159,7 +161,7 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-def _quoted(one: Quoted) -> Markup:
+def _quoted(one: Quoted, told_of_all: str) -> Markup:
     finding, atom = one.finding, one.finding.atom
     parts = [
         tag("p", _fate(finding), f" {ONE_KIND[atom.kind]} ", tag("code", _short(atom.text)),
@@ -167,11 +169,11 @@ def _quoted(one: Quoted) -> Markup:
     ]  # fmt: skip
     if finding.source is not None:
         parts.append(tag("p", "Its source says: ", tag("code", _short(finding.source.text))))
-    if one.said is not None:
+    if one.said is not None and one.says_more:
         parts.append(_quote(one.said))
     if one.told is not None:
         parts += [tag("p", "The summary says:", class_="why"), _quote(one.told)]
-    if finding.note:
+    if finding.note and finding.note != told_of_all:
         parts.append(tag("p", finding.note, class_="why"))
     return tag("li", *parts)
 

@@ -85,7 +85,7 @@ def markdown(report: Report) -> str:
     if report.strip:
         lines += ["## Entries of the path at each moment", "", *_strip(report), ""]
     if report.losses:
-        lines += ["## Losses", "", *_losses(report.losses), ""]
+        lines += ["## Losses", "", *_loss_kinds(report), "", *_losses(report.elsewhere), ""]
     for part in report.compactions:
         lines += _compaction(part)
     marks = " ".join(f"*{name}*: {words}" for name, words in PROVENANCE_MEANINGS.items())
@@ -129,7 +129,7 @@ def _compaction(part: CompactionPart) -> list[str]:
     recorded = f"{part.recorded_before:,}" if part.recorded_before else "not told"
     lines = [
         f"## Compaction #{part.entry.index}", "",
-        f"{part.number}. of the path, {code(part.entry.id)}, {moment(part.time_ms)}", "",
+        f"Number {part.number} on the path, {code(part.entry.id)}, {moment(part.time_ms)}", "",
         f"- Survives, at most: {percent(told.survival) if part.things else '–'}, "
         f"{part.survived:,} of {part.things:,} things",
         f"- Context: {part.counted_before:,} → {part.counted_after:,} tokens, counted here; "
@@ -166,10 +166,10 @@ def _kinds(part: CompactionPart) -> list[str]:
 
 def _group(group: FindingGroup) -> list[str]:
     lines = [f"#### {group.title} ({group.total:,})", ""]
-    if group.why:
-        lines += [plain(group.why), ""]
+    if words := f"{group.why} {group.note}".strip():
+        lines += [plain(words), ""]
     for one in group.quoted:
-        lines += _quoted(one)
+        lines += _quoted(one, group.note)
     if group.rest:
         names = ", ".join(code(one.atom.text) for one in group.rest[:40])
         more = f" and {len(group.rest) - 40:,} more" if len(group.rest) > 40 else ""
@@ -177,23 +177,36 @@ def _group(group: FindingGroup) -> list[str]:
     return [*lines, ""]
 
 
-def _quoted(one: Quoted) -> list[str]:
+def _quoted(one: Quoted, told_of_all: str) -> list[str]:
     finding, atom = one.finding, one.finding.atom
     said = f", entries {refs_words(atom.sources)}" if atom.sources else ", no source"
     lines = [f"- **{FATE_TITLES[finding.fate]}** {ONE_KIND[atom.kind]} {code(atom.text)}{said}"]
     if finding.source is not None:
         lines.append(f"  - its source says {code(finding.source.text)}")
-    if one.said is not None and one.source is not None:
+    if one.said is not None and one.says_more and one.source is not None:
         lines.append(f"  - #{one.source.index}, {one.source.kind}: {code(_whole(one.said))}")
     if one.told is not None:
         lines.append(f"  - the summary: {code(_whole(one.told))}")
-    if finding.note:
+    if finding.note and finding.note != told_of_all:
         lines.append(f"  - {plain(finding.note)}")
     return lines
 
 
 def _whole(found: Excerpt) -> str:
     return "".join(found)
+
+
+def _loss_kinds(report: Report) -> list[str]:
+    rows = []
+    for these in report.loss_kinds:
+        first = these[0].loss
+        known = ", ".join(dict.fromkeys(one.loss.provenance.value for one in these))
+        rows.append((
+            first.title, GRAVITY_TITLES[first.gravity], f"{len(these):,}",
+            f"{sum(one.loss.tokens for one in these):,}",
+            refs_words([one.loss.at for one in these], len(these)), known,
+        ))  # fmt: skip
+    return _table(("What", "Gravity", "Times", "Tokens", "Where", "Known"), rows, (2, 3))
 
 
 def _losses(parts: Sequence[LossPart]) -> list[str]:

@@ -67,13 +67,16 @@ def table(
     caption: str, heads: Sequence[str], rows: Iterable[Sequence[str | Cell]], *, class_: str = ""
 ) -> Markup:
     """A table with a caption and headed columns. Numbers and heads of rows are ``Cell``."""
-    body = [tag("tr", *(_cell(cell) for cell in row)) for row in rows]
+    cells = [list(row) for row in rows]
+    body = [tag("tr", *(_cell(cell) for cell in row)) for row in cells]
+    first = cells[0] if cells else ()
+    numbers = {at for at, cell in enumerate(first) if isinstance(cell, Cell) and cell.is_number}
     return tag(
         "div",
         tag(
             "table",
             tag("caption", caption),
-            tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads))),
+            tag("thead", tag("tr", *(_head(head, at in numbers) for at, head in enumerate(heads)))),
             tag("tbody", *body),
             class_=class_ or None,
         ),
@@ -84,6 +87,10 @@ def table(
     )
 
 
+def _head(title: str, is_number: bool) -> Markup:
+    return tag("th", title, scope="col", class_="number" if is_number else None)
+
+
 def _cell(cell: str | Cell) -> Markup:
     if not isinstance(cell, Cell):
         return tag("td", cell)
@@ -92,9 +99,9 @@ def _cell(cell: str | Cell) -> Markup:
     return tag("td", cell.text, class_="number" if cell.is_number else None)
 
 
-def number(value: int) -> Cell:
-    """A cell with a number."""
-    return Cell(f"{value:,}", is_number=True)
+def number(value: int | str) -> Cell:
+    """A cell with a number, or with a share in words."""
+    return Cell(value if isinstance(value, str) else f"{value:,}", is_number=True)
 
 
 def head(value: str) -> Cell:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from explorer.audit.excerpt import Excerpt
 from explorer.audit.findings import Fidelity, Finding
 from explorer.audit.ledger import LedgerVerdict
-from explorer.audit.loss import Loss
+from explorer.audit.loss import Loss, LossKind
 from explorer.audit.provenance import Known
 from explorer.session.spending import Spending
 
@@ -66,6 +66,11 @@ class Quoted:
     told: Excerpt | None
     """In the summary."""
 
+    @property
+    def says_more(self) -> bool:
+        """Whether the source says anything around it."""
+        return self.said is not None and bool((self.said.before + self.said.after).strip())
+
 
 @dataclass(frozen=True, slots=True)
 class FindingGroup:
@@ -81,6 +86,12 @@ class FindingGroup:
     @property
     def total(self) -> int:
         return len(self.quoted) + len(self.rest)
+
+    @property
+    def note(self) -> str:
+        """The note that all of them have; empty where they differ."""
+        notes = {*(one.finding.note for one in self.quoted), *(one.note for one in self.rest)}
+        return notes.pop() if len(notes) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +219,20 @@ class Report:
     """Of the path, or of the one compaction; the gravest first."""
     strip: tuple[StripLane, ...]
     """Before the first compaction, then after each; empty without any."""
+
+    @property
+    def elsewhere(self) -> tuple[LossPart, ...]:
+        """The losses that happened at none of the compactions of this report."""
+        told = {part.entry.index for part in self.compactions}
+        return tuple(one for one in self.losses if one.loss.at not in told)
+
+    @property
+    def loss_kinds(self) -> tuple[tuple[LossPart, ...], ...]:
+        """The losses by kind, the gravest kinds first."""
+        kinds: dict[LossKind, list[LossPart]] = {}
+        for one in self.losses:
+            kinds.setdefault(one.loss.kind, []).append(one)
+        return tuple(tuple(these) for these in kinds.values())
 
     @property
     def worst(self) -> CompactionPart | None:

@@ -51,13 +51,13 @@ table{border-collapse:collapse;width:100%;font-size:.875rem}
 caption{text-align:left;padding:0 0 4px}
 th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-top:1px solid var(--line);
 font-weight:normal}
-thead th{border-top:0;color:var(--dim);font-size:.8rem}
+thead th{border-top:0;color:var(--dim);font-size:.8rem;vertical-align:bottom}
 .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td:has(.bar){width:34%;min-width:9rem}
 .bar{display:block;width:100%;height:14px}
 svg text{fill:var(--dim);font:11px system-ui,sans-serif}
 figure{margin:16px 0}
-figure svg{display:block;width:100%;height:auto}
+figure>svg{display:block;width:100%;height:auto}
 figcaption{margin-top:4px}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:4px 16px;margin:8px 0;padding:0;
 font-size:.8rem;color:var(--dim)}
