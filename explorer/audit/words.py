@@ -56,6 +56,8 @@ LEDGER_TITLES = {
     LedgerVerdict.PRUNED: "pruned",
     LedgerVerdict.NEVER_SENT: "never sent",
     LedgerVerdict.LOST: "lost",
+    LedgerVerdict.PINNED: "pinned",
+    LedgerVerdict.OMITTED: "omitted",
 }
 LEDGER_MEANINGS = {
     LedgerVerdict.VERBATIM: "The model is sent it as it is.",
@@ -65,6 +67,8 @@ LEDGER_MEANINGS = {
     LedgerVerdict.PRUNED: "A note stands for it.",
     LedgerVerdict.NEVER_SENT: "It is not for a model.",
     LedgerVerdict.LOST: "It is neither kept nor summarized.",
+    LedgerVerdict.PINNED: "The model is sent it as it is, after the summary.",
+    LedgerVerdict.OMITTED: "The model is not sent it.",
 }
 GRAVITY_TITLES = {Gravity.LOST: "lost", Gravity.RISK: "at risk", Gravity.WASTE: "wasted"}
 PROVENANCE_MEANINGS = {
@@ -72,6 +76,11 @@ PROVENANCE_MEANINGS = {
     Provenance.INFERRED: "It is worked out from what is recorded.",
     Provenance.UNREADABLE: "It is neither recorded nor to be worked out.",
 }
+SHORT_BOUND = (
+    "An upper bound: where string search found 82 to 93 % of the facts, models recalled 0 to 7 % "
+    "(Lost in Compaction, 2026)."
+)
+"""For where the figure stands; ``UPPER_BOUND`` says it in full."""
 UPPER_BOUND = (
     "An upper bound: that a string survives does not say that a model will recall it. Where string "
     "search found 82 to 93 % of the facts in summaries, models asked for them recalled 0 to 7 % "
@@ -100,7 +109,8 @@ def headline(told: Fidelity) -> str:
     total = sum(row.total for row in told.kinds)
     if not total:
         return "Nothing that could be lost was summarized"
-    return f"At most {percent(told.survival)} of {counted(total, 'thing')} survives"
+    verb = "survives" if total == 1 else "survive"
+    return f"At most {percent(told.survival)} of {counted(total, 'thing')} {verb}"
 
 
 def size_words(told: Fidelity) -> str:

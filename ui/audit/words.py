@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from explorer.audit.ledger import TEXTURES, LedgerVerdict
 from explorer.audit.losses import Gravity, Repair
+from explorer.audit.words import GRAVITY_TITLES, LEDGER_MEANINGS, LEDGER_TITLES
 from explorer.compaction.verdict import Verdict
 
-VERDICTS = {
-    LedgerVerdict.VERBATIM: "word for word",
-    LedgerVerdict.IN_THIS_SUMMARY: "in this summary",
-    LedgerVerdict.IN_EARLIER_SUMMARY: "in an earlier summary",
-    LedgerVerdict.IN_BRANCH_SUMMARY: "in a branch summary",
-    LedgerVerdict.PRUNED: "pruned",
-    LedgerVerdict.NEVER_SENT: "never sent",
-    LedgerVerdict.LOST: "LOST",
-    LedgerVerdict.PINNED: "pinned",
-    LedgerVerdict.OMITTED: "omitted",
-}
+VERDICTS = LEDGER_TITLES | {LedgerVerdict.LOST: "LOST"}
 LEADS = {
     LedgerVerdict.IN_THIS_SUMMARY: "summarized  ",
     LedgerVerdict.IN_EARLIER_SUMMARY: "earlier  ",
@@ -27,18 +18,8 @@ LEADS = {
     LedgerVerdict.OMITTED: "omitted  ",
 }
 """Before the words of a row, where it is not as it was."""
-MEANINGS = {
-    LedgerVerdict.VERBATIM: "The model is sent it as it is.",
-    LedgerVerdict.IN_THIS_SUMMARY: "Only the summary in force tells of it.",
-    LedgerVerdict.IN_EARLIER_SUMMARY: "It was summarized, and that summary was summarized again.",
-    LedgerVerdict.IN_BRANCH_SUMMARY: "It is on a branch that was left; a summary tells of it.",
-    LedgerVerdict.PRUNED: "A note stands for it.",
-    LedgerVerdict.NEVER_SENT: "It is not for a model.",
-    LedgerVerdict.LOST: "It is neither kept nor summarized.",
-    LedgerVerdict.PINNED: "The model is sent it as it is, after the summary.",
-    LedgerVerdict.OMITTED: "The model is not sent it.",
-}
-GRAVITIES = {Gravity.LOST: "lost", Gravity.RISK: "at risk", Gravity.WASTE: "wasted"}
+MEANINGS = LEDGER_MEANINGS
+GRAVITIES = GRAVITY_TITLES
 GRAVITY_TEXTURES = {
     Gravity.LOST: Verdict.LOST,
     Gravity.RISK: Verdict.TURN_PREFIX,

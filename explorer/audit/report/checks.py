@@ -58,7 +58,7 @@ def failures(
         found.append(
             Failure(
                 "survival",
-                f"{percent(worst.fidelity.survival)} of {counted(worst.things, 'thing')} survives "
+                f"{percent(worst.fidelity.survival)} of {counted(worst.things, 'thing')} survive "
                 f"{worst.name}, and at least {under:g} % is asked for",
             )
         )

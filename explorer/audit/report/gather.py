@@ -41,6 +41,7 @@ MOST_RUNS = 60
 ReadEntries = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]
 Previews = Callable[[Sequence[int]], Sequence[str]]
 
+_SENT = (LedgerVerdict.VERBATIM, LedgerVerdict.PRUNED, LedgerVerdict.PINNED)
 _STATES = {State.IN_CONTEXT: "verbatim", State.TOLD: "told", State.SET_ASIDE: "aside"}
 
 
@@ -89,8 +90,7 @@ class Gathering:
             recorded_before=max(0, recorded),
             recorded_known=tokens_before_known(recorded, before),
             counted_before=before,
-            counted_after=ledger.tokens[LedgerVerdict.VERBATIM]
-            + ledger.tokens[LedgerVerdict.PRUNED],
+            counted_after=sum(ledger.tokens[verdict] for verdict in _SENT),
             told=Known(this.provenance, this.basis),
             kept_from=self.refs([view.path[this.kept_from]])[0] if kept else None,
             summary=summary,

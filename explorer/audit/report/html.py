@@ -87,10 +87,10 @@ def verdict_words(report: Report) -> str:
     elif worst is None:
         said = "Nothing that could be lost was summarized."
     else:
-        which = "" if len(report.compactions) == 1 else f" {worst.name}, the worst of them,"
+        which = worst.name if report.is_one else f"{worst.name}, the worst of them"
         said = (
             f"At most {percent(worst.fidelity.survival)} of {counted(worst.things, 'thing')} "
-            f"survives{which or ' the compaction'}.".replace(",.", ".")
+            f"{'survives' if worst.things == 1 else 'survive'} {which}."
         )
     if entries:
         is_are = "is" if len(entries) == 1 else "are"

@@ -221,6 +221,11 @@ class Report:
     """Before the first compaction, then after each; empty without any."""
 
     @property
+    def is_one(self) -> bool:
+        """Whether it is of one compaction."""
+        return len(self.compactions) == 1
+
+    @property
     def elsewhere(self) -> tuple[LossPart, ...]:
         """The losses that happened at none of the compactions of this report."""
         told = {part.entry.index for part in self.compactions}
