@@ -30,6 +30,8 @@ class Candidate:
     """What it was made with, by name, in words."""
     fidelity: Fidelity | None = None
     """None where it was not audited."""
+    kept: frozenset[int] = frozenset()
+    """The entries that the compaction keeps verbatim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +81,26 @@ class AtomRow:
 
     atom: Atom
     fates: tuple[Fate | None, ...]
-    """One per candidate; None where it was not summarized: the kept tail still says it, or it was
-    not said yet. Of what a summary states wrongly: None where another one does not."""
+    """One per candidate. None where it is not held against the others: it was summarized before,
+    or not said yet. Of what a summary states wrongly: None where another one does not."""
     findings: tuple[Finding | None, ...]
 
-    def survives(self, at: int) -> bool:
-        """Whether the model still sees it rightly with a candidate."""
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it is what a summary states wrongly, and not what was summarized."""
+        return any(fate in STATED_WRONGLY for fate in self.fates)
+
+    def survives(self, at: int) -> bool | None:
+        """Whether the model still sees it rightly with a candidate; None where that was not asked
+        of it: its compaction was made at another place."""
         fate = self.fates[at]
-        return fate is None or fate in SURVIVED
+        if fate is None:
+            return True if self.is_wrong else None
+        return fate in SURVIVED
 
     def won(self, at: int, reference: int = 0) -> bool:
         """Whether a candidate has it where the reference has not."""
-        return self.survives(at) and not self.survives(reference)
+        return self.survives(at) is True and self.survives(reference) is False
 
     def lost(self, at: int, reference: int = 0) -> bool:
         """Whether a candidate has lost it where the reference has it."""
@@ -201,7 +211,8 @@ def _row(row: Mapping[int, tuple[Section, int]], count: int, reference: int) -> 
 
 def marks(texts: Sequence[str | None], reference: int) -> list[tuple[Piece, ...] | None]:
     """Texts in pieces, marked where the reference does not say it; the reference, where nobody
-    else does. None stays None, and is nothing that others could say."""
+    else does. None stays None, and is nothing that others could say. Marks of a list and other
+    signs alone are no difference."""
     base = texts[reference]
     found: list[tuple[Piece, ...] | None] = []
     alone: list[bool] | None = None
@@ -210,13 +221,26 @@ def marks(texts: Sequence[str | None], reference: int) -> list[tuple[Piece, ...]
             found.append(None)
             continue
         mine, theirs = differing(base or "", text)
-        found.append(theirs)
+        found.append(_worded(theirs))
         if base is not None:
-            flags = [piece.differs for piece in mine for _ in piece.text]
-            alone = flags if alone is None else [a and b for a, b in zip(alone, flags, strict=True)]
+            own = [piece.differs for piece in mine for _ in piece.text]
+            alone = own if alone is None else [a and b for a, b in zip(alone, own, strict=True)]
     if base is not None:
-        found[reference] = _by_flags(base, alone if alone is not None else [True] * len(base))
+        flags = alone if alone is not None else [True] * len(base)
+        found[reference] = _worded(_by_flags(base, flags))
     return found
+
+
+def _worded(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Pieces of which only those with words in them differ."""
+    out: list[Piece] = []
+    for piece in pieces:
+        differs = piece.differs and any(letter.isalnum() for letter in piece.text)
+        if out and out[-1].differs == differs:
+            out[-1] = Piece(out[-1].text + piece.text, differs)
+        else:
+            out.append(Piece(piece.text, differs))
+    return tuple(out)
 
 
 def _by_flags(text: str, flags: Sequence[bool]) -> tuple[Piece, ...]:
@@ -247,16 +271,25 @@ def _atoms(candidates: Sequence[Candidate]) -> tuple[AtomRow, ...]:
             found = by_key.setdefault(key, [None] * len(candidates))
             if found[at] is None:
                 found[at] = finding
-    rows = [_atom_row(found) for found in by_key.values()]
-    apart = [row for row in rows if len({row.survives(at) for at in range(len(candidates))}) > 1]
+    rows = [_atom_row(found, candidates) for found in by_key.values()]
+    apart = [
+        row for row in rows if {True, False} <= {row.survives(at) for at in range(len(candidates))}
+    ]
     return tuple(sorted(apart, key=_grave))
 
 
-def _atom_row(found: Sequence[Finding | None]) -> AtomRow:
+def _atom_row(found: Sequence[Finding | None], candidates: Sequence[Candidate]) -> AtomRow:
     first = next(one for one in found if one is not None)
-    return AtomRow(
-        first.atom, tuple(None if one is None else one.fate for one in found), tuple(found)
-    )
+    is_wrong = first.fate in STATED_WRONGLY
+
+    def fate(at: int) -> Fate | None:
+        one = found[at]
+        if one is not None:
+            return one.fate
+        is_kept = not is_wrong and not candidates[at].kept.isdisjoint(first.atom.sources)
+        return Fate.KEPT if is_kept else None
+
+    return AtomRow(first.atom, tuple(fate(at) for at in range(len(found))), tuple(found))
 
 
 def _grave(row: AtomRow) -> tuple[int, int]:

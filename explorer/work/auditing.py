@@ -47,6 +47,8 @@ class Audited:
     fidelity: Fidelity
     leaf: int
     """The entry below which the compaction stands, or would."""
+    kept: frozenset[int] = frozenset()
+    """The entries that it keeps verbatim."""
 
 
 class Auditor:
@@ -88,7 +90,9 @@ class Auditor:
         if cancelled():
             raise ScanCancelled
         above = document.tree.columns.parent[entry]
-        audited = Audited(f"compaction #{entry}", entry, summary, found, above)
+        audited = Audited(
+            f"compaction #{entry}", entry, summary, found, above, frozenset(made.kept)
+        )
         self._found[entry] = audited
         return audited
 
@@ -128,7 +132,7 @@ class Auditor:
         )
         if cancelled():
             raise ScanCancelled
-        return Audited(name, -1, summary, found, prepared.leaf)
+        return Audited(name, -1, summary, found, prepared.leaf, frozenset(kept))
 
     def generations(
         self,

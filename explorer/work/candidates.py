@@ -40,6 +40,7 @@ def draft_candidate(
     settings["Model"] = draft.model
     if shown is not None and isinstance(shown.preparation, Preparation):
         settings["Keeps from"] = f"#{shown.preparation.first_kept}"
+    settings["Made at"] = f"#{draft.leaf}"
     settings["Text"] = "edited" if text != draft.summary else "as it was written"
     return Candidate(
         name,
@@ -50,6 +51,7 @@ def draft_candidate(
         draft.elapsed_ms,
         settings,
         None if audited is None else audited.fidelity,
+        frozenset() if audited is None else audited.kept,
     )
 
 
@@ -70,6 +72,7 @@ def entry_candidate(
     else:
         settings = dict.fromkeys(("Profile", "Instructions", "Model"), UNKNOWN)
         cost, elapsed = None, 0.0
+    settings["Made at"] = f"#{tree.columns.parent[entry]}"
     if not is_branch:
         first = tree.index_of(tree.columns.compactions[entry].first_kept_id)
         settings["Keeps from"] = f"#{first}" if first >= 0 else "nothing"
@@ -82,6 +85,7 @@ def entry_candidate(
         elapsed,
         settings,
         None if audited is None else audited.fidelity,
+        frozenset() if audited is None else audited.kept,
     )
 
 

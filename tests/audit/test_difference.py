@@ -86,6 +86,23 @@ def test_atoms_are_won_and_lost_the_gravest_first() -> None:
     assert found.settings_apart == (("Model", ("b", "a")),)
 
 
+def test_what_was_made_at_another_place_is_not_held_against_it() -> None:
+    """What was summarized before, or was not said yet, is neither won nor lost; what a cut keeps
+    is won."""
+    poor = Candidate("poor", POOR, fidelity=audited(POOR))
+    later = Candidate("later", GOOD, fidelity=Fidelity())
+    assert difference([poor, later]).atoms == ()
+    cut = Candidate("cut", "", fidelity=Fidelity(), kept=frozenset({0}))
+    won = difference([poor, cut]).won(1)
+    assert won and all(0 in row.atom.sources for row in won)
+    assert {row.fates[1] for row in won} == {Fate.KEPT}
+
+
+def test_marks_of_a_list_are_no_difference() -> None:
+    found = marks(["Ship it.", "- Ship it."], 0)
+    assert not any(piece.differs for pieces in found if pieces for piece in pieces)
+
+
 def test_what_was_not_audited_is_not_compared_by_its_atoms() -> None:
     good = Candidate("good", GOOD, fidelity=audited(GOOD))
     assert difference([good, Candidate("other", POOR)]).atoms == ()

@@ -88,6 +88,7 @@ async def test_another_try_costs_nothing_and_is_committed(house: House) -> None:
     live.press_button("Compare", live.window.compaction)
     window = await live.dialog(CompareDraftsWindow)
     await whole(live, window)
+    assert "alone" in window.facts.text(), "a draft is at another place than what was made before"
     assert window.trying.model.currentData() == "offline/extractive"
     assert "free" in window.trying.button.text()
     window.trying.instructions.setFocus()

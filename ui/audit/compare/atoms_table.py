@@ -18,15 +18,14 @@ from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND
 from ui.theme import bind_font, on_theme_changed, scaled, theme, ui_font
 
 Index = QModelIndex | QPersistentModelIndex
-NOT_HERE = "not summarized here"
+ELSEWHERE = "made elsewhere"
 
 
 def fate_words(row: AtomRow, at: int, reference: int) -> str:
     """How an atom fares in a candidate, with a sign of who won it."""
     fate = row.fates[at]
     if fate is None:
-        is_wrong = any(one is not None and one.source is not None for one in row.findings)
-        words = "not stated" if is_wrong else NOT_HERE
+        words = "not stated" if row.is_wrong else ELSEWHERE
     else:
         words = FATE_TITLES[fate]
     if at == reference:
@@ -82,7 +81,7 @@ class AtomsModel(QAbstractTableModel):
             return ONE_KIND[row.atom.kind] if at == -2 else " ".join(row.atom.text[:300].split())
         if role == Qt.ItemDataRole.ToolTipRole and at == -1:
             return row.atom.text[:2000]
-        if role == Qt.ItemDataRole.ForegroundRole and at >= 0 and not row.survives(at):
+        if role == Qt.ItemDataRole.ForegroundRole and at >= 0 and row.survives(at) is False:
             return QColor(theme().lost)
         return None
 

@@ -95,6 +95,7 @@ class DriftView(QWidget):
             self._sections(item, step)
             self._kinds(item, step)
             self.tree.addTopLevelItem(item)
+            item.setExpanded(len(drift.steps) == 1)
         if (first := self.tree.topLevelItem(0)) is not None:
             self.tree.setCurrentItem(first)
 

@@ -115,15 +115,17 @@ class CandidateFigures(QWidget):
                 bar.show_counts(one.fidelity.counts)
                 bar.setAccessibleName(f"{one.name}: {bar.accessibleName()}")
                 grid.addWidget(bar, 1, at)
+        apart = {name for name, _ in found.settings_apart}
+        same = {name for name, _ in found.settings if name not in apart}
         for line, (title, values) in enumerate(figures_of(found), 2):
-            differs = len(set(values) - {"reference"}) > 1
+            # A setting that is the same for all steps back.
+            differs = title not in same
             caption = Caption(title, body)
             caption.setWordWrap(True)
             grid.addWidget(caption, line, 0, Qt.AlignmentFlag.AlignTop)
             labels = []
             for at, value in enumerate(values):
                 label = self._label(value, body)
-                # What is the same for all steps back.
                 label.setEnabled(differs)
                 label.setAccessibleName(f"{title} of {found.candidates[at].name}: {value}")
                 grid.addWidget(label, line, at + 1, Qt.AlignmentFlag.AlignTop)
@@ -134,6 +136,7 @@ class CandidateFigures(QWidget):
     def _label(text: str, parent: QWidget) -> QLabel:
         label = QLabel(text.replace("/", "/\u200b"), parent)
         label.setWordWrap(True)
+        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

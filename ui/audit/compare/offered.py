@@ -49,7 +49,6 @@ def likely(document: Document, keys: Sequence[Key], first: Key | None) -> list[K
     wanted = first if first is not None and first in keys else keys[0]
     if wanted.kind == "draft":
         others = [key for key in keys if key.kind == "draft" and key != wanted]
-        others = others or [key for key in keys if key != wanted]
     else:
         kind = tree.kind(wanted.number)
         alike = [

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QScrollArea,
     QSizePolicy,
+    QStyle,
     QVBoxLayout,
     QWidget,
 )
@@ -148,7 +149,9 @@ class SectionsView(QWidget):
         told.setWordWrap(True)
         self._names = QWidget(self)
         self._name_line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._names)
-        self._name_line.setContentsMargins(S16, S4, S16, S4)
+        # As wide as the texts below, which have a scroll bar beside them.
+        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        self._name_line.setContentsMargins(S16, S4, S16 + bar, S4)
         self._name_line.setSpacing(S16)
         self._area = QScrollArea(self)
         self._area.setWidgetResizable(True)

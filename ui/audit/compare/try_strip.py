@@ -17,6 +17,9 @@ from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
 
+SHORT = 15
+"""Letters of a list box: the strip is to take one line, or two with large text."""
+
 
 class Wish(NamedTuple):
     """What is to be tried."""
@@ -45,15 +48,19 @@ class TryStrip(QWidget):
         self.is_running = False
         self.profile = Choice(self)
         self.profile.setAccessibleName("Profile of the next draft")
-        self.profile.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        short = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        self.profile.setSizeAdjustPolicy(short)
+        self.profile.setMinimumContentsLength(SHORT)
         self.profile.activated.connect(lambda _at: self.follow())
         self.model = ModelBox(self)
         self.model.setAccessibleName("Model of the next draft")
+        self.model.setSizeAdjustPolicy(short)
+        self.model.setMinimumContentsLength(SHORT)
         self.model.currentIndexChanged.connect(lambda _at: self.follow())
         self.instructions = QLineEdit(self)
         self.instructions.setAccessibleName("Instructions of the next draft")
         self.instructions.setPlaceholderText("Other instructions: what must not be lost")
-        self.instructions.setMinimumWidth(scaled(240))
+        self.instructions.setMinimumWidth(scaled(220))
         self.instructions.returnPressed.connect(self._press)
         self.button = QPushButton(self)
         self.button.setAutoDefault(False)

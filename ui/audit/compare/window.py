@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -31,8 +31,8 @@ from ui.theme import S4, S8, S12, S16, bind_font, scaled, set_tone, ui_font
 from ui.widgets.choice import Choice
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
-from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
+from ui.widgets.panels import row
 
 MOST = 4
 """Summaries that stand side by side at most."""
@@ -77,7 +77,8 @@ class CompareDraftsWindow(QDialog):
         set_tone(self.facts, "dim")
         self.list = QListWidget(self)
         self.list.setAccessibleName(f"Summaries; check two to {MOST}")
-        self.list.setMaximumHeight(scaled(92))
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemChanged.connect(lambda _item: self._ask())
         self.reference = Choice(self)
         self.reference.setAccessibleName("Reference that the others are held against")
@@ -130,11 +131,9 @@ class CompareDraftsWindow(QDialog):
         head.setSpacing(S4)
         for part in (self.title, self.facts, self.list):
             head.addWidget(part)
-        line = FlowLayout(across=S8, down=S4)
-        label = QLabel("Held against", self)
-        line.addWidget(label)
-        for chosen in (self.reference, self.branches, self.progress, self.stop):
-            line.addWidget(chosen)
+        label = QLabel("&Held against", self)
+        label.setBuddy(self.reference)
+        line = row(label, self.reference, self.branches, self.progress, self.stop, 1)
         head.addLayout(line)
         self.taken = Choice(self)
         self.taken.setAccessibleName("Draft to commit")
@@ -272,6 +271,7 @@ class CompareDraftsWindow(QDialog):
         for key, can in zip(found.keys, found.committable, strict=True):
             if can:
                 self.taken.addItem(self._subjects[key].name, key.code)
+        self.taken.setCurrentIndex(self.taken.count() - 1)
         self.taken.setVisible(self.taken.count() > 1)
         self.commit.setEnabled(self.taken.count() > 0)
         only = self.taken.currentText() if self.taken.count() == 1 else ""
@@ -292,7 +292,15 @@ class CompareDraftsWindow(QDialog):
             if at != shown.reference and shown.candidates[at].fidelity is not None:
                 won, lost = len(shown.won(at)), len(shown.lost(at))
                 words.append(f"{name}: {won:,} won, {lost:,} lost")
+        places = {one.settings.get("Made at") for one in shown.candidates}
+        if len(places) > 1 and any(one.fidelity is not None for one in shown.candidates):
+            words.append("made at different places: only what both summarized is held together")
         self.facts.setText(" · ".join(words))
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        """In a low window the list gives its room to the texts."""
+        super().resizeEvent(event)
+        self.list.setMaximumHeight(min(scaled(92), self.height() // 8))
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         if event.key() == Qt.Key.Key_Escape:

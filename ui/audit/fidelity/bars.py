@@ -90,6 +90,8 @@ class KindButton(QAbstractButton):
         wrong = {fate: number for fate, number in row.counts.items() if fate in STATED_WRONGLY}
         self._figure = f"{row.survived:,} of {row.total:,}" if row.total else "—"
         self._wrong = f"+ {sum(wrong.values()):,} wrong" if wrong else ""
+        self.leaves_room = False
+        """Whether room is left for what is stated wrongly, as other rows of the table need it."""
         words = f"{self.text()}: {percent(row.rate)} survives; {counts_words(row.counts)}"
         self.setAccessibleName(words)
         self.setToolTip(f"{words}. Click to see only these findings.")
@@ -108,7 +110,7 @@ class KindButton(QAbstractButton):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         title = metrics.horizontalAdvance("Constraints") + S8
         figure = metrics.horizontalAdvance("1,000 of 1,000") + S8
-        wrong = metrics.horizontalAdvance("+ 100 wrong") + S4
+        wrong = metrics.horizontalAdvance("+ 100 wrong") + S4 if self.leaves_room else 0
         middle = int(Qt.AlignmentFlag.AlignVCenter)
         painter.setPen(now.ink)
         painter.drawText(QRectF(S4, 0, title, self.height()), middle, self.text())
@@ -150,8 +152,10 @@ class KindTable(QWidget):
             button.hide()
             button.deleteLater()
         self.buttons = {}
+        any_wrong = not STATED_WRONGLY.isdisjoint(fate for row in told.kinds for fate in row.counts)
         for row in told.kinds:
             button = self.buttons[row.kind] = KindButton(row, self)
+            button.leaves_room = any_wrong
             button.toggled.connect(lambda on, kind=row.kind: self._toggled(kind, on))
             self._column.addWidget(button)
             button.show()

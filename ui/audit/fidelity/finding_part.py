@@ -101,6 +101,7 @@ class FindingPart(QWidget):
         self.why.setText(why.strip())
         self.excerpt.clear()
         self.excerpt.hide()
+        self.text.show()
         self._show_sources(finding)
         self.in_summary.setEnabled(bool(finding.places))
         for name, button in self.buttons.items():
@@ -124,6 +125,8 @@ class FindingPart(QWidget):
             f"In entry {finding.atom.last}: {found.before}{found.text}{found.after}"
         )
         self.excerpt.show()
+        # The same words twice would take the room of the list above.
+        self.text.setVisible(found.text.strip() != finding.atom.text.strip())
 
     def _show_sources(self, finding: Finding) -> None:
         while (item := self._links.takeAt(0)) is not None:

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.findings import STATED_WRONGLY, Finding
+from explorer.audit.findings import STATED_WRONGLY, Fate, Finding
 from ui.audit.fidelity.findings_model import ROW, FindingsModel, Heading
 from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND, TEXTURES
 from ui.theme import (
@@ -38,6 +38,7 @@ from ui.theme import (
     theme,
     ui_font,
 )
+from ui.widgets.figures import count
 from ui.widgets.swatch import swatch_size
 
 Index = QModelIndex | QPersistentModelIndex
@@ -126,7 +127,9 @@ class _Delegate(QStyledItemDelegate):
         told = f"{FATE_TITLES[row.fate]} · {ONE_KIND[row.atom.kind]}"
         if row.source is not None:
             told += f" · said: {_one_line(row.source.text)}"
-        elif row.note:
+        elif len(row.atom.sources) > 1:
+            told += f" · said in {count(len(row.atom.sources), 'entry', 'entries')}"
+        elif row.note and row.fate is not Fate.LOST:
             told += f" · {row.note}"
         self._two(
             painter, rect, left, right - left, _one_line(row.atom.text), told, now.ink, self.body

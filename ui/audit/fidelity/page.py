@@ -30,6 +30,7 @@ from ui.audit.fidelity.findings_view import FindingsView
 from ui.audit.fidelity.reading import SummaryReading
 from ui.audit.fidelity.words import (
     KIND_TITLES,
+    SHORT_BOUND,
     UPPER_BOUND,
     file_words,
     headline,
@@ -99,7 +100,8 @@ class FidelityPage(QWidget):
         self._bar.hide()
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(scaled(200), scaled(160))
+        """High enough for some findings and one of them in full."""
+        return QSize(scaled(200), scaled(440))
 
     def showEvent(self, event: QShowEvent, /) -> None:
         super().showEvent(event)
@@ -166,6 +168,9 @@ class FidelityPage(QWidget):
         head.setSpacing(S4)
         head.addWidget(self.headline)
         head.addWidget(self.bar)
+        self.short_bound = Caption(SHORT_BOUND, self._body)
+        self.short_bound.setWordWrap(True)
+        head.addWidget(self.short_bound)
         column.addLayout(head)
         column.addWidget(self.pages, 1)
         return self._body
