@@ -180,24 +180,24 @@ def _sentences(it: BranchAudit) -> list[str]:
         "The two branches share nothing."
     )  # fmt: skip
     said = [
-        f"{both} {count_text(len(it.left), 'entry')} were left behind, down to #{it.left_at}.",
-        f"{count_text(len(it.included), 'message')} of them, {tokens_text(it.tokens)} tokens, "
-        f"were told to the summarizer{_room(it)}.",
+        f"{both} Left behind: {count_text(len(it.left), 'entry')}, down to #{it.left_at}.",
+        f"Of these, {count_text(len(it.included), 'message')} with {tokens_text(it.tokens)} tokens "
+        f"went to the summarizer{_room(it)}.",
     ]
     if it.left_out:
         said.append(
-            f"{count_text(len(it.left_out), 'message')} did not fit, the oldest: the new branch "
-            f"knows nothing of them (#{it.left_out[0]} to #{it.left_out[-1]})."
+            f"The oldest, {count_text(len(it.left_out), 'message')} from #{it.left_out[0]} to "
+            f"#{it.left_out[-1]}, did not fit: the new branch knows nothing of them."
         )
     if it.not_told:
         said.append(
-            f"{count_text(len(it.not_told), 'message')} are left out by rule: a branch summary is "
+            f"Left out by rule: {count_text(len(it.not_told), 'message')}. A branch summary is "
             "told of calls and not of their results, nor of what failed or was hidden."
         )
     if it.failed_told:
         said.append(
-            f"{count_text(len(it.failed_told), 'message')} that failed or were hidden were told as "
-            "if they counted."
+            "Told as if it counted, although it failed or was hidden: "
+            f"{count_text(len(it.failed_told), 'message')}."
         )
     if it.is_empty:
         said.append("The summary is empty: the new branch knows nothing of what was left.")

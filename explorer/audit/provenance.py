@@ -46,6 +46,18 @@ def tokens_before_known(recorded: int, counted: int = -1) -> Known:
     )
 
 
+def context_known(source: str) -> Known:
+    """A context's size, by who counted it (``ContextSize.source``)."""
+    if source == "provider":
+        return Known(Provenance.EXACT, "Reported by the provider with the latest reply.")
+    if source.startswith("provider"):
+        newer = source.removeprefix("provider + ")
+        return Known(Provenance.INFERRED, f"The provider's figure, and here the {newer} messages.")
+    if source in ("estimate", "tokenizer"):
+        return Known(Provenance.INFERRED, f"Counted here, by the {source}: no provider told it.")
+    return Known(Provenance.UNREADABLE, "Nobody told how large the context is.")
+
+
 def weight_known(is_measured: bool) -> Known:
     """An entry's own tokens; no file tells them. ``is_measured``: by a tokenizer."""
     how = "by a tokenizer that may not be the model's" if is_measured else "as characters / 4"

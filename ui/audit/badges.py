@@ -29,11 +29,15 @@ MEANINGS = {
 class ProvenanceBadge(QWidget):
     """A sign and a word; the tip says what of, and how it is known."""
 
-    def __init__(self, parent: QWidget | None = None, of: str = "") -> None:
-        """``of``: what is told by the badge, for the tip, such as “Tokens before”."""
+    def __init__(
+        self, parent: QWidget | None = None, of: str = "", *, labelled: bool = False
+    ) -> None:
+        """``of``: what is told by the badge, for the tip, such as “Tokens before”; ``labelled``:
+        it stands before the word as well."""
         super().__init__(parent)
         self.known: Known | None = None
         self._of = of
+        self._labelled = labelled
         self._sign = QLabel(self)
         self.word = Caption(parent=self)
         line = QHBoxLayout(self)
@@ -56,7 +60,7 @@ class ProvenanceBadge(QWidget):
         word = TITLES[known.provenance]
         of = f"{self._of}: " if self._of else ""
         tip = f"{of}{word}. {known.told}"
-        self.word.setText(word)
+        self.word.setText(f"{self._of} {word}".strip() if self._labelled else word)
         self.setToolTip(tip)
         self.setAccessibleName(tip)
         self._restyle()

@@ -6,10 +6,21 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.audit.ledger import Ledger
+from explorer.audit.provenance import (
+    Provenance,
+    content_known,
+    model_known,
+    time_known,
+    usage_known,
+    weight_known,
+)
+from explorer.session.kinds import Kind
+from explorer.session.tree import SessionTree
 from ui.audit.badges import ProvenanceBadge
 from ui.audit.words import VERDICTS, sentence_case
 from ui.compaction.words import entry_links
 from ui.theme import S4, S12, S16, bind_font, small_font
+from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import ClickLabel
 from ui.widgets.panels import row
 
@@ -32,6 +43,14 @@ class VerdictLine(QWidget):
         line = row(self.words, self.badge)
         line.setStretchFactor(self.words, 1)
         column.addLayout(line)
+        self.figures = {
+            name: ProvenanceBadge(self, name, labelled=True)
+            for name in ("tokens", "context", "model", "time", "content")
+        }
+        flow = FlowLayout(across=S12, down=0)
+        for badge in self.figures.values():
+            flow.addWidget(badge)
+        column.addLayout(flow)
         self.hide()
 
     def show_verdict(self, ledger: Ledger | None, entry: int) -> None:
@@ -46,6 +65,22 @@ class VerdictLine(QWidget):
             f"<b>{head}.</b> {entry_links(rule)} {link}", f"{head}. {rule} See it in the ledger."
         )
         self.badge.set_known(ledger.known(at))
+
+    def show_figures(self, tree: SessionTree, entry: int, is_measured: bool) -> None:
+        """How the figures of an entry's header are known. Those that are as recorded as anything
+        in the file go without a badge."""
+        columns = tree.columns
+        is_reply = columns.kind[entry] == Kind.ASSISTANT
+        content, time = content_known(tree, entry), time_known(columns.time[entry])
+        known = {
+            "tokens": weight_known(is_measured),
+            "context": usage_known(columns.usage[entry]) if is_reply else None,
+            "model": model_known(tree, entry) if is_reply else None,
+            "time": None if time.provenance is Provenance.EXACT else time,
+            "content": None if content.provenance is Provenance.EXACT else content,
+        }
+        for name, badge in self.figures.items():
+            badge.set_known(known[name])
 
     def _follow(self, link: str) -> None:
         if link == "ledger:":

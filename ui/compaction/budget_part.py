@@ -5,14 +5,17 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from explorer.audit.provenance import context_known, weight_known
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.threshold import limit_of
+from ui.audit.badges import ProvenanceBadge
 from ui.compaction.words import beyond_words, provider_words
 from ui.theme import S4, S12, S16, bind_font, set_tone, small_font
 from ui.widgets.budget_bar import BudgetBar
 from ui.widgets.figures import full, round_short, short
 from ui.widgets.labels import Caption
+from ui.widgets.panels import row
 from ui.widgets.swatch import Legend, Share, beyond_share
 
 SHARES = (
@@ -53,6 +56,8 @@ class BudgetPart(QWidget):
         self.bar = BudgetBar(self)
         self.legend = Legend(self)
         self.legend.filter_changed.connect(self.filter_changed)
+        self.badge = ProvenanceBadge(self, "Context")
+        self.told = ProvenanceBadge(self, "The provider's count")
         self.provider = Caption(parent=self)
         self.provider.setWordWrap(True)
         self.smaller = Caption(parent=self)
@@ -62,8 +67,15 @@ class BudgetPart(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(S16, S12, S16, S12)
         column.setSpacing(S4)
-        for part in (self.heading, self.bar, self.legend, self.provider, self.smaller):
+        line = row(self.heading, self.badge)
+        line.setStretchFactor(self.heading, 1)
+        column.addLayout(line)
+        for part in (self.bar, self.legend):
             column.addWidget(part)
+        line = row(self.provider, self.told)
+        line.setStretchFactor(self.provider, 1)
+        column.addLayout(line)
+        column.addWidget(self.smaller)
 
     def show_partition(
         self, shown: Partition, profile: Profile, settings: Settings, at_leaf: bool
@@ -87,10 +99,14 @@ class BudgetPart(QWidget):
             shares.insert(0, inside[0])
         self.bar.set_budget(inside, window, reserve)
         self.legend.set_shares(shares)
+        counted = weight_known(shown.counted_by == "tokenizer")
+        whole = context_known(shown.preparation.tokens_source)
+        self.badge.set_known(counted, "Entries in the context")
         words = provider_words(shown)
         self.provider.setText(words)
         self.provider.setToolTip(beyond_words(shown))
         self.provider.setVisible(bool(words))
+        self.told.set_known(whole if words else None)
 
     def set_model_window(self, window: int) -> None:
         """The window of the model that answers, in tokens; 0 where it is not known."""

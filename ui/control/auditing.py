@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -10,7 +11,7 @@ from explorer.audit.losses import Loss, Repair, lost_line
 from explorer.audit.overview import Overview, overview, rules_of_format
 from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.session.kinds import Kind
-from explorer.work.changes import Change, CountsChanged, EntriesAppended, LeafMoved
+from explorer.work.changes import Change, CompactionEnded, CountsChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
 from explorer.work.recorded_inputs import recorded_inputs
 from ui.audit.tab import BRANCHES, LEDGER, NOW, AuditTab
@@ -36,6 +37,9 @@ class AuditControl(QObject):
         self._moment = NOW
         self._leaf = -1
         self._found: Overview | None = None
+        self._working = False
+        self._to_tell = -1
+        """A compaction that ended just now, or -1."""
         self._audited: Document | None = None
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -76,6 +80,11 @@ class AuditControl(QObject):
         """The end of the path that is audited, or -1."""
         return self._leaf
 
+    @property
+    def busy(self) -> bool:
+        """Whether an audit is under way, or will be in a moment."""
+        return self._rest.isActive() or self._working
+
     # what is looked at ---------------------------------------------------------------------------
 
     def _document_changed(self) -> None:
@@ -85,6 +94,7 @@ class AuditControl(QObject):
         self._audited = document
         self._found, self._moment, self._rules = None, NOW, ""
         self._loader.forget()
+        self._working = False
         self._desk.window.entry.verdict.show_verdict(None, -1)
         self._tab.clear()
         if document is not None:
@@ -95,9 +105,12 @@ class AuditControl(QObject):
 
     def _changed(self, change: Change) -> None:
         document = self._desk.document
-        watched = EntriesAppended | LeafMoved | CountsChanged
-        if document is not None and isinstance(change, watched) and change.key == document.key:
-            self._rest.start()
+        watched = EntriesAppended | LeafMoved | CountsChanged | CompactionEnded
+        if document is None or not isinstance(change, watched) or change.key != document.key:
+            return
+        if isinstance(change, CompactionEnded):
+            self._to_tell = change.entry
+        self._rest.start()
 
     def _selected(self, entry: int) -> None:
         document = self._desk.document
@@ -125,7 +138,12 @@ class AuditControl(QObject):
         ledger = None
         if found is not None:
             ledger = found.now
-        self._desk.window.entry.verdict.show_verdict(ledger, entry)
+        line, document = self._desk.window.entry.verdict, self._desk.document
+        line.show_verdict(ledger, entry)
+        if document is not None and 0 <= entry < len(document.tree):
+            weights = document.weights
+            is_measured = weights is not None and entry < len(weights) and weights[entry] >= 0
+            line.show_figures(document.tree, entry, is_measured)
 
     @staticmethod
     def _path_leaf(document: Document, entry: int) -> int:
@@ -189,17 +207,30 @@ class AuditControl(QObject):
             )
             return document, found
 
+        self._working = True
         self._loader.load(work)
 
     def _loaded(self, result: tuple[Document, Overview]) -> None:
+        self._working = False
         document, found = result
         if document is not self._desk.document:
             return
         self._found = found
         self._tab.show_overview(found, document.previews)
+        self._tell_lost(found)
         self._show_selected()
 
+    def _tell_lost(self, found: Overview) -> None:
+        """What tells of a compaction that came by itself says in a line what it lost."""
+        entry, self._to_tell = self._to_tell, -1
+        strip = self._desk.window.compaction.notice
+        line = lost_line(found.losses, entry) if entry >= 0 else ""
+        if line and strip.notice is not None:
+            told = f"{strip.notice.todo} {line} The tab Audit tells more.".strip()
+            strip.show_notice(replace(strip.notice, todo=told))
+
     def _failed(self, message: str) -> None:
+        self._working = False
         self._desk.notice(
             "error", "The audit of this session could not be done.",
             "The session itself is as it was.", "Select another entry to try again.",
@@ -211,7 +242,3 @@ class AuditControl(QObject):
     def _repair(self, loss: Loss, repair: Repair) -> None:
         if (do := self.repairs.get(repair)) is not None:
             do(loss)
-
-    def lost_at(self, compaction: int) -> str:
-        """What a compaction lost, in a line; empty for nothing, or where it is not known yet."""
-        return lost_line(self._found.losses, compaction) if self._found is not None else ""

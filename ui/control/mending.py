@@ -46,18 +46,34 @@ class MendControl(QObject):
         """Preview the compaction where it was made, cut so that what was lost is kept."""
         if not self._preview(loss):
             return
-        panel, shown = self._desk.window.compaction, self._desk.window.compaction.partition
+        shown = self._desk.window.compaction.partition
         first = loss.entries[0] if loss.entries else -1
         position = shown.path.position(first) if shown is not None and first >= 0 else -1
         if shown is None or position < 0:
-            self._desk.say("Drag the cut on the map, or choose what to keep on the left.")
+            self._desk.say("Drag the cut on the map to another place.")
             return
-        valid = [at for at in shown.valid_cuts if at <= position]
-        if valid:
-            panel.set_cut(valid[-1])
-            self._desk.say(f"The cut is before #{shown.path[valid[-1]]}: what was lost is kept.")
+        above = [at for at in shown.valid_cuts if at <= position]
+        if above and self._set_cut(above[-1]):
+            self._desk.say(f"The cut is before #{shown.path[above[-1]]}: what was lost is kept.")
+        elif self._set_cut(self._recorded_cut(loss)):
+            self._desk.say(f"The cut is where it was: this summary would tell of #{first}.")
         else:
-            self._desk.say(f"No valid cut keeps #{first} here: it was summarized before.")
+            self._desk.say(f"No cut here keeps #{first}. Pin it, or drag the cut on the map.")
+
+    def _set_cut(self, position: int) -> bool:
+        """Cut at a position; whether that can be compacted."""
+        panel = self._desk.window.compaction
+        if position >= 0:
+            panel.set_cut(position)
+        return position >= 0 and panel.cut == position
+
+    def _recorded_cut(self, loss: Loss) -> int:
+        """The position from which the compaction kept, on the path that is previewed; or -1."""
+        document, shown = self._desk.document, self._desk.window.compaction.partition
+        facts = document.tree.columns.compactions.get(loss.at) if document is not None else None
+        if document is None or shown is None or facts is None:
+            return -1
+        return shown.path.position(document.tree.index_of(facts.first_kept_id))
 
     def pin(self, loss: Loss) -> None:
         """Keep what was lost word for word from here on."""

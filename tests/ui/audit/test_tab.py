@@ -1,0 +1,159 @@
+"""The Audit tab alone: pages, badges, empty states, large rows, looks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel
+
+from explorer.audit.ledger import TEXTURES, LedgerVerdict
+from explorer.audit.overview import Overview, overview
+from explorer.audit.provenance import (
+    Known,
+    Provenance,
+    content_known,
+    context_known,
+    cost_known,
+    model_known,
+    time_known,
+    tokens_before_known,
+    usage_known,
+    weight_known,
+)
+from explorer.compaction.profile import BASES
+from tests.audit.test_ledger import twice
+from tests.compaction.sessions import Session
+from ui.audit.badges import ProvenanceBadge
+from ui.audit.ledger_model import Column
+from ui.audit.tab import BRANCHES, LEDGER, LOSSES, SURVIVAL, AuditTab, headline
+from ui.audit.words import LEADS, MEANINGS, VERDICTS
+from ui.widgets.entry_table import LEAD, STRONG, VERDICT
+
+
+def previews(entries: Sequence[int]) -> list[str]:
+    return [f"entry {entry}" for entry in entries]
+
+
+def shown(made: Session, rules: str = "pi-0.58") -> Overview:
+    return overview(
+        made.tree, made.leaf, BASES[rules], read=lambda ix: [made.entries[i] for i in ix]
+    )
+
+
+@pytest.fixture
+def tab(app: QApplication) -> AuditTab:
+    tab = AuditTab()
+    tab.resize(452, 800)
+    tab.show()
+    return tab
+
+
+def test_without_a_session_the_tab_says_what_to_do(tab: AuditTab) -> None:
+    assert tab.empty.isVisible()
+    made, *_ = twice()
+    tab.show_overview(shown(made), previews)
+    assert not tab.empty.isVisible()
+    tab.clear()
+    assert tab.empty.isVisible()
+
+
+def test_pages_can_be_added_and_turned_to_by_keys(tab: AuditTab) -> None:
+    made, *_ = twice()
+    tab.show_overview(shown(made), previews)
+    mine = QLabel("mine")
+    tab.add_page("Mine", mine)
+    assert tab.titles() == (LEDGER, LOSSES, SURVIVAL, BRANCHES, "Mine")
+    tab.show_page("Mine")
+    assert (tab.page(), mine.isVisible(), tab.ledger.isVisible()) == ("Mine", True, False)
+    button = tab.bar.button(4)
+    button.setFocus()
+    QTest.keyClick(button, Qt.Key.Key_Left)
+    QTest.keyClick(tab.bar.button(3), Qt.Key.Key_Space)
+    assert tab.page() == BRANCHES
+    assert "No branch summary on this path" in {
+        label.text() for label in tab.branches.findChildren(QLabel) if label.isVisible()
+    }
+
+
+def test_a_lost_row_is_told_by_texture_and_by_words(tab: AuditTab) -> None:
+    made, old, kept, _, second = twice()
+    tab.show_overview(shown(made), previews)
+    model = tab.ledger.model
+    row = model.index(model.row_of(kept), Column.WHAT)
+    assert row.data(VERDICT) == 6
+    assert row.data(LEAD).strip() == "LOST"
+    assert row.data(STRONG)
+    assert f"Lost at compaction #{second}" in row.data(Qt.ItemDataRole.AccessibleTextRole)
+    assert row.siblingAtColumn(Column.SINCE).data() == f"#{second}"
+    told = model.index(model.row_of(old), Column.WHAT)
+    assert told.data(VERDICT) == 0
+    assert told.data(LEAD).strip() == "earlier"
+    tab.ledger.show_entry(old)
+    assert tab.ledger.part.lives.accessibleName().startswith("Lives on in the summary of #4, then")
+    assert "2 entries are neither kept nor summarized" in tab.headline.text()
+
+
+def test_every_verdict_has_its_words_and_texture() -> None:
+    assert len(TEXTURES) == len(LedgerVerdict)
+    assert set(VERDICTS) == set(MEANINGS) == set(LedgerVerdict)
+    assert set(LEADS) == set(LedgerVerdict) - {LedgerVerdict.VERBATIM, LedgerVerdict.NEVER_SENT}
+
+
+def test_nothing_compacted_is_said_in_so_many_words() -> None:
+    made = Session()
+    made.user(10)
+    assert headline(shown(made)).startswith("Nothing was compacted on this path")
+
+
+def test_a_badge_says_how_a_figure_is_known(app: QApplication) -> None:
+    badge = ProvenanceBadge(of="Tokens before")
+    assert not badge.isVisible()
+    badge.set_known(Known(Provenance.INFERRED, "Because."))
+    assert badge.word.text() == "inferred"
+    assert badge.toolTip() == badge.accessibleName() == "Tokens before: inferred. Because."
+    labelled = ProvenanceBadge(of="tokens", labelled=True)
+    labelled.set_known(Known(Provenance.EXACT, "So."))
+    assert labelled.word.text() == "tokens exact"
+    labelled.set_known(None)
+    assert labelled.isHidden()
+
+
+@pytest.mark.parametrize(
+    ("known", "provenance"),
+    [
+        (tokens_before_known(120, 100), Provenance.EXACT),
+        (tokens_before_known(0, 100), Provenance.INFERRED),
+        (tokens_before_known(0), Provenance.UNREADABLE),
+        (context_known("provider"), Provenance.EXACT),
+        (context_known("provider + estimate of 3 newer"), Provenance.INFERRED),
+        (context_known("tokenizer"), Provenance.INFERRED),
+        (context_known("nobody counted"), Provenance.UNREADABLE),
+        (weight_known(True), Provenance.INFERRED),
+        (usage_known(10), Provenance.EXACT),
+        (usage_known(-1), Provenance.UNREADABLE),
+        (cost_known(2, 0), Provenance.EXACT),
+        (cost_known(2, 1), Provenance.INFERRED),
+        (cost_known(2, 2), Provenance.UNREADABLE),
+        (cost_known(2, 2, by_price_list=True), Provenance.INFERRED),
+        (time_known(0), Provenance.UNREADABLE),
+        (time_known(1), Provenance.EXACT),
+    ],
+)
+def test_how_each_figure_is_known(known: Known, provenance: Provenance) -> None:
+    assert known.provenance is provenance
+    assert known.told.endswith(".")
+
+
+def test_what_its_own_agent_pruned_is_unreadable() -> None:
+    made = Session()
+    made.reply()
+    result = made.message(
+        role="toolResult", content=[{"type": "text", "text": "[Output truncated - 900 tokens]"}],
+        prunedAt=1,
+    )  # fmt: skip
+    assert content_known(made.tree, result).provenance is Provenance.UNREADABLE
+    assert content_known(made.tree, 0).provenance is Provenance.EXACT
+    assert model_known(made.tree, 0).provenance is Provenance.UNREADABLE
