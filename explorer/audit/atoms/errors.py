@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from explorer.audit.atoms.lists import any_of
@@ -21,6 +21,7 @@ _WORDS = (
     ", want", "invalid", "mismatch", "deadlock", "severe", "crash", "exit code", "exit status",
     "oom", "http", "[rejected]", "expect(", "●", "×", "✗", "✘",
 )  # fmt: skip
+_ASCII_WORDS = tuple(word for word in _WORDS if word.isascii())
 _STRONG = any_of(
     r"^\W*(?:\[?(?:[Ee]rror|[Ff]atal|[Pp]anic|err!|[Cc]ritical|[Ff]ail(?:ed|"
     r"ure)?)\b[\]:!(\[\s-])",
@@ -137,16 +138,20 @@ _NUMBERED = re.compile(r"^\s*[\w./\\-]+\.\w+[:-]\d+[:-](?:\d+:)?\s*")
 _CODE_END = re.compile(r"[{;(\[]\s*$|^\s*[\w.()]+\(.*\)[,;]?\s*$")
 
 
-def error_lines(text: str, *, is_error: bool = False) -> Iterator[tuple[int, str]]:
+def error_lines(
+    text: str,
+    *,
+    is_error: bool = False,
+    wanted: Callable[[int, str], bool] = lambda start, line: True,
+) -> Iterator[tuple[int, str]]:
     """The lines of a text that tell of a failure, with where they begin (characters).
+
+    ``wanted`` is asked first which lines count at all, by where they begin and what they say.
 
     ``is_error``: the text is the result of a call that failed; where no line of it tells so, its
     first and its last line are taken for it.
     """
-    low = text.lower()
-    if not is_error and not any(word in low for word in _WORDS):
-        return
-    found = list(_telling_lines(text, low))
+    found = list(_telling_lines(text, wanted))
     if is_error and not found and text.strip():
         found = _ends(text)
     if len(found) > MOST:
@@ -158,11 +163,12 @@ def error_lines(text: str, *, is_error: bool = False) -> Iterator[tuple[int, str
             yield start, line
 
 
-def _telling_lines(text: str, low: str) -> Iterator[tuple[int, str]]:
+def _telling_lines(text: str, wanted: Callable[[int, str], bool]) -> Iterator[tuple[int, str]]:
     # A line break before the first line, so that a word may begin with one.
+    low = text.lower()
     low = "\n" + (low if len(low) == len(text) else text)
     starts: set[int] = set()
-    for word in _WORDS:
+    for word in _WORDS if not text.isascii() else _ASCII_WORDS:
         at = low.find(word)
         while at >= 0:
             inside = at + len(word) - 1
@@ -173,9 +179,12 @@ def _telling_lines(text: str, low: str) -> Iterator[tuple[int, str]]:
     for start in sorted(starts):
         end = text.find("\n", start)
         line = text[start : min(end if end >= 0 else len(text), start + LONGEST)]
-        if len(line) > 3 and is_failure(line):
-            bare = line.strip()
-            yield start + line.find(bare), bare
+        bare = line.strip()
+        if len(bare) < 4:
+            continue
+        begin = start + line.find(bare)
+        if wanted(begin, bare) and is_failure(line):
+            yield begin, bare
 
 
 @lru_cache(maxsize=8192)

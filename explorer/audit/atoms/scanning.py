@@ -63,7 +63,7 @@ class EntryAtoms:
     """Keys of every exact thing that stands anywhere in it; of figures the bare value,
     ``#1500``. What a summary says of these is not invented."""
     words: frozenset[str] = frozenset()
-    """Of prose: the stems of its telling words."""
+    """Of a user's message or a summary: the stems of its telling words."""
     speaks: Voice | None = None
     """Who wrote prose in it; None where nobody did."""
 
@@ -83,7 +83,8 @@ def scan_entry(entry: Mapping[str, Any], words: Words) -> EntryAtoms:
         found: list[Item] = []
         if text.voice in _PROSE:
             speaks = text.voice
-            stems |= terms_of_message(text.text)
+            if text.voice is not Voice.ASSISTANT:
+                stems |= terms_of_message(text.text)
             found = _from_prose(text, held, mentions)
         elif text.voice in (Voice.RESULT, Voice.ERROR):
             found = _from_result(text, held)
@@ -184,14 +185,21 @@ _QUOTED_FAILURE = re.compile(
     r"(?=\n|$|[.!?]\s|[\"”`]|\s(?:from|in|on|when|while|at)\sthe\s)"
 )
 
+_QUOTING = ("Error: ", "Exception: ", "fatal: ", "panic: ")
+
 
 def _failures(body: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, str]]:
     """Failures that were pasted into a message: whole lines, and quotations inside of a line."""
     whole: list[tuple[int, int]] = []
-    for start, line in error_lines(body):
-        if any(a <= start < b for a, b, _ in blocks) or _is_log(line):
-            whole.append((start, start + len(line)))
-            yield start, line
+
+    def is_pasted(start: int, line: str) -> bool:
+        return any(a <= start < b for a, b, _ in blocks) or _is_log(line)
+
+    for start, line in error_lines(body, wanted=is_pasted):
+        whole.append((start, start + len(line)))
+        yield start, line
+    if not any(word in body for word in _QUOTING):
+        return
     for match in _QUOTED_FAILURE.finditer(body):
         if not _inside(match.start(), whole):
             yield match.start(), match.group()

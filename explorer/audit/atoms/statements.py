@@ -100,43 +100,56 @@ _NEW_VALUE = any_of(
     r"\d\S*\s+\w*\s*(?:is\s+enough|is\s+fine|at\s+most|max)\b",
     r"\bmax(?:imum)?\.?\s+\d",
 )
-_DECISION = any_of(
-    r"\b(?:decid\w+|decision|settled\s+on|agreed\s+(?:on|to|that)|opt(?:ed|ing)\s+(?:for|"
-    r"to)|chose|chosen|ruled\s+out|rejected|picked|voted)\b",
-    r"\b(?:we|i|let['’]?s|let\s+us|lets|then|and)\s*(?:['’]?ll|\s+will|['’]d|\s+would|"
-    r"\s+should|['’]re|\s+are|['’]m|"
-    r"\s+am)?\s*(?:rather\s+)?(?:now\s+)?(?:go(?:ing)?\s+(?:with|for)|us(?:e|ing)\s+|"
-    r"pin(?:ning)?\s|switch(?:ing)?\s+to|mov(?:e|ing)\s+to|stick(?:ing)?\s+(?:to|with)|"
-    r"adopt(?:ing)?|keep(?:ing)?\s|revert(?:ing)?\s|drop(?:ping)?\s|stay(?:ing)?\s+with|"
-    r"skip(?:ping)?\s|require\s|prefer\s|replace\s|split\s|require\s)",
-    r"^(?:going|go|went)\s+with\b",
-    r"\b(?:we['’]ll|we\s+will)\s+(?!(?:see|look|need|have|talk|know|be)\b)\w+.*\bthen\b",
-    r"\b(?:i|we)\s+(?:took|made|moved|put|left|set|\w{3,}ed)\b.{3,100}\b(?:because|since|"
-    r"instead\s+of|rather\s+than)\b",
-    r"\b(?:i|we)\s+(?:recommend|kept|chose|prefer|stored|went)\b.*\b(?:because|since|as|"
-    r"over|instead)\b",
-    r"\b(?:i['’]ll|i['’]d|we['’]ll|i\s+will|we\s+will|i\s+would|we['’]d|we\s+should|i['’]ve|"
-    r"i\s+have)\s+(?:\w+\s+){1,12}?.{0,120}?\b(?:because|instead\s+of|rather\s+than|"
-    r"so\s+that|since|as\s+\w+\s+would|even\s+if)\b",
-    r"\b(?:i['’]d|we['’]d|i\s+would)\s+rather\b",
-    r"\b(?:i['’]ll|we['’]ll|i\s+will|we\s+will)\s+make\s+it\b",
-    r"\b\w+\s+stays?\b(?=\s*[;.,]|\s+because|\s+and|\s*$)",
-    r"\b(?:runs?|made|keeps?|uses?|built|build)\b.{3,90}\bso\s+that\b",
-    r"\bin\s+favou?r\s+of\b",
-    r"\bwe\s+(?:go|settle|switch|stay|move)\s",
-    r"^then\s+let\s+us\b",
-    r"\binstead\s+of\s+(?:forking|a\s+\w+)",
+_DECISIONS = (
+    (
+        word_set(
+            "decided decide decision decisions settled agreed opted opting chose chosen ruled "
+            "rejected picked voted"
+        ),
+        any_of(
+            r"\b(?:decid\w+|decisions?|settled\s+on|agreed\s+(?:on|to|that)|opt(?:ed|ing)\s+(?:for|to)|"
+            r"chose|chosen|ruled\s+out|rejected|picked|voted)\b",
+        ),
+    ),
+    (
+        word_set("we we'll we'd we're i i'll i'd i'm let's lets let then and"),
+        any_of(
+            r"\b(?:we|i|let['’]?s|let\s+us|lets|then|and)(?:['’]?ll|\s+will|['’]d|\s+would|"
+            r"\s+should|['’]re|\s+are|['’]m|\s+am)?\s+(?:rather\s+)?(?:now\s+)?"
+            r"(?:go(?:ing)?\s+(?:with|for)|us(?:e|ing)\s+|pin(?:ning)?\s|switch(?:ing)?\s+to|"
+            r"mov(?:e|ing)\s+to|stick(?:ing)?\s+(?:to|with)|adopt(?:ing)?|keep(?:ing)?\s|"
+            r"revert(?:ing)?\s|drop(?:ping)?\s|stay(?:ing)?\s+with|skip(?:ping)?\s|require\s|"
+            r"prefer\s|replace\s|split\s)",
+            r"\b(?:i|we)(?:['’]d|\s+would)\s+rather\b",
+            r"\b(?:i|we)(?:['’]ll|\s+will)\s+make\s+it\b",
+            r"\bwe\s+(?:go|settle|switch|stay|move)\s",
+            r"^then\s+let\s+us\b",
+            r"\b(?:we['’]ll|we\s+will)\s+(?!(?:see|look|need|have|talk|know|be)\b)\w+.*\bthen\b",
+        ),
+    ),
+    (
+        word_set("because since instead rather that as over even"),
+        any_of(
+            r"\b(?:i|we)\s+(?:took|made|moved|put|left|set|\w{3,}ed)\b.{3,100}\b(?:because|since|"
+            r"instead\s+of|rather\s+than)\b",
+            r"\b(?:i|we)\s+(?:recommend|kept|chose|prefer|stored|went)\b.*\b(?:because|since|as|over|"
+            r"instead)\b",
+            r"\b(?:i|we)(?:['’]ll|['’]d|['’]ve|\s+will|\s+would|\s+should|\s+have)\s.{2,140}?"
+            r"\b(?:because|instead\s+of|rather\s+than|so\s+that|since|as\s+\w+\s+would|even\s+if)\b",
+            r"\b(?:runs?|made|keeps?|uses?|built|build)\b.{3,90}\bso\s+that\b",
+            r"\binstead\s+of\s+\w+ing\b",
+        ),
+    ),
+    (
+        word_set("going go went stays stay favor favour"),
+        any_of(
+            r"^(?:going|go|went)\s+with\b",
+            r"\w\s+stays?\b(?=\s*[;.,]|\s+because|\s+and|\s*$)",
+            r"\bin\s+favou?r\s+of\b",
+        ),
+    ),
 )
-_DECISION_WORDS = word_set(
-    """
-    decide decided deciding decision decisions settled settle agreed agree opted opting chose
-    chosen ruled rejected picked voted go going went use using pin pinning switch switching
-    move moving stick sticking adopt adopting keep keeping kept keeps revert reverting drop
-    dropping stay stays staying skip skipping require prefer replace split because since
-    instead rather so as even recommend favour favor stored took put left set moved made then
-    will make we'll i'll let
-    """
-)
+"""How a choice is told, each way with the words of which it has one."""
 _NO_DECISION = re.compile(
     r"\b(?:let\s+me|i['’]ll\s+(?:look|read|start|check|run|fetch|see)|we\s+could|i\s+could|"
     r"could\s+you|please\s+decide)\b"
@@ -318,9 +331,11 @@ def is_decision(sentence: Sentence) -> bool:
     if sentence.item and _DECISION_HEAD.search(sentence.under):
         return True
     text = sentence.text
-    if _DECISION_WORDS.isdisjoint(_words(text)):
-        return False
-    return _DECISION.search(text) is not None and _NO_DECISION.search(text) is None
+    words = _words(text)
+    told = any(
+        not triggers.isdisjoint(words) and pattern.search(text) for triggers, pattern in _DECISIONS
+    )
+    return told and _NO_DECISION.search(text) is None
 
 
 def is_todo(sentence: Sentence, *, by_user: bool = False) -> bool:
