@@ -36,6 +36,9 @@ COMMANDS = {
     "compact": "compacting",
     "branch": "compacting",
     "prune": "pruning",
+    "pin": "shaping",
+    "omit": "shaping",
+    "keep-messages": "shaping",
     "replay": "replaying",
     "what-if": "what_if",
     "audit": "auditing",
@@ -145,6 +148,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_looking(commands)
     _add_compacting(commands)
     _add_pruning(commands)
+    _add_shaping(commands)
     _add_settings(commands)
     _add_extending(commands)
     add_audit(commands, _session)
@@ -284,6 +288,26 @@ def _add_what_if(commands: Commands) -> None:
         "--sweep", action="store_true", help="a grid over both sizes, under the first profile"
     )
     _common(walk)
+
+
+def _add_shaping(commands: Commands) -> None:
+    pin = commands.add_parser("pin", help="keep entries word for word through every compaction")
+    omit = commands.add_parser("omit", help="leave entries out of the context and of summaries")
+    keep = commands.add_parser("keep-messages", help="keep the user's messages word for word")
+    for command in (pin, omit, keep):
+        _session(command)
+        if command is not keep:
+            command.add_argument("entries", nargs="+", metavar="ENTRY", help="an id or #index")
+            command.add_argument("--undo", action="store_true", help="end it for these entries")
+        else:
+            command.add_argument(
+                "tokens", type=int, metavar="TOKENS", help="the newest up to so many; 0: none"
+            )
+        command.add_argument("--reason", default="", metavar="TEXT", help="stored with the entry")
+        command.add_argument(
+            "--output", type=Path, metavar="FILE", help="write the resulting session to a file"
+        )
+        _common(command)
 
 
 def _add_pruning(commands: Commands) -> None:

@@ -12,6 +12,7 @@ from explorer.cli import CommandFailed, UsageError
 from explorer.commands.output import local_time, print_json, print_table
 from explorer.commands.targets import session_named, target, workbench
 from explorer.formats import ExportError, FormatError
+from explorer.formats.export import shape_note
 from explorer.session.kinds import Kind
 from explorer.store import StoreError, salvage
 from explorer.workbench import Workbench
@@ -190,10 +191,13 @@ def _export(arguments: argparse.Namespace) -> None:
                 "entries": report.entries,
                 "left_out": report.left_out,
                 "unknown_types": report.unknown_types,
+                "read_over": report.read_over,
             }
         )
         return
     print(f"wrote {report.entries:,} entries to {output}")
+    if report.read_over:
+        print(shape_note(report.read_over), file=sys.stderr)
     if report.left_out:
         lines = ", ".join(str(line) for line in report.left_out[:20])
         more = ", ..." if len(report.left_out) > 20 else ""

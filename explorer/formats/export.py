@@ -15,6 +15,7 @@ from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import BadLine, parse
 from explorer.formats.upgrade import PiUpgrade, dumps
 from explorer.session.records import SessionHeader
+from explorer.session.shaping import SHAPE_TYPES, ShapeKind
 
 AsFormat = Literal["original", "pi-v3"]
 Line = tuple[int, str | bytes]
@@ -51,6 +52,9 @@ class ExportReport:
     """Numbers of lines that the format has no place for (pi-v3: what was kept aside)."""
     unknown_types: dict[str, int] = field(default_factory=dict)
     """pi-v3: entries of types that pi reads over, by type."""
+    read_over: dict[str, int] = field(default_factory=dict)
+    """Pins, omissions and rules of kept messages, by ``customType``: this program follows them when
+    it reads the file, other agents read over them and see the context without."""
 
 
 def export_session(
@@ -141,8 +145,18 @@ class _Writer:
             raw = self._upgrade.entry(raw, self._place if number else -1)
         self._place += 1
         self._last = raw
+        self._note_shape(raw)
         self._report.entries += 1
         _put(file, raw.encode())
+
+    def _note_shape(self, raw: str) -> None:
+        if not any(f'"{name}"' in raw for name in SHAPE_TYPES):
+            return
+        value = parse(raw.encode())
+        name = value.get("customType")
+        if value.get("type") == "custom" and name in SHAPE_TYPES:
+            found = self._report.read_over
+            found[name] = found.get(name, 0) + 1
 
     def _write_aside(self, file: BinaryIO, number: int, raw: bytes) -> None:
         if self._header.version == 1 and _is_value(raw):
@@ -218,3 +232,19 @@ def made_header(header: SessionHeader) -> dict[str, Any]:
     if header.parent_session:
         made["parentSession"] = header.parent_session
     return made
+
+
+def shape_note(read_over: dict[str, int]) -> str:
+    """What a person should know of a file with pins, omissions and rules of kept messages."""
+    found = [
+        f"{number:,} {_entries_of(SHAPE_TYPES[name], number)}" for name, number in read_over.items()
+    ]
+    return (
+        f"{', '.join(found)}: Session Explorer follows them when it reads the file; pi and oh-my-pi"
+        " read over them and see the context without."
+    )
+
+
+def _entries_of(kind: ShapeKind, number: int) -> str:
+    noun = {"pin": "pin", "omit": "omission", "keep-user-messages": "rule"}[kind]
+    return noun if number == 1 else f"{noun}s"

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.compaction.convert import told_again
+from explorer.compaction.profile import Profile
+from explorer.session.context import sent_tokens
 from explorer.session.kinds import Kind
 from explorer.session.shaped import Shape, can_be_told, round_of, shape_at, shapes_on
 from explorer.session.shaping import CUSTOM_TYPES, ShapeFacts, ShapeKind, shape_data
@@ -31,8 +33,6 @@ class Shaped:
     """The entry that says so, which is the leaf then."""
     entries: tuple[int, ...]
     """All that it concerns, ascending: of an omission whole rounds."""
-    tokens: int
-    """Of these entries, by the estimate (B8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ShapedRow:
     by: int
     """The entry that says so; -1: the profile."""
     tokens: int
-    """What it takes in the context now, by the estimate; of an omitted one what it would."""
+    """What it takes in the context now; of an omitted one what it would."""
     told: Literal["in place", "again", "not"]
     """Where the model is told it: where it stands, again after the summary, or not at all."""
 
@@ -136,12 +136,18 @@ class Shaping(OpenedSession):
             await self._said(undoing, [])
         return Undone(kind, entry, self.leaf)
 
-    def shaped_rows(self, at: int | None = None) -> list[ShapedRow]:
+    def entry_weight(self, entry: int, profile: Profile) -> int:
+        """Tokens of an entry where it stands, counted as everything is under a profile."""
+        weights = self.weights_for(profile)
+        known = -1 if weights is None else weights[entry]
+        return known if known >= 0 else self.tree.columns.estimate[entry]
+
+    def shaped_rows(self, profile: Profile, at: int | None = None) -> list[ShapedRow]:
         """All that is pinned, omitted or kept at an entry, by default the leaf, in the order of
-        the path."""
-        context, columns = self.context(at), self.tree.columns
+        the path; tokens are counted as everything is under a profile."""
+        context = self.context(at)
         rows = [
-            ShapedRow(entry, "omitted", by, columns.estimate[entry], "not")
+            ShapedRow(entry, "omitted", by, self.entry_weight(entry, profile), "not")
             for entry, by in context.omitted.items()
         ]
         shape = self.shape(at)
@@ -151,7 +157,7 @@ class Shaping(OpenedSession):
             pin = shape.pinned.get(entry)
             how: Literal["pinned", "kept"] = "pinned" if pin is not None else "kept"
             by = pin.by if pin is not None else found.by if found is not None else -1
-            tokens = columns.estimate[entry] + (found.extra if found is not None else 0)
+            tokens = sent_tokens(context, entry, self.entry_weight(entry, profile))
             told: Literal["in place", "again", "not"] = "again"
             if found is None:
                 told = "in place" if entry in in_place else "not"
@@ -193,11 +199,10 @@ class Shaping(OpenedSession):
         return await self._said(facts, entries)
 
     async def _said(self, facts: ShapeFacts, entries: Sequence[int]) -> Shaped:
-        tokens = sum(self.tree.columns.estimate[at] for at in entries)
         custom_type = CUSTOM_TYPES[facts.kind]
         data = shape_data(facts)
         entry = await self.writer.append("custom", self.leaf, custom_type=custom_type, data=data)
-        return Shaped(entry, tuple(entries), tokens)
+        return Shaped(entry, tuple(entries))
 
 
 _PINNED = "It is pinned already."

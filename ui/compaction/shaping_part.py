@@ -54,13 +54,14 @@ class ShapingPart(QWidget):
         self._column.setSpacing(0)
         self.more = LinkButton(parent=self)
         self.more.clicked.connect(self._toggle)
-        self.budget = NumberSlider("Keep your &own messages", 0, MOST_KEPT, self)
+        self.budget = NumberSlider("&Own messages", 0, MOST_KEPT, self)
         self.budget.setToolTip(
             "Tokens of your own messages that stay word for word after a summary, the newest"
             " first; 0 keeps none. It is a rule of this session, and goes before the profile's."
         )
         self.budget.changed.connect(self._budget_moved)
         self.taken = Caption(parent=self)
+        self.taken.setWordWrap(True)
         self.keep = LinkButton("Keep them ▸", self)
         self.keep.setAccessibleName("Make this the rule for your own messages in this session")
         self.keep.clicked.connect(lambda: self.budget_chosen.emit(self.budget.value()))

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox
 
 from explorer.formats import ExportError, FormatError, ReadCancelled
-from explorer.formats.export import AsFormat
+from explorer.formats.export import AsFormat, shape_note
 from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from explorer.store.salvage import salvage
 from explorer.tokens.counting import ProcessCounter
@@ -295,6 +295,12 @@ class SessionsControl(QObject):
         shown = self._desk.window.notices.notice
         if shown is not None and shown.action == TRY_PI_3:
             self._desk.window.notices.dismiss()
+        if report.read_over:
+            self._desk.notice(
+                "info", f"{report.entries:,} entries written to {path}.",
+                shape_note(report.read_over),
+            )  # fmt: skip
+            return
         self._desk.say(f"{report.entries:,} entries written to {path}")
 
     def ask_remove(self, key: int) -> None:

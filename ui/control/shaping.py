@@ -164,7 +164,7 @@ class ShapingControl(QObject):
         if document is None:
             part.show_rows([], [], 0)
             return
-        rows = document.shaped_rows()
+        rows = document.shaped_rows(self._desk.profile)
         rule = document.shape().user_budget
         tokens = rule.tokens if rule is not None else self._desk.profile.keep_user_tokens
         part.show_rows(rows, document.previews([row.entry for row in rows]), tokens)
@@ -196,9 +196,13 @@ class ShapingControl(QObject):
     async def _pin(self, document: Document, entries: list[int], reason: str) -> str:
         made = await document.pin(entries, reason)
         return (
-            f"{_entries(made)} pinned, {full(made.tokens)} tokens: kept word for word through"
+            f"{_entries(made)} pinned, {self._weigh(document, made)}: kept word for word through"
             " every compaction; undo takes it back."
         )
+
+    def _weigh(self, document: Document, made: Shaped) -> str:
+        weights = (document.entry_weight(at, self._desk.profile) for at in made.entries)
+        return f"{full(sum(weights))} tokens"
 
     async def _unpin(self, document: Document, entries: list[int]) -> str:
         made = await document.unpin(entries)
@@ -210,8 +214,8 @@ class ShapingControl(QObject):
         if len(made.entries) > len(set(entries)):
             more = ", a call and its results together"
         return (
-            f"{_entries(made)} omitted{more}, {full(made.tokens)} tokens: left out of the context"
-            " and of summaries; undo takes it back."
+            f"{_entries(made)} omitted{more}, {self._weigh(document, made)}: left out of the"
+            " context and of summaries; undo takes it back."
         )
 
     async def _take_in(self, document: Document, entries: list[int]) -> str:

@@ -13,11 +13,13 @@ from explorer.agent.loop import Stored, TurnEvent
 from explorer.agent.prompt import Prompt
 from explorer.models.door import EXTRACTIVE, CancelToken, ImagePart, ModelInfo
 from explorer.models.retry import RetryPolicy
+from explorer.session.shaping import CUSTOM_TYPES
 from explorer.session.text import blocks_of, well_formed
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.document import Document
 from explorer.work.replay.answering import Pace, RecordedModel, RecordedTools
 from explorer.work.replay.recorded import Recorded, Scene, scenes
+from explorer.work.replay.twins import Twins
 from explorer.work.rules import AutomaticRules
 from explorer.work.talk import resume_turn, start_turn
 
@@ -97,6 +99,7 @@ class Player:
         self.stood_still: Callable[[], None] = lambda: None
         """Called when it stands still by itself, after a step."""
         self._window = window
+        self._twins = Twins(play.document.tree, target.tree)
         self._answers = RecordedModel(self.pace, window)
         self._tools = RecordedTools(self.pace)
         self._step_only = False
@@ -150,9 +153,9 @@ class Player:
             on_event(event)
 
         opening = scene.opening
+        before = self.target.leaf
         if opening is not None and (opening.kind == "copy" or not replies):
-            kind, fields = self.play.copied(opening.entry)
-            on_event(Stored(await self.target.writer.append(kind, self.target.leaf, **fields)))
+            await self._copy(opening.entry, on_event)
         if not replies:
             return ""
         # What was said in the middle of a turn begins a scene: the one before ends with its tools.
@@ -172,7 +175,29 @@ class Player:
             return result.error
         if not cancel.cancelled:
             await self._take_over(scene, on_event)
+        self._pair(scene, before)
         return ""
+
+    async def _copy(self, entry: int, on_event: Callable[[TurnEvent], None]) -> None:
+        """Take an entry over as it is; what a person said of entries is said of their twins."""
+        kind, fields = self.play.copied(entry)
+        shape = self.play.document.tree.columns.shapes.get(entry)
+        if shape is not None:
+            data = self._twins.shape(shape)
+            if data is None:
+                return
+            kind, fields = "custom", {"custom_type": CUSTOM_TYPES[shape.kind], "data": data}
+        stored = await self.target.writer.append(kind, self.target.leaf, **fields)
+        self._twins.copied(entry, stored)
+        on_event(Stored(stored))
+
+    def _pair(self, scene: Scene, before: int) -> None:
+        """Remember which entries the messages of a scene became."""
+        played = [scene.opening.entry] if scene.opening is not None else []
+        for step in scene.replies:
+            played += [step.entry, *self.play.results.get(step.entry, ())]
+        path = self.target.tree.path(self.target.leaf)
+        self._twins.played(played, path[path.position(before) + 1 :].indices())
 
     async def _take_over(self, scene: Scene, on_event: Callable[[TurnEvent], None]) -> None:
         """Replies that nobody asked for, since the one before was an end, are taken over as they

@@ -44,7 +44,7 @@ class Recorded:
     """The path to a leaf, in the order in which it is played.
 
     Compactions, prunes, changes of the model and replies that failed or were stopped are left out:
-    they are what a play decides anew.
+    they are what a play decides anew. What a person pinned, omitted or kept is said again.
     """
 
     document: Document
@@ -86,6 +86,8 @@ def recorded(document: Document, leaf: int | None = None) -> Recorded:
         kind = Kind(columns.kind[entry])
         if kind is Kind.TOOL_RESULT:
             results.setdefault(last, []).append(entry)
+        elif _is_shape(document, entry):
+            steps.append(Step("copy", entry))
         elif step := _step(kind, columns.flags[entry], entry):
             last = entry if step.kind == "reply" else last
             steps.append(step)
@@ -98,6 +100,10 @@ def _step(kind: Kind, flags: int, entry: int) -> Step | None:
     if kind is Kind.ASSISTANT:
         return None if flags & (Flag.ERROR | Flag.ABORTED) else Step("reply", entry)
     return Step("copy", entry) if kind in AS_IT_IS else None
+
+
+def _is_shape(document: Document, entry: int) -> bool:
+    return entry in document.tree.columns.shapes
 
 
 @dataclass(frozen=True, slots=True)
