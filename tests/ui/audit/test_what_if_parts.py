@@ -6,7 +6,8 @@ from array import array
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer import paths
@@ -74,6 +75,28 @@ def test_a_line_falls_where_it_was_compacted(drawing: Drawing) -> None:
     # The line falls straight down, at the request that is the first to be smaller.
     at = array("i", line.ys).index(after)
     assert line.xs[at] == line.xs[at - 1]
+
+
+def test_a_stretch_that_is_zoomed_into_holds_the_cursor(
+    app: QApplication, drawing: Drawing
+) -> None:
+    chart = Chart()
+    chart.resize(600, 260)
+    chart.show_drawing(drawing)
+    last = len(drawing.entries) - 1
+    assert chart.position == last and chart.scale().span == last
+    QTest.keyClick(chart, Qt.Key.Key_Plus)
+    QTest.keyClick(chart, Qt.Key.Key_Plus)
+    near = chart.scale()
+    assert near.span < last / 2 and near.shows(last) and not near.shows(0)
+    QTest.keyClick(chart, Qt.Key.Key_Home)
+    assert chart.scale().shows(0) and chart.scale().span == near.span
+    x = chart.scale().x(20)
+    assert chart.scale().position(x) == 20
+    for _ in range(4):
+        QTest.keyClick(chart, Qt.Key.Key_Minus)
+    assert chart.scale().span == last
+    assert not chart.grab().isNull()
 
 
 def test_figures_of_the_scale_are_round() -> None:

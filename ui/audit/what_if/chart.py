@@ -15,6 +15,7 @@ from PySide6.QtGui import (
     QPen,
     QPixmap,
     QResizeEvent,
+    QWheelEvent,
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -23,23 +24,29 @@ from ui.audit.what_if.painting import (
     SIGN,
     Scale,
     frame_of,
+    in_sight,
     paint_limits,
     paint_line,
     paint_scale,
     paint_sign,
     place_of,
+    shown_signs,
     top_of,
 )
 from ui.theme import on_theme_changed, scaled, theme
 
 EMPTY = Drawing((), (), ())
+ZOOM = 1.6
+LEAST_SPAN = 20.0
+"""Entries: nothing is zoomed into further."""
 AT_ONCE = 2_000
 """Points of all lines up to which they are painted in one go."""
 
 
 class Chart(QWidget):
     """Left and Right go from turn to turn, with Ctrl from sign to sign; Up and Down choose the
-    line whose limits are drawn and whose signs are told; Return selects the entry on the map."""
+    line whose limits are drawn and whose signs are told; plus and minus, or the wheel, zoom;
+    Return selects the entry on the map."""
 
     entry_requested = Signal(int)
     told = Signal(str)
@@ -52,6 +59,8 @@ class Chart(QWidget):
         self._chosen = ""
         self._at = 0
         self._hover = -1
+        self._first, self._span = 0.0, 0.0
+        """The stretch that is seen, see ``Scale``."""
         self._layer: QPixmap | None = None
         self._left: list[Line] = []
         """The lines that the layer does not hold yet."""
@@ -63,7 +72,7 @@ class Chart(QWidget):
         on_theme_changed(self._restyle)
 
     def sizeHint(self) -> QSize:
-        return QSize(640, scaled(320))
+        return QSize(640, scaled(270))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(260, scaled(170))
@@ -74,6 +83,8 @@ class Chart(QWidget):
         """Draw other lines; the cursor stays at its turn where there is one."""
         last = max(0, len(drawing.entries) - 1)
         self._at = min(self._at, last) if self._drawing.entries else last
+        if len(drawing.entries) != len(self._drawing.entries):
+            self._first = self._span = 0.0
         self._drawing = drawing
         if drawing.line(self._chosen) is None:
             self._chosen = ""
@@ -111,7 +122,25 @@ class Chart(QWidget):
     def scale(self) -> Scale:
         """The scale of what is drawn now."""
         frame = frame_of(self.width(), self.height())
-        return Scale(frame, len(self._drawing.entries), top_of(self.shown))
+        most = top_of(self.shown)
+        return Scale(frame, len(self._drawing.entries), most, self._first, self._span)
+
+    def zoom(self, factor: float, position: float) -> None:
+        """See more (a factor above 1) or less of the session, around a position."""
+        whole = max(1.0, len(self._drawing.entries) - 1.0)
+        before = self._span or whole
+        span = min(whole, max(min(whole, LEAST_SPAN), before * factor))
+        part = (position - self._first) / before
+        self._first = min(max(0.0, position - part * span), whole - span)
+        self._span = 0.0 if span >= whole else span
+        self._changed()
+
+    def _reveal(self, position: int) -> None:
+        """Bring a position into sight."""
+        if self._span and not self.scale().shows(position):
+            whole = len(self._drawing.entries) - 1.0
+            self._first = min(max(0.0, position - self._span / 2), whole - self._span)
+            self._layer = None
 
     def _restyle(self) -> None:
         self.updateGeometry()
@@ -158,7 +187,7 @@ class Chart(QWidget):
         paint_limits(painter, shown, chosen, self.scale())
         painter.end()
         self._left = sorted(shown, key=lambda line: (not line.is_recorded, line is chosen))
-        if sum(len(line.xs) for line in shown) <= AT_ONCE:
+        if sum(len(in_sight(line, self.scale())) for line in shown) <= AT_ONCE:
             while self._left:
                 self._paint_next(layer)
             return
@@ -181,10 +210,13 @@ class Chart(QWidget):
         """The next line; after the last one the signs, which no line may cover."""
         painter, scale, chosen = self._on_layer(layer), self.scale(), self.chosen
         line = self._left.pop(0)
+        edge = scaled(SIGN) + 1.0
+        painter.setClipRect(scale.frame.adjusted(-edge, -2 * edge, edge, edge))
         paint_line(painter, line, scale, strong=line is chosen)
+        painter.setOpacity(1.0)
         if not self._left:
             for each in sorted(self.shown, key=lambda one: one is chosen):
-                for sign in each.signs:
+                for sign in shown_signs(each, scale, strong=each is chosen):
                     paint_sign(painter, sign.kind, place_of(sign, scale), each.stroke.colour)
         painter.end()
 
@@ -192,7 +224,7 @@ class Chart(QWidget):
         now, scale = theme(), self.scale()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         position = self._hover if self._hover >= 0 else self._at
-        if self._hover < 0 and not self.hasFocus():
+        if (self._hover < 0 and not self.hasFocus()) or not scale.shows(position):
             return
         x = scale.x(position)
         painter.setPen(QPen(now.dim, 1))
@@ -216,7 +248,7 @@ class Chart(QWidget):
         scale, best = self.scale(), scaled(SIGN) + 4.0
         found: tuple[Line, Sign] | None = None
         for line in self.shown:
-            for sign in line.signs:
+            for sign in shown_signs(line, scale, strong=line is self.chosen):
                 away = (place_of(sign, scale) - place).manhattanLength()
                 if away < best:
                     best, found = away, (line, sign)
@@ -240,6 +272,14 @@ class Chart(QWidget):
         self._tell()
         self.update()
         super().leaveEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent, /) -> None:
+        steps = event.angleDelta().y() / 120
+        if not steps or not self._drawing.entries:
+            event.ignore()
+            return
+        self.zoom(ZOOM**-steps, self.scale().position(event.position().x()))
+        event.accept()
 
     def mousePressEvent(self, event: QMouseEvent, /) -> None:
         if event.button() != Qt.MouseButton.LeftButton or not self._drawing.entries:
@@ -266,6 +306,9 @@ class Chart(QWidget):
             self._step(1 if key == Qt.Key.Key_Right else -1, by_sign)
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self._other_line(1 if key == Qt.Key.Key_Down else -1)
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus):
+            self.zoom(ZOOM if key == Qt.Key.Key_Minus else 1 / ZOOM, self._at)
+            self._reveal(self._at)
         elif key == Qt.Key.Key_Home:
             self._go(0)
         elif key == Qt.Key.Key_End:
@@ -301,6 +344,7 @@ class Chart(QWidget):
 
     def _go(self, position: int) -> None:
         self._at, self._hover = position, -1
+        self._reveal(position)
         self._tell()
         self._announce()
         self.update()

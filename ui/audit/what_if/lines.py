@@ -117,6 +117,13 @@ def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
         at = min(max(request - 1, 0), len(tokens) - 1)
         return tokens[at] if tokens else 0
 
+    for pruned in found.prunes:
+        words = (
+            f"pruned after #{pruned.entry}: {count(len(pruned.results), 'tool result')}, "
+            f"{short(pruned.saved)} tokens saved. {pruned.reason}"
+        )
+        x, y = place.get(pruned.entry, 0), height(pruned.request)
+        signs.append(Sign("pruned", x, y, pruned.results[0], words))
     for made in found.compactions:
         split = f", inside turn {made.split_turn}" if made.split_turn else ""
         kept = f"kept from #{made.first_kept}{split}" if made.first_kept >= 0 else "nothing kept"
@@ -129,13 +136,6 @@ def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
         signs.append(
             Sign(kind, x, y, made.first_kept if made.first_kept >= 0 else made.entry, words)
         )
-    for pruned in found.prunes:
-        words = (
-            f"pruned after #{pruned.entry}: {count(len(pruned.results), 'tool result')}, "
-            f"{short(pruned.saved)} tokens saved. {pruned.reason}"
-        )
-        x, y = place.get(pruned.entry, 0), height(pruned.request)
-        signs.append(Sign("pruned", x, y, pruned.results[0], words))
     seen = set()
     for held in found.not_done:
         if held.turn not in seen:
@@ -143,6 +143,7 @@ def _signs(found: Simulation, place: dict[int, int]) -> tuple[Sign, ...]:
             words = f"nothing could be done after #{held.entry}: {held.reason}"
             x, y = place.get(held.entry, 0), height(held.request)
             signs.append(Sign("stuck", x, y, held.entry, words))
+    # At one place what was pruned was pruned before anything was compacted.
     return tuple(sorted(signs, key=lambda sign: sign.x))
 
 

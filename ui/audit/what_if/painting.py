@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -16,6 +17,8 @@ SIGN = 5.0
 """Half a sign's width, in pixels at a text scale of 100 %."""
 
 
+FADED = 0.3
+"""How much is seen of lines that are a tangle, but for the one that is followed."""
 _DENSE = 1.5
 """Points for each pixel of the width from which a line is thinned further."""
 
@@ -23,13 +26,17 @@ _DENSE = 1.5
 class Scale:
     """From positions and tokens to places on the chart."""
 
-    def __init__(self, frame: QRectF, positions: int, most: int) -> None:
+    def __init__(
+        self, frame: QRectF, positions: int, most: int, first: float = 0.0, span: float = 0.0
+    ) -> None:
+        """``first`` and ``span``: the stretch that is seen, in positions; 0: all of it."""
         self.frame = frame
-        self.positions = max(1, positions - 1)
+        self.first = first
+        self.span = span or max(1.0, positions - 1.0)
         self.most = max(1, most)
 
     def x(self, position: float) -> float:
-        return self.frame.left() + position / self.positions * self.frame.width()
+        return self.frame.left() + (position - self.first) / self.span * self.frame.width()
 
     def y(self, tokens: float) -> float:
         return self.frame.bottom() - tokens / self.most * self.frame.height()
@@ -37,7 +44,11 @@ class Scale:
     def position(self, x: float) -> int:
         """The position nearest to a place."""
         part = (x - self.frame.left()) / max(1.0, self.frame.width())
-        return round(min(1.0, max(0.0, part)) * self.positions)
+        return round(self.first + min(1.0, max(0.0, part)) * self.span)
+
+    def shows(self, position: float) -> bool:
+        """Whether a position is in sight."""
+        return self.first <= position <= self.first + self.span
 
 
 def frame_of(width: float, height: float) -> QRectF:
@@ -77,11 +88,13 @@ def paint_scale(painter: QPainter, drawing: Drawing, scale: Scale) -> None:
 
 def _paint_turns(painter: QPainter, drawing: Drawing, scale: Scale, metrics: QFontMetricsF) -> None:
     """The numbers of turns below the chart, as many as there is room for."""
-    now, frame, turns = theme(), scale.frame, len(drawing.turns)
+    now, frame = theme(), scale.frame
+    begin = bisect_left(drawing.turns, scale.first)
+    end = bisect_right(drawing.turns, scale.first + scale.span)
     room = metrics.horizontalAdvance("turn 888") + S8
-    every = _round_up(max(1, round(turns * room / max(1.0, frame.width()))))
+    every = _round_up(max(1, round((end - begin) * room / max(1.0, frame.width()))))
     free = frame.left()
-    for number in range(every, turns + 1, every):
+    for number in range((begin // every + 1) * every, end + 1, every):
         x = scale.x(drawing.turns[number - 1])
         words = f"turn {number:,}"
         width = metrics.horizontalAdvance(words) + 2
@@ -146,11 +159,20 @@ def paint_limits(painter: QPainter, lines: Sequence[Line], chosen: Line, scale: 
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft, words)
 
 
+def shown_signs(line: Line, scale: Scale, *, strong: bool) -> list[Sign]:
+    """The line's signs that are painted: where they would cover each other, those of the chosen
+    line alone."""
+    seen = [sign for sign in line.signs if scale.shows(sign.x)]
+    crowded = len(seen) * scaled(SIGN) * 5 > scale.frame.width()
+    return seen if strong or not crowded else []
+
+
 def paint_line(painter: QPainter, line: Line, scale: Scale, *, strong: bool) -> None:
     """One line. Where several of its points fall on one column of pixels, the column is drawn."""
     points = thinned(line, scale)
     painter.setPen(line.stroke.pen(strong=strong))
     painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setOpacity(1.0 if strong or not is_dense(line, scale) else FADED)
     if not is_dense(line, scale):
         painter.drawPolyline(QPolygonF(points))
         return
@@ -160,9 +182,15 @@ def paint_line(painter: QPainter, line: Line, scale: Scale, *, strong: bool) -> 
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
 
+def in_sight(line: Line, scale: Scale) -> range:
+    """The line's points that are seen, and one more on either side."""
+    first = max(0, bisect_left(line.xs, scale.first) - 1)
+    return range(first, min(len(line.xs), bisect_right(line.xs, scale.first + scale.span) + 1))
+
+
 def is_dense(line: Line, scale: Scale) -> bool:
-    """Whether it has more points than there is room for."""
-    return len(line.xs) > _DENSE * scale.frame.width()
+    """Whether more of its points are in sight than there is room for."""
+    return len(in_sight(line, scale)) > _DENSE * scale.frame.width()
 
 
 def thinned(line: Line, scale: Scale) -> list[QPointF]:
@@ -170,7 +198,7 @@ def thinned(line: Line, scale: Scale) -> list[QPointF]:
     and where it goes out. Where points are many, columns are two pixels wide and have two."""
     points: list[QPointF] = []
     dense = is_dense(line, scale)
-    step, column = 2 if dense else 1, -1
+    step, column = 2 if dense else 1, -(10**9)
     found: list[int] = []
 
     def put() -> None:
@@ -182,8 +210,10 @@ def thinned(line: Line, scale: Scale) -> list[QPointF]:
             heights = [found[0], *heights, found[-1]]
         points.extend(QPointF(column, scale.y(tokens)) for tokens in heights)
 
-    left, across = scale.frame.left(), scale.frame.width() / scale.positions
-    for position, tokens in zip(line.xs, line.ys, strict=True):
+    across = scale.frame.width() / scale.span
+    left, seen = scale.frame.left() - scale.first * across, in_sight(line, scale)
+    parts = (line.xs[seen.start : seen.stop], line.ys[seen.start : seen.stop])
+    for position, tokens in zip(*parts, strict=True):
         x = int(left + position * across) // step * step
         if x != column:
             put()

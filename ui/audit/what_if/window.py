@@ -248,7 +248,10 @@ class WhatIfWindow(QDialog):
         )
         largest = max(found.largest for found in walked)
         if any(found.compactions or found.prunes for found in walked):
-            facts = "Nothing was sent to any model: the recorded messages are gone through again."
+            facts = (
+                "Nothing was sent to any model: the recorded messages are gone through again. Plus "
+                "and minus, or the wheel, zoom; arrows go from turn to turn and from line to line."
+            )
         else:
             facts = (
                 f"Nothing would be compacted: the context takes {round_short(largest)} tokens at "
