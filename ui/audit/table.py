@@ -10,7 +10,7 @@ from ui.theme import theme
 from ui.theme.verdicts import LOST
 from ui.widgets.entry_table import VERDICT, EntryDelegate, EntryTable, Index
 
-LEAST_ROWS = 6
+LEAST_ROWS = 4
 """So many rows are seen in the smallest window; the tab scrolls then."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from time import perf_counter
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -21,6 +22,8 @@ from ui.main_window import TABS
 
 REST_MS = 150
 """How long nothing must change before the audit is done anew."""
+RESTS = 5
+"""So many times as long as an audit took nothing is done after a change."""
 OLDER = ("pi-0.58",)
 """Further rules than those of the systems, by which sessions can be judged."""
 
@@ -157,11 +160,11 @@ class AuditControl(QObject):
         """Look at the moment after a compaction, or at ``NOW``."""
         if compaction != self._moment:
             self._moment = compaction
-            self._rest.start(0)
+            QTimer.singleShot(0, self, self._audit)
 
     def _rules_chosen(self, name: str) -> None:
         self._rules = name
-        self._rest.start(0)
+        QTimer.singleShot(0, self, self._audit)
 
     def show_ledger(self) -> None:
         """Turn to the ledger."""
@@ -184,7 +187,6 @@ class AuditControl(QObject):
 
     def _audit(self) -> None:
         document = self._desk.document
-        self._rest.setInterval(REST_MS)
         if document is None:
             return
         leaf = self._path_leaf(document, self._desk.window.map.selected)
@@ -195,7 +197,8 @@ class AuditControl(QObject):
         self._leaf, self._moment = leaf, moment
         weights = document.weights_for(profile)
 
-        def work() -> tuple[Document, Overview]:
+        def work() -> tuple[Document, Overview, float]:
+            started = perf_counter()
             found = overview(
                 tree,
                 leaf,
@@ -205,14 +208,16 @@ class AuditControl(QObject):
                 recorded=recorded_inputs(tree, document.store.drafts(document.key)),
                 weights=weights,
             )
-            return document, found
+            return document, found, (perf_counter() - started) * 1000
 
         self._working = True
         self._loader.load(work)
 
-    def _loaded(self, result: tuple[Document, Overview]) -> None:
+    def _loaded(self, result: tuple[Document, Overview, float]) -> None:
         self._working = False
-        document, found = result
+        document, found, took_ms = result
+        # While an agent works on a large session, not every entry is worth an audit of its own.
+        self._rest.setInterval(max(REST_MS, int(took_ms * RESTS)))
         if document is not self._desk.document:
             return
         self._found = found

@@ -1,6 +1,7 @@
 """The states of the window, each reached by keys and the mouse."""
 
 from tests.screens.states import (
+    auditing,
     automatic,
     branching,
     compacting,
@@ -17,11 +18,13 @@ from tests.screens.states import (
     shaping,
     talking,
     what_if,
+    workshop,
 )
 from tests.screens.states.registry import JOBS
 
 __all__ = [
     "JOBS",
+    "auditing",
     "automatic",
     "branching",
     "compacting",
@@ -38,4 +41,5 @@ __all__ = [
     "shaping",
     "talking",
     "what_if",
+    "workshop",
 ]
