@@ -144,7 +144,9 @@ class Gathering:
         if not found.all:
             return ()
         names = ["before", *(f"#{each.compaction}" for each in found.all)]
-        return tuple(_lane(name, lane) for name, lane in zip(names, found.lanes, strict=True))
+        sent = found.view.sent
+        lanes = zip(names, found.lanes, strict=True)
+        return tuple(_lane(name, lane, sent) for name, lane in lanes)
 
 
 def _runs(ledger: Ledger) -> Iterator[LedgerRun]:
@@ -163,7 +165,7 @@ def _runs(ledger: Ledger) -> Iterator[LedgerRun]:
         )
 
 
-def _lane(name: str, runs: Sequence[Run]) -> StripLane:
+def _lane(name: str, runs: Sequence[Run], sent: bytes) -> StripLane:
     """A moment of the strip; stretches of one state one after the other are one."""
     merged: list[StripRun] = []
     for run in runs:
@@ -173,7 +175,7 @@ def _lane(name: str, runs: Sequence[Run]) -> StripLane:
         else:
             merged.append(StripRun(run.start, run.stop, state))
     sizes = {
-        state: sum(run.stop - run.start for run in merged if run.state == state)
+        state: sum(sent[run.start : run.stop].count(1) for run in merged if run.state == state)
         for state in ("verbatim", "told", "lost", "aside")
     }
     return StripLane(name, tuple(merged), **sizes)

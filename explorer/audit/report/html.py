@@ -177,7 +177,7 @@ def _strip(report: Report) -> Markup:
             tag("figcaption", "The entries of the path from left to right, and what held for them "
                 f"before the first compaction (top) and after each.{fewer}")),
         tag("details", tag("summary", "The strip in figures"),
-            table("Entries of the path at each moment", heads, rows)),
+            table("Messages of the path at each moment", heads, rows)),
     ])  # fmt: skip
 
 

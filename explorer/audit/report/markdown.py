@@ -41,7 +41,8 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
 def plain(text: str) -> str:
     """A sentence in which nothing is read as Markdown."""
-    return _SPECIAL.sub(r"\\\1", " ".join(shown(text).split()))
+    line = _SPECIAL.sub(r"\\\1", " ".join(shown(text).split()))
+    return line.replace("://", "\\://")  # else addresses become links
 
 
 def code(text: str) -> str:
@@ -83,7 +84,7 @@ def markdown(report: Report) -> str:
     if report.compactions:
         lines += ["## Survival per generation", "", *_generations(report), ""]
     if report.strip:
-        lines += ["## Entries of the path at each moment", "", *_strip(report), ""]
+        lines += ["## Messages of the path at each moment", "", *_strip(report), ""]
     if report.losses:
         lines += ["## Losses", "", *_loss_kinds(report), "", *_losses(report.elsewhere), ""]
     for part in report.compactions:

@@ -194,7 +194,7 @@ class StripLane:
     name: str
     runs: tuple[StripRun, ...]
     verbatim: int
-    """Entries."""
+    """Entries that put a message of their own into a context."""
     told: int
     lost: int
     aside: int

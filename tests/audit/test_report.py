@@ -1,0 +1,285 @@
+"""The report: one set of figures in three forms, safe to open, and whole without a network."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from explorer import paths
+from explorer.audit.atoms import ScanCancelled
+from explorer.audit.report import CHECKS, VERSION, Report, document, failures, html, markdown
+from explorer.audit.words import UPPER_BOUND, percent
+from explorer.compaction.profile import BASES
+from explorer.models.door import ModelDoor
+from explorer.store import Store
+from explorer.work.document import Document
+from explorer.work.reporting import make_report, save_report
+from explorer.workbench import Workbench
+from tests.audit.reported import FIRST, HOSTILE, LIMIT, SECOND, write_losing
+
+SCHEMA = json.loads(paths.resource_path("audit-report.schema.json").read_text("utf-8"))
+OLD_PI = BASES["pi-0.58"]
+"""Its compactions start after what the one before kept."""
+
+
+@pytest.fixture
+def losing(tmp_path: Path) -> Iterator[Document]:
+    bench = Workbench(Store.open(tmp_path / "sessions.db"), ModelDoor())
+    try:
+        yield bench.open_blocking(bench.import_blocking(write_losing(tmp_path / "l.jsonl")).key)
+    finally:
+        bench.door.close()
+        bench.store.close()
+
+
+def report_of(opened: Document, **more: Any) -> Report:
+    asyncio.run(opened.spending.follow())
+    spent = opened.spending.branch(opened.leaf)
+    return make_report(opened, opened.leaf, spent, profile=OLD_PI, **more)
+
+
+class Page(HTMLParser):
+    """What a page is made of; fails on tags that do not close each other."""
+
+    VOID = frozenset({"meta", "br", "col"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.texts: list[str] = []
+        self.rows: list[list[str]] = []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+        if self.open[-1:] != ["style"] and {"td", "th"} & set(self.open):
+            self.rows[-1][-1] += data
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+
+def test_the_page_is_balanced_and_brings_no_script_and_fetches_nothing(losing: Document) -> None:
+    page = Page(html(report_of(losing)))
+    assert page.tags[:2] == ["html", "head"] and {"main", "table", "svg", "details"} <= {*page.tags}
+    assert not {"script", "img", "link", "iframe", "object", "embed", "base", "form"} & {*page.tags}
+    for tag, name, value in page.attributes:
+        assert not name.startswith("on"), (tag, name)
+        assert name not in ("src", "srcset", "action", "background", "xlink:href"), (tag, name)
+        if name == "href":
+            assert value.startswith("#"), value
+        if name not in ("title", "aria-label"):  # which are only ever read
+            assert "http" not in value.replace("http-equiv", ""), (tag, name, value)
+    style = next(text for text in page.texts if ":root" in text)
+    assert "url(" not in style and "@import" not in style
+    assert "prefers-color-scheme:dark" in style and "@media print" in style
+    policies = [v for _, name, v in page.attributes if name == "content" and "default-src" in v]
+    assert policies and policies[0].startswith("default-src 'none'")
+
+
+def test_words_of_the_session_are_shown_as_they_are_and_never_run(losing: Document) -> None:
+    written = html(report_of(losing))
+    assert "<script" not in written and "<img" not in written
+    page = Page(written)
+    assert HOSTILE in page.text, "it is told, as text"
+    assert "\u202e" not in written and "\x07" not in written
+    for found in re.finditer(r"&(?!amp;|lt;|gt;|quot;|#x27;)", written):
+        raise AssertionError(written[found.start() - 20 : found.end() + 20])
+
+
+def test_a_screen_reader_has_words_for_all_of_it(losing: Document) -> None:
+    page = Page(html(report_of(losing)))
+    assert ("html", "lang", "en") in page.attributes
+    ids = [value for _, name, value in page.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    links = [value[1:] for _, name, value in page.attributes if name == "href"]
+    assert set(links) <= set(ids), "every link leads somewhere"
+    drawings = page.tags.count("svg")
+    told = [a for a in page.attributes if a[0] == "svg" and a[1] in ("aria-label", "aria-hidden")]
+    assert len(told) == drawings
+    assert page.tags.count("caption") == page.tags.count("table") == page.tags.count("thead")
+    heads = page.tags.count("th")
+    assert sum(1 for tag, name, _ in page.attributes if (tag, name) == ("th", "scope")) == heads
+    bars = [v for tag, name, v in page.attributes if tag == "svg" and name == "aria-label"]
+    assert any("lost" in words for words in bars)
+
+
+def test_all_forms_tell_the_same_figures(losing: Document) -> None:
+    report = report_of(losing)
+    told = document(report)
+    page, text = Page(html(report)), markdown(report)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
+    for one in told["compactions"]:
+        name = f"#{one['entry']['index']}"
+        row = [
+            f"{number:,}"
+            for number in (
+                one["tokens"]["counted_before"], one["tokens"]["counted_after"],
+                one["survival"]["things"], one["survival"]["survived"],
+            )
+        ]  # fmt: skip
+        row.append(percent(one["survival"]["share"]))
+        row += [str(len(one["findings"])), str(len(one["losses"]))]
+        for form in (page.rows, rows):
+            found = [cells for cells in form if cells[:1] == [name] and len(cells) == 9]
+            assert [cells[2:] for cells in found] == [row]
+        for kind in one["kinds"]:
+            lost = str(kind["fates"]["lost"])
+            for form in (page.rows, rows):
+                cells = [[c for c in cells if c] for cells in form]
+                assert any(
+                    percent(kind["share"]) in row and row[-2] == lost and str(kind["total"]) in row
+                    for row in cells
+                    if len(row) == 6
+                ), kind
+    for form in (page.text, text.replace("\\", "")):
+        assert UPPER_BOUND in form
+        assert "$1.7500" in form
+        for loss in told["losses"]:
+            assert loss["title"] in form
+        for one in told["compactions"]:
+            for loss in one["losses"]:
+                assert loss["cause"] in form and loss["prevention"] in form
+            for group in one["groups"]:
+                assert f"{group['title']} ({group['findings']:,})" in form
+    assert told["survival"]["caution"] == UPPER_BOUND
+
+
+def test_the_planted_losses_are_told_with_their_sources(losing: Document) -> None:
+    report = report_of(losing)
+    first, second = report.compactions
+    assert (first.entry.index, second.entry.index) == (FIRST, SECOND)
+    lost = next(group for group in first.groups if group.title == "Constraints lost")
+    limit = next(one for one in lost.quoted if one.finding.atom.text == LIMIT)
+    assert limit.source is not None and limit.source.index == 0
+    assert limit.said is not None and limit.said.text == LIMIT
+    wrong = next(group for group in first.groups if group.title == "Stated with another value")
+    assert wrong.quoted[0].finding.atom.text == "900 ms"
+    assert wrong.quoted[0].told is not None and wrong.quoted[0].told.text == "900 ms"
+    page = Page(html(report))
+    assert page.text.index("Constraints lost (3)") < page.text.index("Files", 2000)
+    assert first.recorded_before == 1234 and first.recorded_known.provenance == "exact"
+    assert second.losses[0].loss.kind == "kept-range-dropped"
+    assert [lane.lost for lane in report.strip] == [0, 0, 1]
+    assert [lane.name for lane in report.strip] == ["before", f"#{FIRST}", f"#{SECOND}"]
+
+
+def test_json_fits_its_schema_and_names_its_version(losing: Document) -> None:
+    told = document(report_of(losing))
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(told, SCHEMA)
+    assert told["version"] == VERSION == SCHEMA["properties"]["version"]["const"]
+    for broken in ("version", "compactions", "survival"):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({key: each for key, each in told.items() if key != broken}, SCHEMA)
+    described = SCHEMA["$defs"]["compaction"]["properties"]
+    assert set(told["compactions"][0]) == set(described), "nothing is left undescribed"
+    assert set(told) == set(SCHEMA["properties"])
+
+
+def test_one_compaction_is_reported_alone(losing: Document) -> None:
+    report = report_of(losing, compaction=FIRST)
+    assert [one.entry.index for one in report.compactions] == [FIRST]
+    assert not report.is_whole and not document(report)["whole_path"]
+    assert all(one.loss.at == FIRST or FIRST in one.loss.entries for one in report.losses)
+    with pytest.raises(ValueError, match="no compaction"):
+        report_of(losing, compaction=3)
+
+
+def test_a_session_without_compactions_says_so(losing: Document) -> None:
+    spent = losing.spending.branch(5)
+    report = make_report(losing, 5, spent)
+    assert (report.compactions, report.survival, report.strip) == ((), 1.0, ())
+    for form in (Page(html(report)).text, markdown(report)):
+        assert "Nothing was compacted on this path" in form
+    jsonschema.validate(document(report), SCHEMA)
+    jsonschema.validate(document(make_report(losing, -1, spent)), SCHEMA)
+
+
+def test_checks_fail_on_what_is_there_and_on_nothing_else(losing: Document) -> None:
+    report = report_of(losing)
+    share = report.survival * 100
+    assert not failures(report, under=share)
+    assert [one.check for one in failures(report, under=share + 1)] == ["survival"]
+    found = {name for name in CHECKS if failures(report, on=[name])}
+    assert {"lost-constraint", "mutated-number", "kept-range-dropped", "lost-entries"} <= found
+    assert {"lost", "mutated", "lost-latest-request"} <= found
+    assert not {"boundary-lost", "lost-hash", "stale", "empty-summary"} & found
+    with pytest.raises(KeyError):
+        failures(report, on=["nonsense"])
+
+
+def test_half_letters_of_a_session_break_no_form(losing: Document) -> None:
+    """A summary may hold half a surrogate pair, which no file can."""
+    report = report_of(losing)
+    part = replace(report.compactions[0], summary="cut \ud83d here")
+    broken = replace(report, compactions=(part,))
+    assert document(broken)["compactions"][0]["summary"] == "cut \ufffd here"
+    for written in (html(broken), markdown(broken)):
+        assert "cut \ufffd here" in written
+        assert written.encode("utf-8")
+
+
+def test_a_file_is_written_whole_or_not_at_all(losing: Document, tmp_path: Path) -> None:
+    report = report_of(losing)
+    for form in ("html", "md", "json"):
+        save_report(report, form, tmp_path / f"r.{form}")  # type: ignore[arg-type]
+    assert json.loads((tmp_path / "r.json").read_text("utf-8")) == document(report)
+    assert (tmp_path / "r.html").stat().st_mode & 0o777 == 0o600
+    with pytest.raises(OSError):
+        save_report(report, "html", tmp_path / "missing" / "r.html")
+    (tmp_path / "d.html").mkdir()
+    with pytest.raises(OSError):
+        save_report(report, "html", tmp_path / "d.html")
+    assert {path.name for path in tmp_path.iterdir() if path.name.startswith(".")} == set()
+
+
+def test_it_is_cancelled_and_tells_how_far_it_is(losing: Document) -> None:
+    told: list[tuple[int, int]] = []
+    report_of(losing, progress=lambda done, total: told.append((done, total)))
+    assert told[-1][0] == told[-1][1] and told == sorted(told)
+    with pytest.raises(ScanCancelled):
+        report_of(losing, cancelled=lambda: True)
+
+
+def test_words_of_the_session_are_code_or_escaped_in_markdown(losing: Document) -> None:
+    text = markdown(report_of(losing))
+    assert HOSTILE in text, "as code"
+    bare = re.sub(r"^(`{3,})text\n.*?^\1$", "", text, flags=re.M | re.S)
+    bare = re.sub(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", "", bare)
+    assert not re.search(r"(?<!\\)<", bare)
+    assert "://" not in bare.replace("\\://", "")
+    for line in text.splitlines():
+        if line.startswith("|"):
+            assert len(re.findall(r"(?<!\\)\|", line)) in (4, 6, 7, 10), line
