@@ -85,7 +85,7 @@ async def _compare(scene: Scene, page: int) -> None:
     await live.until(
         lambda: (
             window.compared is not None
-            and len(window.compared.keys) == 3
+            and len(window.compared.keys) == 2
             and window.progress.isHidden()
             and window.sections.is_whole
         ),
