@@ -39,6 +39,7 @@ from ui.control.prompts import PromptControl
 from ui.control.pruning import PruningControl
 from ui.control.refreshing import RefreshControl
 from ui.control.replaying import ReplayControl
+from ui.control.reporting import ReportControl
 from ui.control.searching import SearchControl
 from ui.control.sessions import SessionsControl
 from ui.control.settings import SettingsControl
@@ -92,6 +93,8 @@ class WindowSession(QObject):
         self.watching.stop_agent = self.agent.stop
         self.agent.answers = self.watching.compact
         self.auditing = AuditControl(self.desk)
+        self.reporting = ReportControl(self.desk, self.auditing)
+        self.refresh.menu_parts.append(self.reporting.fill_menu)
         self.pruning = PruningControl(self.desk)
         self.shaping = ShapingControl(self.desk, self.navigation)
         self.refresh.menu_parts.append(self.shaping.fill_menu)

@@ -83,6 +83,8 @@ class AuditTab(QWidget):
     """The name of the profile to judge by; empty for that of the session's own agent."""
     repair_requested = Signal(object, object)
     """A ``Loss`` and a ``Repair``."""
+    report_requested = Signal()
+    """The audit as a file: of the moment that is chosen."""
     page_shown = Signal(str)
     """The title of the page that is shown now."""
 
@@ -98,6 +100,14 @@ class AuditTab(QWidget):
         self.rules.setToolTip(
             "Files do not tell what went to the summarizer. It is worked out by these rules."
         )
+        self.report = QToolButton(self)
+        self.report.setText("Repor&t…")
+        self.report.setAccessibleName("Save a report")
+        self.report.setToolTip(
+            "Save the audit as a web page, Markdown or JSON: of the whole path, or of the "
+            "compaction that is chosen as the moment"
+        )
+        bind_font(self.report, small_font)
         self.figure = Caption(parent=self)
         self.figure.setWordWrap(True)
         self.badge = ProvenanceBadge(self, "Tokens before")
@@ -130,6 +140,7 @@ class AuditTab(QWidget):
         self.moment.activated.connect(lambda _at: self.moment_chosen.emit(self.shown_moment()))
         self.rules.activated.connect(lambda _at: self.rules_chosen.emit(self.rules.currentData()))
         self.bar.chosen.connect(self._turn)
+        self.report.clicked.connect(self.report_requested)
         self.losses.repair_requested.connect(self.repair_requested)
         for page in (self.ledger, self.losses, self.strip, self.branches):
             page.entry_requested.connect(self.entry_requested)
@@ -148,6 +159,7 @@ class AuditTab(QWidget):
             box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             grid.addWidget(label, at, 0)
             grid.addWidget(box, at, 1)
+        grid.addWidget(self.report, 0, 2)
         lines = QVBoxLayout(head)
         lines.setContentsMargins(S16, S12, S16, S8)
         lines.setSpacing(S8)
