@@ -217,14 +217,21 @@ def round_of(tree: SessionTree, path: Path, entry: int) -> list[int]:
 def heading_of(tree: SessionTree, entry: int, why: Literal["pin", "user-message"]) -> str:
     """The words before an entry that is told again; their length is a multiple of four UTF-16
     units, so that tokens by the estimate simply add up (B8)."""
-    kind = Kind(tree.columns.kind[entry])
-    name = _NAMES.get(kind, "an earlier message")
+    if why == "user-message":
+        return _padded(f"[Entry #{entry}: the user said this earlier.]\n")
+    name = _NAMES.get(Kind(tree.columns.kind[entry]), "an earlier message")
     text = (
         f"[Entry #{entry}, {name}, kept word for word at the user's wish; older than the rest.]\n"
     )
-    if why == "user-message":
-        text = f"[Entry #{entry}: the user said this earlier.]\n"
+    return _padded(text)
+
+
+def _padded(text: str) -> str:
     return text + "\n" * (_UNIT - len(text) % _UNIT)
+
+
+_LEAST = len(_padded("[Entry #0: the user said this earlier.]\n")) // _UNIT
+"""Tokens that any message of the user takes when it is told again."""
 
 
 def again(
@@ -258,7 +265,9 @@ def _add_users(
     """The user's messages of a part, the newest first; one that does not fit is passed over."""
     columns, left = tree.columns, budget.tokens
     for entry in reversed(part.select(columns.kind, _USERS)):
-        if entry in found or entry in shape.omitted:
+        if left < _LEAST:
+            break
+        if entry in found or entry in shape.omitted or columns.estimate[entry] + _LEAST > left:
             continue
         heading = heading_of(tree, entry, "user-message")
         extra = len(heading) // _UNIT
