@@ -6,6 +6,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from explorer.audit.losses import Loss, Repair
+from explorer.compaction.prepare import Refusal
 from explorer.session.kinds import Kind
 from ui.control.auditing import AuditControl
 from ui.control.desk import Desk
@@ -84,6 +85,10 @@ class MendControl(QObject):
         document = self._desk.document
         if document is None or not self._preview(loss):
             return
+        shown = self._desk.window.compaction.partition
+        if shown is not None and isinstance(shown.preparation, Refusal):
+            # With the sizes of now there would be nothing to ask for.
+            self._set_cut(self._recorded_cut(loss))
         kinds = document.tree.columns.kind
         said = [e for e in loss.entries if kinds[e] in (Kind.USER, Kind.ASSISTANT)]
         # What the person said is what a summary must not miss.

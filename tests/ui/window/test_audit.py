@@ -235,6 +235,7 @@ async def test_words_for_what_was_lost_are_put_into_the_instructions(
     live.press_button("Add to the instructions", live.window.audit.losses.part)
     await live.until(lambda: live.tab == "compaction", "the preview")
     assert f"- {KEPT_ONLY}" in live.window.compaction.instructions()
+    assert live.window.compaction.setup.outcome_part.summarize.isEnabled(), "cut where it was"
 
 
 async def test_a_pin_brings_back_what_was_lost(house: House, tmp_path: Path) -> None:
