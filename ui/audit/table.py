@@ -19,7 +19,7 @@ class LossDelegate(EntryDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, /) -> None:
         super().paint(painter, option, index)
-        if index.siblingAtColumn(0).data(VERDICT) != LOST:
+        if index.sibling(index.row(), 0).data(VERDICT) != LOST:
             return
         rect = QRectF(option.rect).adjusted(1, 1, -1, -1)
         painter.save()
