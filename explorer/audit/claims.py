@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from explorer.audit.atoms.entries import Voice
 from explorer.audit.atoms.keys import Figure, base_name, figure, terms
 from explorer.audit.atoms.model import Atom, AtomKind, Atoms, Span
 from explorer.audit.atoms.scanning import Item, value_key
@@ -41,14 +40,12 @@ _NONE = re.compile(
 class Sources:
     """All that the summarizer can have known, and the atoms that a slip can be told by."""
 
-    def __init__(
-        self, table: AtomTable, atoms: Atoms, known: Sequence[int], said_by_user: Sequence[int]
-    ) -> None:
+    def __init__(self, table: AtomTable, atoms: Atoms, known: Sequence[int]) -> None:
         self.atoms = atoms
         self._mentions = table.mentions(known)
         self._values = [float(one[1:]) for one in self._mentions if one.startswith("#")]
         self._paths = [one for one in self._mentions if "/" in one or "." in one]
-        self.user_words = table.words(said_by_user, Voice.USER, Voice.SUMMARY)
+        self.words = table.words(known)
         self._figures = [
             (value, atom, item)
             for index in known
@@ -198,7 +195,7 @@ def _rules(told: Told, sources: Sources, summarized: Atoms) -> Iterator[Finding]
             continue
         if len(line.terms) < 3 or _NONE.match(line.text):
             continue
-        known = len(line.terms & sources.user_words) / len(line.terms)
+        known = len(line.terms & sources.words) / len(line.terms)
         if known <= _KNOWN:
             yield _claim(line.text, AtomKind.CONSTRAINT, line.text, told.place(line), None)
 

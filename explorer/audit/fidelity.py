@@ -72,7 +72,7 @@ def fidelity(
     fates = Fates(told, Kept(table, kept), atoms, transcript)
     findings = fates.findings(asked, cancelled)
     known = [*earlier, *summarized, *kept]
-    wrong = wrong_claims(told, Sources(table, atoms, known, known), atoms)
+    wrong = wrong_claims(told, Sources(table, atoms, known), atoms)
     after = estimate_text("\n".join(parts)) if tokens_after is None else tokens_after
     return Fidelity(
         findings=(*findings, *wrong),

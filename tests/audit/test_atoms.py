@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.audit.atoms import AtomKind, ScanCancelled, extract, scan
@@ -199,6 +199,7 @@ WORDS = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(max_size=300), st.lists(WORDS, max_size=25).map(" ".join)))
 def test_places_lead_to_what_they_name(text: str) -> None:
     units = text.encode("utf-16-le", "surrogatepass")

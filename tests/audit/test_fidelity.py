@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.audit.atoms import AtomKind, scan
@@ -15,7 +15,6 @@ from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Fi
 from explorer.compaction.validation import SECTION_SETS
 from tests.audit.test_atoms import WORDS
 from tests.audit.texts import assistant, call, compaction, conversation, result, user
-
 
 _NEAR = Fate.NORMALIZED
 
@@ -249,12 +248,14 @@ def test_an_empty_range_is_judged_too() -> None:
 MESSAGES = st.lists(WORDS, min_size=1, max_size=14).map(" ".join)
 
 
+@settings(deadline=None)
 @given(MESSAGES)
 def test_a_summary_equal_to_its_source_loses_nothing(text: str) -> None:
     found = judge(text, [user(text)])
     assert not [one for one in found.findings if one.fate is not Fate.EXACT]
 
 
+@settings(deadline=None)
 @given(MESSAGES)
 def test_a_whole_session_as_its_summary_loses_nothing(text: str) -> None:
     entries = [*conversation(), user(text)]
@@ -269,6 +270,7 @@ def test_a_whole_session_as_its_summary_loses_nothing(text: str) -> None:
     assert not found.of(Fate.LOST, Fate.RECOVERABLE)
 
 
+@settings(deadline=None)
 @given(MESSAGES, MESSAGES, MESSAGES)
 def test_more_text_never_loses_what_was_there(source: str, summary: str, more: str) -> None:
     entries = [user(source)]
@@ -283,6 +285,7 @@ def test_more_text_never_loses_what_was_there(source: str, summary: str, more: s
         assert fates[one.atom.kind, one.atom.key] is Fate.EXACT
 
 
+@settings(deadline=None)
 @given(MESSAGES, MESSAGES, MESSAGES)
 def test_every_atom_has_one_fate(source: str, tail: str, summary: str) -> None:
     entries = [user(source)]

@@ -11,7 +11,7 @@ from explorer.audit.atoms.commands import command_lines, fences
 from explorer.audit.atoms.entries import Text, Voice, texts_of
 from explorer.audit.atoms.errors import error_lines
 from explorer.audit.atoms.figures import figures
-from explorer.audit.atoms.keys import figure, path_key, statement_key, terms_of_message
+from explorer.audit.atoms.keys import figure, path_key, statement_key
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.sentences import sentences
 from explorer.audit.atoms.statements import statements, statements_of_summary
@@ -63,7 +63,7 @@ class EntryAtoms:
     """Keys of every exact thing that stands anywhere in it; of figures the bare value,
     ``#1500``. What a summary says of these is not invented."""
     words: frozenset[str] = frozenset()
-    """Of a user's message or a summary: the stems of its telling words."""
+    """Of prose: its different words in lower case, marks and all."""
     speaks: Voice | None = None
     """Who wrote prose in it; None where nobody did."""
 
@@ -75,7 +75,7 @@ def scan_entry(entry: Mapping[str, Any], words: Words) -> EntryAtoms:
     """Reads an entry's JSON. ``words`` is shared by all entries of a scan."""
     items: list[Item] = []
     mentions: set[str] = set()
-    stems: set[str] = set()
+    said: set[str] = set()
     speaks: Voice | None = None
     for text in texts_of(entry):
         held = words.holding(text.text)
@@ -83,8 +83,7 @@ def scan_entry(entry: Mapping[str, Any], words: Words) -> EntryAtoms:
         found: list[Item] = []
         if text.voice in _PROSE:
             speaks = text.voice
-            if text.voice is not Voice.ASSISTANT:
-                stems |= terms_of_message(text.text)
+            said.update(text.text.lower().split())
             found = _from_prose(text, held, mentions)
         elif text.voice in (Voice.RESULT, Voice.ERROR):
             found = _from_result(text, held)
@@ -100,7 +99,7 @@ def scan_entry(entry: Mapping[str, Any], words: Words) -> EntryAtoms:
         items += _in_units(text.text, found)
     if not (items or mentions or speaks):
         return EMPTY
-    return EntryAtoms(tuple(items), frozenset(mentions), frozenset(stems), speaks)
+    return EntryAtoms(tuple(items), frozenset(mentions), frozenset(said), speaks)
 
 
 def scan_text(text: str, voice: Voice, words: Words | None = None) -> EntryAtoms:
@@ -109,9 +108,8 @@ def scan_text(text: str, voice: Voice, words: Words | None = None) -> EntryAtoms
     mentions: set[str] = set()
     _mention(held, mentions)
     found = _from_prose(Text(voice, text), held, mentions)
-    return EntryAtoms(
-        tuple(_in_units(text, found)), frozenset(mentions), terms_of_message(text), voice
-    )
+    said = frozenset(text.lower().split())
+    return EntryAtoms(tuple(_in_units(text, found)), frozenset(mentions), said, voice)
 
 
 def _item(kind: AtomKind, text: Text, start: int, found: str, key: str, context: str = "") -> Item:

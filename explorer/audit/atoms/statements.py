@@ -141,8 +141,9 @@ _DECISIONS = (
         ),
     ),
     (
-        word_set("going go went stays stay favor favour"),
+        word_set("going go went stays stay favor favour will"),
         any_of(
+            r"^(?:the|our|all|every|each)\s+(?:[\w-]+\s+){1,6}will\s+(?:be|stay|remain|use|live|run)\b",
             r"^(?:going|go|went)\s+with\b",
             r"\w\s+stays?\b(?=\s*[;.,]|\s+because|\s+and|\s*$)",
             r"\bin\s+favou?r\s+of\b",

@@ -62,18 +62,27 @@ _LIFTS = whole_words(
     r"scratch\s+that",
 )
 _FIGURES = re.compile(
-    r"[$€£]?\d[\d,_']*(?:\.\d+)?\s*(?:%|°[CF]?|[A-Za-zµμ]+(?:/[A-Za-z]+)?)?(?:\s+(?!and|or|"
-    r"per|to)[a-z]{3,}s\b)?"
+    r"(?<![\w.:])[$€£]?\d(?!\d?:\d)[\d,_']*(?:\.\d+)?\s*(?:%|°[CF]?|[A-Za-zµμ]+(?:/[A-Za-z]+)?)?"
+    r"(?:\s+(?!and|or|per|to)[a-z]{3,}s\b)?"
 )
+_OWN = 2
+"""Words of its own that each of two statements of one shape has at most."""
+_APART = 0.8
+"""The share below which two statements of one shape are of two things."""
+_SHARE = 0.6
+"""The share of the words of the shorter of two statements of one thing."""
 _MEASURED = ("time", "size", "%")
+_UNITS = frozenset(
+    map(stem, word_set("ms seconds second minutes minute hours hour kb mb gb percent per"))
+)
 _NEAR = 40
 """How many earlier statements with a value are looked at."""
 _FILLER = frozenset(
     map(
         stem,
         word_set(
-            "make set use limit most least max min at is now enough time value number within "
-            "long longer short shorter more less high higher low lower wait take keep need"
+            "make set use change raise let bump most least max min at is now enough time value "
+            "number within long longer short shorter more less high higher low lower wait take keep need"
         ),
     )
 )
@@ -147,8 +156,8 @@ def _lifted(new: _Said, old: _Said) -> float:
 
 def _replaced(new: _Said, old: _Said, changes: bool, points: bool) -> float:
     """How surely the new statement gives another value to what the old one speaks of."""
-    mine = {value.key for value in new.figures}
-    if not new.figures or any(value.key in mine for value in old.figures):
+    held = {value.key for value in new.figures}
+    if not new.figures or any(value.key in held for value in old.figures):
         return 0.0
     pairs = [
         (one, other) for one in new.figures for other in old.figures if _same_measure(one, other)
@@ -159,17 +168,22 @@ def _replaced(new: _Said, old: _Said, changes: bool, points: bool) -> float:
         return 3.0 + len(words)
     if not pairs:
         return 0.0
-    measured = any(one.family in _MEASURED or one.family in new.about for one, _ in pairs)
+    counted = any(one.family and one.family not in _MEASURED for one, _ in pairs)
+    mine, theirs = _plain(new.about) - words, _plain(old.about) - words
     share = len(words) / (min(len(_plain(new.about)), len(_plain(old.about))) or 1)
-    if changes and words:
-        return 1.0 + len(words) + measured
+    parallel = bool(mine and theirs) and max(len(mine), len(theirs)) <= _OWN
+    if not counted and parallel and share < _APART:
+        # "the upload timeout" and "the login timeout" are two things.
+        return 1.0 if points and changes and len(words) > 1 else 0.0
+    if changes and (share >= _SHARE or counted):
+        return 1.0 + len(words) + counted
     if points and changes:
         return 1.0
-    return share if share >= 0.6 and len(words) >= 2 else 0.0
+    return share if share >= _SHARE and len(words) >= 2 else 0.0
 
 
 def _plain(about: frozenset[str]) -> frozenset[str]:
-    return frozenset(word for word in about if not word[0].isdigit())
+    return frozenset(word for word in about if not word[0].isdigit() and word not in _UNITS)
 
 
 def _same_measure(one: Figure, other: Figure) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from explorer.audit.atoms.entries import Voice
+from explorer.audit.atoms.keys import terms_of_message
 from explorer.audit.atoms.model import Atom, AtomKind, Atoms, ReadEntries, Span
 from explorer.audit.atoms.scanning import EMPTY, EntryAtoms, Item, scan_entry
 from explorer.audit.atoms.superseding import superseded
@@ -77,7 +78,7 @@ class AtomTable:
             one = self.entry(index)
             if not voices or one.speaks in voices:
                 found |= one.words
-        return found
+        return set(terms_of_message(" ".join(found)))
 
 
 NO_TABLE = AtomTable()

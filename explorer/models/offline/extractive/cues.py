@@ -104,9 +104,11 @@ DECISION = _cue(
     replace replaced approach stick sticking favor favour adopt adopted adopting ruled rejected
     reject tradeoff plan use using we'll we use choice rationale reason conclusion keep keeping
     dropped abandon abandoned resolved went vote voted we're using moving
-    standardising standardizing standardise standardize since i i'll i'd we'd as that than not""",
+    standardising standardizing standardise standardize since i i'll i'd we'd as that than not
+    will""",
     r"""
-    \bdecid\w+\b | \bdecisions?\b | \b(?:go|going|went)\s+(?:with|for|ahead\s+with)\b
+    ^\W*(?:the|our|all|every|each)\s+(?:[\w-]+\s+){1,6}will\s+(?:be|stay|remain|use|live|run)\b
+    | \bdecid\w+\b | \bdecisions?\b | \b(?:go|going|went)\s+(?:with|for|ahead\s+with)\b
     | \b(?:chose|chosen|choosing|opt(?:ed|ing)?\s+(?:for|to)|settl\w+\s+(?:on|for)|agreed?\s+
       (?:to|on|that)|pick(?:ed|ing)?|adopt(?:ed|ing)?|resolved\s+to)\b
     | \bswitch(?:ed|ing)?\s+(?:\w+\s+){0,5}(?:to|from|over)\b | \breplac(?:e|ed|

@@ -1,0 +1,29 @@
+"""The offline summarizer, judged by the audit, over five generations of summaries of summaries."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.audit.atoms import AtomKind
+from explorer.audit.findings import Fate
+from tests.audit.survival import entries_of, measure
+from tests.models.survival import story_sets
+
+
+@pytest.mark.parametrize("name", list(story_sets()))
+def test_at_30_percent_of_the_text_nothing_planted_is_lost_or_stale(name: str) -> None:
+    tally = measure(story_sets()[name], 0.30)
+    assert tally.planted > 50
+    assert not tally.lost
+    assert not tally.wrong.get(Fate.STALE)
+    assert not tally.wrong.get(Fate.MUTATED)
+    for kind in (AtomKind.CONSTRAINT, AtomKind.DECISION, AtomKind.HASH, AtomKind.URL):
+        assert tally.told[kind] == tally.atoms[kind], kind
+
+
+def test_both_ways_of_writing_a_conversation_are_read() -> None:
+    ours = entries_of('[User]: Fix it.\n\n[Assistant tool calls]: read(path="a.py", offset=1)')
+    assert [entry["message"]["role"] for entry in ours] == ["user", "assistant"]
+    assert ours[1]["message"]["content"][1]["arguments"] == {"path": "a.py"}
+    theirs = entries_of("[USER]\nFix it.\n\n---\n\n[TOOL_RESULT]\nok")
+    assert [entry["message"]["role"] for entry in theirs] == ["user", "toolResult"]
