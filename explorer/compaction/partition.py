@@ -225,22 +225,27 @@ def _judge_again(
     """What is told again after the summary: tokens that it takes then, and those of what is told
     again now and not then."""
     later = preparation.again if isinstance(preparation, Preparation) else view.again
-    kept = dropped = 0
+    kept = dropped = now = 0
+    place, weights, sent = view.path.position, view.weights, view.sent
     for entry, told in later.items():
-        position = view.path.position(entry)
-        weight, verdict = view.weights[position], verdicts[position]
-        in_context = entry in view.again or verdict in _TOLD_NOW
-        tokens[verdict] -= weight if view.sent[position] else 0
-        tokens[Verdict.PINNED] += weight if in_context else 0
-        verdicts[position] = Verdict.PINNED
-        kept += max(0, view.weight_in_place(position) + told.extra)
+        position = place(entry)
+        weight, verdict = weights[position], verdicts[position]
+        if sent[position]:
+            tokens[verdict] -= weight
+        if verdict in _TOLD_NOW or entry in view.again:
+            now += weight
+        verdicts[position] = _PINNED
+        kept += max(0, view.plain.get(entry, weight) + told.extra)
+    tokens[_PINNED] += now
     for entry in view.again:
         if entry not in later:
             dropped += view.weights[view.path.position(entry)]
     return kept, dropped
 
 
-_TOLD_NOW = (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.LOST)
+# Plain numbers: a rule may keep a thousand messages, and this runs while the cut is dragged.
+_TOLD_NOW = tuple(map(int, (Verdict.TO_SUMMARIZE, Verdict.TURN_PREFIX, Verdict.LOST)))
+_PINNED = int(Verdict.PINNED)
 
 
 def _judge_pruned(view: PathView, verdicts: bytearray, tokens: list[int]) -> int:
