@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QGridLayout,
     QLabel,
+    QPushButton,
     QScrollArea,
     QSizePolicy,
     QToolButton,
@@ -100,8 +101,7 @@ class AuditTab(QWidget):
         self.rules.setToolTip(
             "Files do not tell what went to the summarizer. It is worked out by these rules."
         )
-        self.report = QToolButton(self)
-        self.report.setText("Repor&t…")
+        self.report = QPushButton("Repor&t…", self)
         self.report.setAccessibleName("Save a report")
         self.report.setToolTip(
             "Save the audit as a web page, Markdown or JSON: of the whole path, or of the "

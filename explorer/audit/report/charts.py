@@ -113,7 +113,7 @@ def recency(bands: Sequence[RecencyBand]) -> Markup:
                                  height=f"{height:.1f}", style=FILLS[fill]))  # fmt: skip
         middle = f"{x + step / 2 - 4:.1f}"
         drawn.append(tag("text", percent(band.rate), x=middle, y=top - 4, text_anchor="middle"))
-        name = f"#{band.first}–{band.last}"
+        name = f"#{band.first}–{band.last}" if band.last > band.first else f"#{band.first}"
         drawn.append(tag("text", name, x=middle, y=top + high + 14, text_anchor="middle"))
     words = "; ".join(
         f"#{band.first} to #{band.last}: {percent(band.rate)} of {counted(band.total, 'thing')}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from explorer.audit.excerpt import Excerpt
@@ -33,6 +34,7 @@ from explorer.audit.words import (
     size_words,
 )
 
+_SPACE = re.compile(r"\s+")
 MOST_LISTED = 200
 """Findings of a group that are listed without quotes."""
 LONGEST = 400
@@ -163,17 +165,19 @@ def _short(text: str) -> str:
 
 def _quoted(one: Quoted, told_of_all: str) -> Markup:
     finding, atom = one.finding, one.finding.atom
+    said_by = "" if finding.source is not None else _ref(one.source, "said last in")
     parts = [
         tag("p", _fate(finding), f" {ONE_KIND[atom.kind]} ", tag("code", _short(atom.text)),
-            f" {_ref(one.source)}"),
+            said_by),
     ]  # fmt: skip
     if finding.source is not None:
-        parts.append(tag("p", "Its source says: ", tag("code", _short(finding.source.text))))
+        parts.append(tag("p", "The source says: ", tag("code", _short(finding.source.text)),
+                         _ref(one.source, "in")))  # fmt: skip
     if one.said is not None and one.says_more:
         parts.append(_quote(one.said))
     if one.told is not None:
         parts += [tag("p", "The summary says:", class_="why"), _quote(one.told)]
-    if finding.note and finding.note != told_of_all:
+    if finding.note and finding.note != told_of_all and finding.source is None:
         parts.append(tag("p", finding.note, class_="why"))
     return tag("li", *parts)
 
@@ -183,13 +187,13 @@ def _fate(finding: Finding) -> Markup:
     return tag("span", FATE_TITLES[finding.fate], class_=css)
 
 
-def _ref(ref: EntryRef | None) -> str:
-    return f"said last in #{ref.index}, {ref.kind} ({ref.id})" if ref is not None else ""
+def _ref(ref: EntryRef | None, how: str) -> str:
+    return f" {how} #{ref.index}, {ref.kind} ({ref.id})" if ref is not None else ""
 
 
 def _quote(found: Excerpt) -> Markup:
-    before, said, after = (" ".join(shown(part).split()) for part in found)
-    return tag("blockquote", f"{before} ", tag("mark", _short(said)), f" {after}")
+    before, said, after = (_SPACE.sub(" ", shown(part)) for part in found)
+    return tag("blockquote", before.lstrip(), tag("mark", _short(said)), after.rstrip())
 
 
 # losses --------------------------------------------------------------------------------------

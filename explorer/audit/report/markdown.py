@@ -181,14 +181,17 @@ def _group(group: FindingGroup) -> list[str]:
 def _quoted(one: Quoted, told_of_all: str) -> list[str]:
     finding, atom = one.finding, one.finding.atom
     said = f", entries {refs_words(atom.sources)}" if atom.sources else ", no source"
+    said = "" if finding.source is not None else said
     lines = [f"- **{FATE_TITLES[finding.fate]}** {ONE_KIND[atom.kind]} {code(atom.text)}{said}"]
     if finding.source is not None:
-        lines.append(f"  - its source says {code(finding.source.text)}")
+        lines.append(
+            f"  - the source, {refs_words(atom.sources)}, says {code(finding.source.text)}"
+        )
     if one.said is not None and one.says_more and one.source is not None:
         lines.append(f"  - #{one.source.index}, {one.source.kind}: {code(_whole(one.said))}")
     if one.told is not None:
         lines.append(f"  - the summary: {code(_whole(one.told))}")
-    if finding.note and finding.note != told_of_all:
+    if finding.note and finding.note != told_of_all and finding.source is None:
         lines.append(f"  - {plain(finding.note)}")
     return lines
 

@@ -89,9 +89,12 @@ class FindingGroup:
 
     @property
     def note(self) -> str:
-        """The note that all of them have; empty where they differ."""
-        notes = {*(one.finding.note for one in self.quoted), *(one.note for one in self.rest)}
-        return notes.pop() if len(notes) == 1 else ""
+        """The note that all of them have; empty where they differ, and of what is told wrongly:
+        there the quotes say it."""
+        every = [*(one.finding for one in self.quoted), *self.rest]
+        notes = {one.note for one in every}
+        is_quoted = any(one.source is not None for one in every)
+        return notes.pop() if len(notes) == 1 and not is_quoted else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ table{border-collapse:collapse;width:100%;font-size:.875rem}
 caption{text-align:left;padding:0 0 4px}
 th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-top:1px solid var(--line);
 font-weight:normal}
+th{overflow-wrap:normal}
 thead th{border-top:0;color:var(--dim);font-size:.8rem;vertical-align:bottom}
 .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td:has(.bar){width:34%;min-width:9rem}
@@ -80,9 +81,10 @@ nav ul{margin:4px 0;padding-left:20px}
 footer{margin-top:48px;border-top:1px solid var(--line);padding-top:8px}
 .defs{position:absolute;width:0;height:0}
 @media print{
+:root{--paper:#fff}
 html{font-size:12px}body{max-width:none;padding:0}
 nav,.skip{display:none}
-h2,h3,h4,caption,thead{break-after:avoid}.found>li,figure,tr,.facts div{break-inside:avoid}
+h2,h3,h4,h4+.why,caption,thead{break-after:avoid}.found>li,figure,tr,.facts div{break-inside:avoid}
 .wide{overflow:visible}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 details::details-content{content-visibility:visible;display:block;height:auto}
