@@ -51,6 +51,7 @@ def connect(session: WindowSession) -> None:
     session.refresh.menu_parts.append(partial(fill_menu, session))
     fidelity.answer("pin", partial(_pin, session))
     fidelity.answer("instruct", partial(_instruct, session))
+    fidelity.answer("mend", lambda _finding: session.checking.open())
 
 
 def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:

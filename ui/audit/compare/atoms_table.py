@@ -10,15 +10,16 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QKeyEvent
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from explorer.audit.difference import AtomRow, Difference
 from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND
-from ui.theme import bind_font, on_theme_changed, scaled, theme, ui_font
+from ui.theme import S16, bind_font, on_theme_changed, scaled, theme, ui_font
 
 Index = QModelIndex | QPersistentModelIndex
 ELSEWHERE = "made elsewhere"
+NOTHING = "What one of them keeps, every other one keeps too: nothing was won or lost."
 
 
 def fate_words(row: AtomRow, at: int, reference: int) -> str:
@@ -111,6 +112,8 @@ class AtomsTable(QTableView):
     def show_difference(self, found: Difference | None) -> None:
         """Show the atoms of another comparison."""
         self.atoms.show_difference(found)
+        empty = found is not None and not found.atoms
+        self.setAccessibleDescription(NOTHING if empty else "")
         header = self.horizontalHeader()
         header.setStretchLastSection(False)
         for column in range(self.atoms.columnCount()):
@@ -121,6 +124,20 @@ class AtomsTable(QTableView):
                 self.setColumnWidth(column, scaled(84 if column == 0 else 150))
         if self.atoms.rowCount():
             self.setCurrentIndex(self.atoms.index(0, 1))
+
+    def paintEvent(self, event: QPaintEvent, /) -> None:
+        """Says so where there is nothing."""
+        super().paintEvent(event)
+        if self.atoms.rowCount():
+            return
+        painter = QPainter(self.viewport())
+        painter.setPen(theme().dim)
+        words = NOTHING if self.atoms.found is not None else ""
+        painter.drawText(
+            self.viewport().rect().adjusted(S16, S16, -S16, -S16),
+            int(Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap),
+            words,
+        )
 
     def _show(self, row: int) -> None:
         if self.atoms.found is None or not 0 <= row < self.atoms.rowCount():

@@ -27,6 +27,7 @@ from ui.widgets.labels import Caption
 MOST_ATOMS = 200
 """Atoms of a step that are listed at most for each kind."""
 _STEP = int(Qt.ItemDataRole.UserRole)
+_KIND = _STEP + 1
 
 
 def step_words(step: Step) -> str:
@@ -56,6 +57,7 @@ class DriftView(QWidget):
         self.tree.setHeaderLabels(["From one to the next", "What changed"])
         self.tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        self.tree.itemExpanded.connect(self._fill)
         self.tree.itemActivated.connect(lambda item, _column: self._activated(item))
         self.note = Caption("", self)
         self.note.setWordWrap(True)
@@ -92,12 +94,23 @@ class DriftView(QWidget):
             item = QTreeWidgetItem([f"{step.earlier.name} → {step.later.name}", step_words(step)])
             item.setData(0, _STEP, number)
             item.setToolTip(1, step_words(step))
-            self._sections(item, step)
-            self._kinds(item, step)
+            item.setChildIndicatorPolicy(QTreeWidgetItem.ChildIndicatorPolicy.ShowIndicator)
             self.tree.addTopLevelItem(item)
             item.setExpanded(len(drift.steps) == 1)
         if (first := self.tree.topLevelItem(0)) is not None:
             self.tree.setCurrentItem(first)
+
+    def _fill(self, item: QTreeWidgetItem) -> None:
+        """A step's parts are made when it is opened, a kind's things when that is: there may be
+        thousands."""
+        number, drift = item.data(0, _STEP), self.drift
+        if item.childCount() or drift is None:
+            return
+        if isinstance(number, int):
+            self._sections(item, drift.steps[number])
+            self._kinds(item, drift.steps[number])
+        elif (parent := item.parent()) is not None and item.data(0, _KIND) is not None:
+            self._atoms(item, drift.steps[parent.data(0, _STEP)], AtomKind(item.data(0, _KIND)))
 
     @staticmethod
     def _sections(item: QTreeWidgetItem, step: Step) -> None:
@@ -112,16 +125,20 @@ class DriftView(QWidget):
             if not added and not dropped:
                 continue
             part = QTreeWidgetItem([KIND_TITLES[kind], f"+ {added:,}, − {dropped:,}"])
-            for sign, atoms in (("+", step.added), ("−", step.dropped)):
-                found = [atom for atom in atoms if atom.kind is kind]
-                for atom in found[:MOST_ATOMS]:
-                    text = " ".join(atom.text[:200].split())
-                    what = "added" if sign == "+" else "dropped"
-                    part.addChild(QTreeWidgetItem([f"{sign} {ONE_KIND[kind]} {what}", text]))
-                if len(found) > MOST_ATOMS:
-                    more = count(len(found) - MOST_ATOMS, "more", "more")
-                    part.addChild(QTreeWidgetItem([sign, more]))
+            part.setData(0, _KIND, kind.value)
+            part.setChildIndicatorPolicy(QTreeWidgetItem.ChildIndicatorPolicy.ShowIndicator)
             item.addChild(part)
+
+    @staticmethod
+    def _atoms(item: QTreeWidgetItem, step: Step, kind: AtomKind) -> None:
+        for sign, what, atoms in (("+", "added", step.added), ("−", "dropped", step.dropped)):
+            found = [atom for atom in atoms if atom.kind is kind]
+            for atom in found[:MOST_ATOMS]:
+                text = " ".join(atom.text[:200].split())
+                item.addChild(QTreeWidgetItem([f"{sign} {ONE_KIND[kind]} {what}", text]))
+            if len(found) > MOST_ATOMS:
+                more = count(len(found) - MOST_ATOMS, "more", "more")
+                item.addChild(QTreeWidgetItem([sign, more]))
 
     def _activated(self, item: QTreeWidgetItem) -> None:
         number = item.data(0, _STEP)

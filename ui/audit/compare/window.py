@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -61,6 +61,7 @@ class CompareDraftsWindow(QDialog):
         self.setWindowTitle("Summaries compared")
         self.setModal(False)
         self.compared: Compared | None = None
+        self._coming: Compared | None = None
         self._subjects: dict[Key, Subject] = {}
         self._make_head()
         self._make_pages()
@@ -251,13 +252,28 @@ class CompareDraftsWindow(QDialog):
 
     def show_compared(self, found: Compared) -> None:
         """Show a comparison."""
-        self._waited()
-        self.compared = found
         shown = found.difference
-        self.sections.show_difference(shown)
-        self.atoms.show_difference(shown)
-        self.figures.show_difference(shown)
-        self.drift.show_drift(found.drift)
+        parts = (
+            lambda: self.sections.show_difference(shown),
+            lambda: self.atoms.show_difference(shown),
+            lambda: self.figures.show_difference(shown),
+            lambda: self.drift.show_drift(found.drift),
+            lambda: self._end(found),
+        )
+        self._coming = found
+        self._show_parts(found, parts)
+
+    def _show_parts(self, found: Compared, parts: Sequence[Callable[[], None]]) -> None:
+        """One part after the other: the window answers between two of them."""
+        if found is not self._coming:
+            return
+        parts[0]()
+        if len(parts) > 1:
+            QTimer.singleShot(0, self, lambda: self._show_parts(found, parts[1:]))
+
+    def _end(self, found: Compared) -> None:
+        self._waited()
+        self.compared, shown = found, found.difference
         self._tell(found)
         steps = len(found.drift.steps)
         self.pages.setTabText(DRIFT, f"&Generations ({steps + 1 if steps else 0})")

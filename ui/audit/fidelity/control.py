@@ -70,7 +70,7 @@ class FidelityControl(QObject):
     def answer(self, name: str, act: Act) -> None:
         """Offer what can be done about a finding: ``pin``, ``instruct`` or ``mend``."""
         self.acts[name] = act
-        self.page.detail.offer(name)
+        self.page.offer_acts(name)
 
     def auditor(self) -> Auditor | None:
         """Audits the session shown; None while there is none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -82,6 +82,8 @@ class FidelityPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.shown: ShownAudit | None = None
+        self._body: QWidget | None = None
+        self._offered: list[str] = []
         self._places = QStackedWidget(self)
         self.empty = EmptyState(
             "compaction",
@@ -91,7 +93,6 @@ class FidelityPage(QWidget):
         )
         self._places.addWidget(self.empty)
         self._places.addWidget(self._make_waiting())
-        self._places.addWidget(self._make_body())
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
@@ -142,6 +143,18 @@ class FidelityPage(QWidget):
         column.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
         return self._waiting
+
+    def offer_acts(self, *names: str) -> None:
+        """Offer what somebody answers to: ``pin``, ``instruct``, ``mend``."""
+        self._offered += names
+        if self._body is not None:
+            self.detail.offer(*names)
+
+    def _need_body(self) -> None:
+        """The parts are made when there is an audit to be shown for the first time."""
+        if self._body is None:
+            self._places.addWidget(self._make_body())
+            self.detail.offer(*self._offered)
 
     def _make_body(self) -> QWidget:
         self._body = QWidget(self)
@@ -284,6 +297,7 @@ class FidelityPage(QWidget):
         self.progress.setRange(0, 0)
         self.stop.setEnabled(True)
         self._places.setCurrentIndex(1)
+        QTimer.singleShot(0, self, self._need_body)
 
     def show_progress(self, done: int, total: int) -> None:
         """How many entries were read."""
@@ -300,6 +314,7 @@ class FidelityPage(QWidget):
 
     def show_audit(self, shown: ShownAudit) -> None:
         """Show an audit."""
+        self._need_body()
         self.shown = shown
         told = shown.audited.fidelity
         self.headline.setText(headline(told))
@@ -317,6 +332,7 @@ class FidelityPage(QWidget):
         self._show_time(shown)
         self.reading.show_summary(shown.audited.summary)
         self.read_of.setText(f"The text of {shown.audited.name}, as it is stored.")
+        self.detail.is_draft = shown.audited.entry < 0
         self.list.findings.show_groups(shown.groups)
         self.list.findings.set_kind(None)
         self.list.select_row(self.list.findings.first_finding())
