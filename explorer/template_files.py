@@ -3,6 +3,7 @@
 In ``config_dir()/prompts``, as plain Markdown that can be edited by hand::
 
     NAME.md                 the text in force
+    unsaved.json            what was edited in the window and not saved
     history/NAME/0001.md    the first version; a comment at its top tells when, and why
 
 A text without a file there is the one that came with the program.
@@ -10,6 +11,7 @@ A text without a file there is the one that came with the program.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -27,6 +29,7 @@ _HEADER = re.compile(
     r"\A<!-- version\ntime: (?P<time>[^\n]*)\nkind: (?P<kind>[^\n]*)\nnote: (?P<note>[^\n]*)\n-->\n"
 )
 _KINDS: Mapping[str, Kind] = {"saved": "saved", "by-hand": "by-hand", "reset": "reset"}
+UNSAVED = "unsaved.json"
 MOST_TRIES = 50
 
 
@@ -91,6 +94,28 @@ class TemplateFiles:
             return None
         except UnicodeDecodeError as error:
             raise TemplateError(f"{path}: not UTF-8: byte {error.start}") from error
+        except OSError as error:
+            raise TemplateError(f"{path}: {error.strerror or error}") from error
+
+    # what is not saved ---------------------------------------------------------------------------
+
+    def unsaved(self) -> dict[str, str]:
+        """Texts by name that were edited and not saved; none where the file cannot be read."""
+        try:
+            data = json.loads((self.folder / UNSAVED).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        found = data.items() if isinstance(data, dict) else ()
+        return {n: text for n, text in found if n in TEMPLATES and isinstance(text, str)}
+
+    def keep_unsaved(self, texts: Mapping[str, str]) -> None:
+        """Keep texts that were edited and not saved. Raises TemplateError."""
+        path = self.folder / UNSAVED
+        if texts:
+            self._write(path, json.dumps(dict(texts), indent=1) + "\n")
+            return
+        try:
+            path.unlink(missing_ok=True)
         except OSError as error:
             raise TemplateError(f"{path}: {error.strerror or error}") from error
 

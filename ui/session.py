@@ -25,6 +25,7 @@ from ui.branching.running import RunsControl
 from ui.control.actions import WindowActions
 from ui.control.auditing import AuditControl
 from ui.control.beginning import BeginControl
+from ui.control.checking import CheckControl
 from ui.control.compacting import CompactionControl
 from ui.control.comparing import CompareControl
 from ui.control.comparing_drafts import CompareDraftsControl
@@ -49,6 +50,7 @@ from ui.control.talking import AgentControl
 from ui.control.talking.commands import Commands
 from ui.control.watching import WatchControl
 from ui.control.what_if import WhatIfControl
+from ui.control.workshop import WorkshopControl
 from ui.main_window import MainWindow
 
 READERS_MS = 5_000
@@ -113,6 +115,8 @@ class WindowSession(QObject):
             self.desk, self.fidelity, self.compaction, self.differences
         )
         offer_comparing(self)
+        self.checking = CheckControl(self.desk)
+        self.workshop = WorkshopControl(self.desk, self.agent)
         self.actions = WindowActions(self)
         for command in Commands(self).all():
             self.agent.commands.add(command)
@@ -156,6 +160,7 @@ class WindowSession(QObject):
             self.settings.ready()
             self.models.ready()
             self.extensions.ready()
+            self.workshop.ready()
             self.window.welcome.button.setFocus()
             # What is there now stays; a session does not.
             gc.freeze()
@@ -239,6 +244,8 @@ class WindowSession(QObject):
         self._closing = True
         self.agent.stop()
         self.compaction.stop()
+        self.checking.stop()
+        self.workshop.stop()
         self.agent.keep_unsent()
         self.compaction.keep_edits()
         self.refresh.keep_map()
@@ -248,7 +255,9 @@ class WindowSession(QObject):
 
     async def _close(self) -> None:
         for _ in range(100):
-            if not self.agent.running and not self.compaction.running:
+            if not any(
+                each.running for each in (self.agent, self.compaction, self.checking, self.workshop)
+            ):
                 break
             await asyncio.sleep(0.02)
         await self.agent.automatic.stop_ahead()

@@ -123,6 +123,15 @@ class PromptVersions:
         self.refresh()
         return version
 
+    def unsaved(self) -> dict[str, str]:
+        """Texts by name that were edited and not saved."""
+        return self._files.unsaved()
+
+    def keep_unsaved(self, texts: Mapping[str, str]) -> None:
+        """Keep texts that were edited and not saved; nothing is sent of them. Raises
+        TemplateError."""
+        self._files.keep_unsaved(texts)
+
     def refresh(self) -> bool:
         """Look at the files again, and tell everybody when texts changed; whether they did."""
         before, self._stamps = self._stamps, self._files.stamps()

@@ -69,7 +69,8 @@ class DraftPage(QWidget):
     discard_asked = Signal(object)
     again_asked = Signal()
     audit_asked = Signal(str)
-    """``fidelity``: what the shown draft keeps and loses; ``compare``: it beside others."""
+    """``fidelity``: what the shown draft keeps and loses; ``compare``: it beside others; ``mend``:
+    it checked, and mended where that is wanted."""
     back_asked = Signal()
     entry_requested = Signal(int)
 
@@ -116,6 +117,9 @@ class DraftPage(QWidget):
         self.compare = QPushButton("Compa&re…", self)
         self.compare.setToolTip("This draft beside others, section by section")
         self.compare.clicked.connect(lambda: self.audit_asked.emit("compare"))
+        self.check = QPushButton("C&heck and mend…", self)
+        self.check.setToolTip("What this text lost, and one more call to put it back, if you wish")
+        self.check.clicked.connect(lambda: self.audit_asked.emit("mend"))
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.streaming)
         area = QScrollArea(self)
@@ -180,10 +184,14 @@ class DraftPage(QWidget):
         column.addWidget(self.sizes)
         column.addWidget(self.problem)
         buttons = FlowLayout(across=S8, down=S4)
-        for button in (self.commit, self.fidelity, self.compare, self.again, self.discard):
+        for button in self._buttons():
             buttons.addWidget(button)
         column.addLayout(buttons)
         return foot
+
+    def _buttons(self) -> tuple[QPushButton, ...]:
+        asked = (self.fidelity, self.check, self.compare)
+        return (self.commit, *asked, self.again, self.discard)
 
     def minimumSizeHint(self) -> QSize:
         """As wide as its widest part; where it is too low for all of them, it scrolls."""

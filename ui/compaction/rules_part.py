@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
@@ -27,6 +27,7 @@ class RulesPart(QWidget):
     compare_asked = Signal()
     entry_requested = Signal(int)
     automatic_cut_asked = Signal()
+    prompts_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +46,9 @@ class RulesPart(QWidget):
         self.compare = LinkButton("Co&mpare profiles ▸", self)
         self.compare.setToolTip("What every profile would do here, side by side")
         self.compare.clicked.connect(self.compare_asked)
+        self.prompts = LinkButton(parent=self)
+        self.prompts.clicked.connect(self.prompts_asked)
+        self.show_prompts_changed(())
         self.keep = NumberSlider("&Keep recent", 0, 2_000_000, self)
         self.rounds = NumberSlider("&Keep rounds", 1, 200, self)
         self.reserve = NumberSlider("&Reserve", 0, 500_000, self)
@@ -71,6 +75,7 @@ class RulesPart(QWidget):
         links = FlowLayout(across=S12, down=0)
         links.addWidget(self.rules)
         links.addWidget(self.compare)
+        links.addWidget(self.prompts)
         column.addLayout(line)
         column.addLayout(links)
         for slider in self._sliders():
@@ -117,6 +122,16 @@ class RulesPart(QWidget):
         self.reserve.set_maximum(settings.context_window)
         self.reserve.set_value(settings.reserve_tokens)
         self.window_size.set_value(settings.context_window)
+
+    def show_prompts_changed(self, titles: Sequence[str]) -> None:
+        """Say whether the profile's summaries are asked for in other words than it came with;
+        ``titles``: of the texts that are the person's own."""
+        self.prompts.setText("Prompt changed ▸" if titles else "Prompts ▸")
+        self.prompts.setToolTip(
+            f"Not as this profile came: {', '.join(titles)}"
+            if titles
+            else "The words that ask for the summary, to be read and changed"
+        )
 
     def show_partition(self, shown: Partition, by_hand: bool) -> None:
         """Say why the cut falls where it falls."""

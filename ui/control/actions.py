@@ -23,6 +23,7 @@ from ui.panes import show_sessions
 from ui.shell.keys_page import KeysPage
 from ui.shell.palette import CommandPalette
 from ui.shell.tall import TallConversation
+from ui.workshop import actions as workshop
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
@@ -114,6 +115,7 @@ class WindowActions(QObject):
         registry.enable(("compact_not_now",), self._session.watching.asks)
         registry.enable(("undo_and_go_on",), self._session.taking_back.is_offered)
         branching.follow(self._session, registry)
+        workshop.follow(self._session, registry)
         summaries.follow(self._session, registry)
         registry["less_motion"].setChecked(self._desk.preferences.less_motion)
         scale = self._desk.preferences.scale
@@ -143,6 +145,7 @@ class WindowActions(QObject):
             *map_actions.shaping_actions(session),
             *map_actions.cut_actions(session),
             *summaries.compare_actions(session),
+            *workshop.workshop_actions(session),
             *map_actions.agent_actions(session),
             *branching.agent_actions(session),
             *self._view(),

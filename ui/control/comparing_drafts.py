@@ -16,10 +16,15 @@ from explorer.work.changes import Change, DraftChanged, EntriesAppended, LeafMov
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
 from ui.audit.compare.job import comparison_job
-from ui.audit.compare.offered import likely, stored_subject, stored_summaries
+from ui.audit.compare.offered import (
+    likely,
+    stored_subject,
+    stored_summaries,
+    summaries_of_branches,
+)
 from ui.audit.compare.subjects import Compared, Key, Subject
 from ui.audit.compare.try_strip import Wish
-from ui.audit.compare.window import CompareDraftsWindow
+from ui.audit.compare.window import MOST, CompareDraftsWindow
 from ui.audit.fidelity.control import FidelityControl
 from ui.audit.work import AuditWork
 from ui.branching.comparing import DifferenceControl
@@ -51,6 +56,7 @@ class CompareDraftsControl(QObject):
         self._work.done.connect(self._compared)
         self._work.failed.connect(self._failed)
         self._work.stopped.connect(self._stopped)
+        branches.show_summaries = self.compare_branch_summaries
         fidelity.compare_asked.connect(self._compare_with)
         desk.window.compaction.audit_asked.connect(self._asked_of_draft)
         desk.document_changed.connect(self._other_document)
@@ -115,6 +121,17 @@ class CompareDraftsControl(QObject):
             return
         self.compare(key)
 
+    def compare_branch_summaries(self, left: int, right: int) -> None:
+        """Compare the summaries that tell of two branches, by the branches' last entries."""
+        document = self._desk.document
+        keys = [] if document is None else summaries_of_branches(document, left, right)
+        if not keys:
+            self._desk.say("No branch summary tells of these branches.")
+            return
+        self.compare(keys[0])
+        if self.window is not None:
+            self.window.check(keys[:MOST])
+
     def _make_window(self) -> CompareDraftsWindow:
         window = CompareDraftsWindow(self._sizes, self._desk.window)
         window.compare_asked.connect(self._compare)
@@ -133,6 +150,8 @@ class CompareDraftsControl(QObject):
     def _asked_of_draft(self, what: str) -> None:
         if what == "fidelity":
             self._fidelity.look_at_draft()
+            return
+        if what != "compare":
             return
         draft = self._desk.window.compaction.draft.current
         self.compare(Key("draft", draft.id) if isinstance(draft, Draft) else None)

@@ -1,0 +1,1 @@
+"""The prompt workshop: the words sent to models, seen, changed, compared and tried."""

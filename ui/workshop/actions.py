@@ -1,0 +1,30 @@
+"""The workshop's actions: the words sent to models, and a draft checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ui.actions import ActionRegistry, ActionSpec, Entry
+
+if TYPE_CHECKING:
+    from ui.session import WindowSession
+
+COMPACTION = "Com&paction"
+
+
+def workshop_actions(session: WindowSession) -> list[Entry]:
+    """For menus and the palette."""
+    return [
+        (ActionSpec("check_mend", "Chec&k and mend the draft…",
+                    "What the draft lost, and one more call to put it back, if you want that",
+                    COMPACTION, ("Ctrl+Alt+C",)), session.checking.open),
+        (ActionSpec("workshop", "Prompt &workshop…",
+                    "See, change, compare and try the words that are sent to models",
+                    COMPACTION, ("Ctrl+Alt+T",)), lambda: session.workshop.open()),
+    ]  # fmt: skip
+
+
+def follow(session: WindowSession, registry: ActionRegistry) -> None:
+    """What can do nothing now cannot be chosen."""
+    registry.enable(("workshop",), session.desk.bench is not None)
+    registry.enable(("check_mend",), session.checking.can_check)

@@ -1,0 +1,254 @@
+"""The prompt workshop: the texts at the left, one of them at the right with all that is known of
+it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.template_catalogue import TemplateProblem
+from explorer.template_files import Version
+from explorer.work.prompt_versions import TemplateState
+from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
+from ui.widgets.dialogs import fit
+from ui.widgets.flow import FlowLayout
+from ui.widgets.labels import Caption, Hairline
+from ui.widgets.notice import Notice, NoticeStrip
+from ui.workshop.editor import TemplateEditor
+from ui.workshop.preview import PreviewPage
+from ui.workshop.template_list import TemplateList
+from ui.workshop.trial_page import TrialPage
+from ui.workshop.versions import VersionsPage
+
+TABS = ("text", "request", "versions", "try")
+
+
+class WorkshopDialog(QDialog):
+    """Shows and tells; the window does what the signals ask for. Does not block the window."""
+
+    chosen = Signal(str)
+    """A text is to be shown."""
+    edited = Signal(str, str)
+    """Name and text as it stands in the editor now."""
+    save_asked = Signal(str, str, str)
+    """Name, text, and why."""
+    reset_asked = Signal(str)
+    undone = Signal(str)
+    """What is not saved of this text is given up."""
+    tab_shown = Signal(str)
+    closing = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Prompt workshop")
+        self.setModal(False)
+        self._state: TemplateState | None = None
+        self._saved = ""
+        self.list = TemplateList(self)
+        self.list.chosen.connect(self.chosen)
+        self.title = QLabel(self)
+        self.title.setWordWrap(True)
+        bind_font(self.title, lambda: ui_font(3, bold=True))
+        self.about = Caption(parent=self)
+        self.about.setWordWrap(True)
+        self.standing = Caption(parent=self)
+        self.standing.setWordWrap(True)
+        self.standing.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.notice = NoticeStrip(self)
+        self.editor = TemplateEditor(self)
+        self.editor.edited.connect(self._edited)
+        self.preview = PreviewPage(self)
+        self.versions = VersionsPage(self)
+        self.versions.taken.connect(self._take)
+        self.trial = TrialPage(self)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        for page, title in (
+            (self.editor, "Te&xt"),
+            (self.preview, "Re&quest"),
+            (self.versions, "&Versions"),
+            (self.trial, "&Try on sessions"),
+        ):
+            self.tabs.addTab(page, title)
+        self.tabs.currentChanged.connect(lambda at: self.tab_shown.emit(TABS[at]))
+        self.note = QLineEdit(self)
+        self.note.setPlaceholderText("Why, in your words; kept with the version")
+        self.note.setAccessibleName("Note kept with the version")
+        self.note.returnPressed.connect(self._save)
+        self.save = self._button("&Save", "Send this text from now on, and keep it as a version")
+        self.save.setProperty("kind", "primary")
+        self.save.clicked.connect(self._save)
+        self.undo = self._button("&Undo changes", "Give up what is not saved of this text")
+        self.undo.clicked.connect(self._undo)
+        self.reset = self._button(
+            "&Reset to shipped", "Send the text that came with the program again; versions stay"
+        )
+        self.reset.clicked.connect(lambda: self.reset_asked.emit(self.name))
+        self.done_button = self._button("&Close", "")
+        self.done_button.clicked.connect(self.close)
+        self._lay_out()
+        on_theme_changed(self._restyle)
+        self._restyle()
+        fit(self, 1060, 760)
+
+    def _button(self, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setToolTip(tip)
+        button.setAutoDefault(False)
+        return button
+
+    def _lay_out(self) -> None:
+        head = QVBoxLayout()
+        head.setContentsMargins(S16, S12, S16, S8)
+        head.setSpacing(S4)
+        for label in (self.title, self.about, self.standing):
+            head.addWidget(label)
+        buttons = FlowLayout(across=S8, down=S4)
+        for button in (self.save, self.undo, self.reset, self.done_button):
+            buttons.addWidget(button)
+        foot = QWidget(self)
+        foot.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        words = QVBoxLayout(foot)
+        words.setContentsMargins(S16, S8, S16, S12)
+        words.setSpacing(S8)
+        words.addWidget(self.note)
+        words.addLayout(buttons)
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(self.notice)
+        right.addLayout(head)
+        right.addWidget(self.tabs, 1)
+        right.addWidget(Hairline(parent=self))
+        right.addWidget(foot)
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(self.list)
+        whole.addWidget(Hairline(vertical=True, parent=self))
+        whole.addLayout(right, 1)
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        self.list.setFixedWidth(min(scaled(290), round(self.width() * 0.34)))
+
+    # what is shown -----------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The text that is shown; empty for none."""
+        return self._state.info.name if self._state is not None else ""
+
+    @property
+    def text(self) -> str:
+        """The text as it stands in the editor."""
+        return self.editor.text.toPlainText()
+
+    @property
+    def tab(self) -> str:
+        """Which page is in sight."""
+        return TABS[self.tabs.currentIndex()]
+
+    def show_states(
+        self, states: Sequence[TemplateState], edited: Collection[str], used: Collection[str]
+    ) -> None:
+        """Show how all texts stand."""
+        self.list.show_states(states, edited, used)
+
+    def show_template(self, state: TemplateState, saved: str, text: str, used: bool) -> None:
+        """Show one text. ``saved``: as it is in force or in its file; ``text``: as it stands in
+        the editor; ``used``: by the profile in force."""
+        self._state, self._saved = state, saved
+        info = state.info
+        self.title.setText(info.title)
+        in_use = " Used by the profile in force." if used else ""
+        self.about.setText(f"{info.about}{in_use}")
+        self.editor.show_template(info, text)
+        self.note.clear()
+        self._show_standing()
+
+    def show_problems(self, problems: Sequence[TemplateProblem]) -> None:
+        """Say what is wrong with the text in the editor, and allow saving one that can be sent."""
+        self.editor.show_problems(problems)
+        broken = any(problem.breaks for problem in problems)
+        self.save.setEnabled(self.is_edited and not broken)
+        self.undo.setEnabled(self.is_edited)
+        self.reset.setEnabled(bool(self._state and (self._state.changed or self._state.problem)))
+
+    def show_versions(self, versions: Sequence[Version]) -> None:
+        """Show the versions of the text."""
+        self.versions.show_versions(versions, self.text)
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the editor holds something that is not saved."""
+        return self.text.strip("\n") != self._saved.strip("\n")
+
+    def _show_standing(self) -> None:
+        state = self._state
+        if state is None:
+            return
+        if state.problem:
+            words = f"Broken, and not sent: {state.problem} The text that came along is sent."
+        elif state.changed:
+            words = "Yours: it is sent instead of the text that came with the program."
+        else:
+            words = "As it came with the program."
+        if self.is_edited:
+            words += " What you changed here is not saved yet."
+        self.standing.setText(words)
+        set_tone(self.standing, "lost" if state.problem else "dim")
+
+    def tell(self, notice: Notice) -> None:
+        """Tell what happened."""
+        self.notice.show_notice(notice)
+
+    # what is done ------------------------------------------------------------------------------
+
+    def _edited(self, text: str) -> None:
+        if self._state is not None:
+            self._show_standing()
+            self.edited.emit(self.name, text)
+
+    def _take(self, text: str) -> None:
+        self.editor.text.selectAll()
+        self.editor.text.insertPlainText(text)
+        self.tabs.setCurrentIndex(TABS.index("text"))
+        self.editor.text.setFocus()
+
+    def _undo(self) -> None:
+        self.undone.emit(self.name)
+        self.editor.text.setFocus()
+
+    def _save(self) -> None:
+        if self.save.isEnabled():
+            self.save_asked.emit(self.name, self.text, self.note.text())
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        is_save = event.key() == Qt.Key.Key_S
+        if is_save and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._save()
+            return
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+            return
+        super().keyPressEvent(event)
+
+    def hideEvent(self, event: QHideEvent, /) -> None:
+        super().hideEvent(event)
+        self.closing.emit()

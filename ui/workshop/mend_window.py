@@ -1,0 +1,333 @@
+"""Check and mend: what a draft lost, the request that has it mended, and the change before it is
+taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHeaderView,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.audit.atoms import Atom
+from explorer.compaction.verify_request import MOST_FINDINGS, Lack
+from explorer.session.word_difference import differing
+from explorer.work.verifying import Checked, Mended
+from ui.branching.difference_parts import MarkedText
+from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
+from ui.widgets.dialogs import fit
+from ui.widgets.figures import count
+from ui.widgets.flow import FlowLayout
+from ui.widgets.labels import Caption, Hairline, LinkButton
+from ui.widgets.model_box import ModelBox
+from ui.widgets.notice import Notice, NoticeStrip
+from ui.widgets.panels import row
+from ui.widgets.plain_text import StreamView
+
+ENTRY = Qt.ItemDataRole.UserRole
+BESIDE = 700
+"""From this width on, at a text scale of 100 %, both texts stand side by side."""
+SHOWN = 300
+"""Characters of a text that a row shows."""
+KEPT = "The draft stays as it is until you take the other."
+
+
+class MendWindow(QDialog):
+    """Three pages: what is lost, the answer as it comes, the change. Does not block the window."""
+
+    asked = Signal(str)
+    """The model that is to mend the text."""
+    request_asked = Signal(str)
+    """The exact request to this model is to be shown."""
+    model_chosen = Signal(str)
+    cancel_asked = Signal()
+    taken = Signal()
+    left = Signal()
+    entry_requested = Signal(int)
+    closing = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Check and mend")
+        self.setModal(False)
+        self.notice = NoticeStrip(self)
+        self.title = QLabel(self)
+        self.title.setWordWrap(True)
+        bind_font(self.title, lambda: ui_font(2, bold=True))
+        self.told = Caption(parent=self)
+        self.told.setWordWrap(True)
+        self._pages = QStackedWidget(self)
+        self._build_found()
+        self._build_asking()
+        self._build_change()
+        self._build_foot()
+        head = QVBoxLayout()
+        head.setContentsMargins(S16, S12, S16, S8)
+        head.setSpacing(S4)
+        head.addWidget(self.title)
+        head.addWidget(self.told)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.notice)
+        column.addLayout(head)
+        column.addWidget(self._pages, 1)
+        column.addWidget(Hairline(parent=self))
+        column.addWidget(self._foot)
+        on_theme_changed(self._restyle)
+        fit(self, 980, 720)
+
+    # building ----------------------------------------------------------------------------------
+
+    def _build_found(self) -> None:
+        page = QWidget(self)
+        self.lacks = QTreeWidget(page)
+        self.lacks.setAccessibleName("What the draft lost or states otherwise, the gravest first")
+        self.lacks.setRootIsDecorated(False)
+        self.lacks.setUniformRowHeights(True)
+        self.lacks.setHeaderLabels(["What", "Is", "The record says", "Entry"])
+        header = self.lacks.header()
+        header.setStretchLastSection(False)
+        for at in (0, 1, 3):
+            header.setSectionResizeMode(at, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        self.lacks.itemActivated.connect(self._go)
+        self.model = ModelBox(page)
+        self.model.setAccessibleName("Model that mends")
+        self.model.activated.connect(lambda _at: self.model_chosen.emit(self.chosen_model()))
+        label = QLabel("Asked of", page)
+        label.setBuddy(self.model)
+        self.request = LinkButton("The exact re&quest ▸", page)
+        self.request.clicked.connect(lambda: self.request_asked.emit(self.chosen_model()))
+        self.cost = Caption(parent=page)
+        self.cost.setWordWrap(True)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(S16, 0, S16, S8)
+        column.setSpacing(S8)
+        column.addWidget(self.lacks, 1)
+        column.addLayout(row(label, self.model, self.request, 1))
+        column.addWidget(self.cost)
+        self._pages.addWidget(page)
+
+    def _build_asking(self) -> None:
+        page = QWidget(self)
+        self.progress = QProgressBar(page)
+        self.progress.setRange(0, 0)
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName("Under way")
+        self.stream = StreamView(page)
+        self.stream.setAccessibleName("The mended summary, as it is written")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(S16, 0, S16, S8)
+        column.setSpacing(S8)
+        column.addWidget(self.progress)
+        column.addWidget(self.stream, 1)
+        self._pages.addWidget(page)
+
+    def _build_change(self) -> None:
+        page = QWidget(self)
+        self.before = MarkedText("The draft; what the mended one has not is marked", page)
+        self.after = MarkedText("The mended draft; what is new in it is marked", page)
+        self.split = QSplitter(Qt.Orientation.Horizontal, page)
+        self.split.setChildrenCollapsible(False)
+        for words, view in (("The draft", self.before), ("Mended", self.after)):
+            side = QWidget(self.split)
+            inner = QVBoxLayout(side)
+            inner.setContentsMargins(0, 0, 0, 0)
+            inner.setSpacing(S4)
+            inner.addWidget(Caption(words, side))
+            inner.addWidget(view, 1)
+            self.split.addWidget(side)
+        self.atoms = QTreeWidget(page)
+        self.atoms.setAccessibleName("What the mended draft regains, and what it loses")
+        self.atoms.setRootIsDecorated(False)
+        self.atoms.setHeaderLabels(["", "What", "Text"])
+        header = self.atoms.header()
+        for at in (0, 1):
+            header.setSectionResizeMode(at, QHeaderView.ResizeMode.ResizeToContents)
+        self.atoms.itemActivated.connect(self._go)
+        whole = QSplitter(Qt.Orientation.Vertical, page)
+        whole.setChildrenCollapsible(False)
+        whole.addWidget(self.split)
+        whole.addWidget(self.atoms)
+        whole.setStretchFactor(0, 3)
+        whole.setStretchFactor(1, 1)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(S16, 0, S16, S8)
+        column.addWidget(whole)
+        self._pages.addWidget(page)
+
+    def _build_foot(self) -> None:
+        self._foot = QWidget(self)
+        self.mend = self._button("&Mend it", "Send this request to the model", primary=True)
+        self.mend.clicked.connect(lambda: self.asked.emit(self.chosen_model()))
+        self.stop = self._button("&Cancel", "Stop; the draft stays as it is")
+        self.stop.clicked.connect(self.cancel_asked)
+        self.take = self._button(
+            "&Take it", "Put the mended text beside the draft, to be edited and committed",
+            primary=True,
+        )  # fmt: skip
+        self.take.clicked.connect(self.taken)
+        self.leave = self._button("&Leave it", "Give the mended text up; the draft stays")
+        self.leave.clicked.connect(self.left)
+        self.done_button = self._button("C&lose", "")
+        self.done_button.clicked.connect(self.close)
+        flow = FlowLayout(self._foot, across=S8, down=S4)
+        flow.setContentsMargins(S16, S8, S16, S12)
+        for button in (self.mend, self.take, self.leave, self.stop, self.done_button):
+            flow.addWidget(button)
+
+    def _button(self, text: str, tip: str, *, primary: bool = False) -> QPushButton:
+        button = QPushButton(text, self._foot)
+        button.setToolTip(tip)
+        button.setAutoDefault(False)
+        if primary:
+            button.setProperty("kind", "primary")
+        return button
+
+    def _show_page(self, number: int, *buttons: QPushButton) -> None:
+        self._pages.setCurrentIndex(number)
+        for button in (self.mend, self.take, self.leave, self.stop, self.done_button):
+            button.setVisible(button in buttons)
+
+    # what is shown -----------------------------------------------------------------------------
+
+    def chosen_model(self) -> str:
+        """The id of the model chosen."""
+        return str(self.model.currentData() or "")
+
+    def checking(self, model: str) -> None:
+        """The draft is being checked; nothing is sent for that."""
+        self.notice.dismiss()
+        self.title.setText(f"Checking the draft by {model}")
+        self.told.setText("Reading what it takes the place of. No model is asked.")
+        self.stream.begin()
+        self._show_page(1, self.stop)
+
+    def show_checked(self, checked: Checked, models: Sequence[tuple[str, str]], model: str) -> None:
+        """What was found, and who could be asked."""
+        lost = len(checked.lacks) - checked.wrong
+        survives = f"{checked.fidelity.survival:.0%} of what was found in the record is in sight"
+        if not checked.lacks:
+            self.title.setText("Nothing was found lost or changed")
+            self.told.setText(f"{survives}. There is nothing to ask for.")
+        else:
+            wrong = f", {checked.wrong:,} stated otherwise or without a source"
+            self.title.setText(f"{lost:,} lost{wrong if checked.wrong else ''}")
+            more = (
+                f" The {MOST_FINDINGS} gravest are told."
+                if len(checked.lacks) > MOST_FINDINGS
+                else ""
+            )
+            self.told.setText(
+                f"{survives}: the most that a model can recall. Mending is one more call, with "
+                f"the summary and this list.{more}"
+            )
+        self.lacks.clear()
+        self.lacks.addTopLevelItems([_row(lack) for lack in checked.lacks])
+        self.model.set_models(models, model)
+        self._show_page(0, self.mend, self.done_button)
+        self.mend.setEnabled(bool(checked.lacks))
+        self.request.setEnabled(bool(checked.lacks))
+        (self.mend if checked.lacks else self.done_button).setFocus()
+
+    def show_cost(self, words: str, possible: bool) -> None:
+        """What the request takes, or why there is none."""
+        self.cost.setText(words)
+        set_tone(self.cost, "dim" if possible else "lost")
+        self.mend.setEnabled(possible)
+
+    def asking(self, model: str) -> None:
+        """The request is on its way."""
+        self.notice.dismiss()
+        self.title.setText(f"{model} is asked to mend it")
+        self.told.setText(KEPT)
+        self.stream.begin()
+        self._show_page(1, self.stop)
+        self.stop.setFocus()
+
+    def show_found_again(self, notice: Notice) -> None:
+        """It did not work, or was stopped: what was found stays to be sent again."""
+        self.stream.finish()
+        self.notice.show_notice(notice)
+        self.title.setText("Not mended")
+        self.told.setText(KEPT)
+        self._show_page(0, self.mend, self.done_button)
+        self.mend.setFocus()
+
+    def show_mended(self, mended: Mended, facts: str) -> None:
+        """The change, to be taken or left."""
+        self.stream.finish()
+        before, after = mended.before, mended.after
+        gained, gone = len(mended.regained), len(mended.lost)
+        self.title.setText(
+            f"{count(gained, 'thing')} regained, {gone:,} lost by it: "
+            f"{before.fidelity.survival:.0%} → {after.fidelity.survival:.0%}"
+        )
+        self.told.setText(f"{facts}. {KEPT}")
+        mine, theirs = differing(before.text, mended.draft.summary)
+        self.before.show_pieces(mine, "Empty")
+        self.after.show_pieces(theirs, "Empty")
+        self.atoms.clear()
+        for sign, word, atoms in (
+            ("+", "regained", mended.regained), ("−", "lost by it", mended.lost),
+        ):  # fmt: skip
+            self.atoms.addTopLevelItems([_atom_row(f"{sign} {word}", atom) for atom in atoms])
+        self.atoms.setVisible(bool(gained or gone))
+        self._show_page(2, self.take, self.leave)
+        self.take.setFocus()
+
+    def _go(self, item: QTreeWidgetItem) -> None:
+        entry = item.data(0, ENTRY)
+        if isinstance(entry, int) and entry >= 0:
+            self.entry_requested.emit(entry)
+
+    # keys and sizes ----------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+            return
+        super().keyPressEvent(event)
+
+    def hideEvent(self, event: QHideEvent, /) -> None:
+        super().hideEvent(event)
+        self.closing.emit()
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        beside = self.width() >= scaled(BESIDE)
+        self.split.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
+
+
+def _row(lack: Lack) -> QTreeWidgetItem:
+    says = lack.text
+    if lack.stated and lack.stated != lack.text:
+        says = f"{lack.text}   (the draft: {lack.stated})"
+    entry = f"#{lack.entry}" if lack.entry >= 0 else ""
+    item = QTreeWidgetItem([lack.kind, lack.lacking, " ".join(says.split())[:SHOWN], entry])
+    item.setToolTip(2, (lack.line or says)[: 4 * SHOWN])
+    item.setData(0, ENTRY, lack.entry)
+    return item
+
+
+def _atom_row(word: str, atom: Atom) -> QTreeWidgetItem:
+    item = QTreeWidgetItem([word, atom.kind.value, " ".join(atom.text.split())[:SHOWN]])
+    item.setToolTip(2, atom.text[: 4 * SHOWN])
+    item.setData(0, ENTRY, atom.last)
+    return item
