@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from explorer.audit.atoms import AtomKind, ScanCancelled, extract, scan
 from explorer.audit.atoms.keys import figure, path_key
-from tests.audit.texts import assistant, call, conversation, result, user
+from tests.audit.texts import assistant, call, compaction, conversation, result, user
 
 
 def texts(entries: Sequence[dict[str, Any]], kind: AtomKind) -> list[str]:
@@ -208,3 +208,13 @@ def test_places_lead_to_what_they_name(text: str) -> None:
         assert (
             units[span.start * 2 : span.end * 2].decode("utf-16-le", "surrogatepass") == atom.text
         )
+
+
+def test_the_rules_of_an_earlier_summary_are_those_under_its_heading() -> None:
+    summary = (
+        "## Goal\nNever mind.\n\n## Constraints & Preferences\nThe rules, word for word:\n"
+        "1. Never retry a 409.\n- Half a page at most\n\n## Next Steps\n1. Write the test"
+    )
+    entries = [compaction(summary)]
+    assert texts(entries, AtomKind.CONSTRAINT)[-2:] == ["Never retry a 409.", "Half a page at most"]
+    assert texts(entries, AtomKind.TODO) == ["Write the test"]

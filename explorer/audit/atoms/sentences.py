@@ -44,32 +44,28 @@ class Sentence(NamedTuple):
     """The mark of a checklist's item: blank, ``x``, or empty where there is none."""
     under: str = ""
     """The line, closed with a colon, or the heading that a list stands under."""
+    section: str = ""
+    """The last heading before it."""
 
 
 def sentences(text: str, skip: list[tuple[int, int]]) -> Iterator[Sentence]:
     """The sentences of a message, blocks of code (``skip``) left out, in order."""
-    under = ""
+    under = section = ""
     for start, end in _lines(text, skip):
         line = text[start:end]
         if not line.strip():
             continue
         heading = _HEADING.match(line)
         if heading:
-            under = line[heading.end() :].strip()
+            under = section = line[heading.end() :].strip()
             continue
         item = _ITEM.match(line)
         if item is None and under and not line.startswith((" ", "\t")):
             under = ""
         begin = start + (item.end() if item else len(line) - len(line.lstrip()))
         for first, last in _split(text, begin, end):
-            yield Sentence(
-                text[first:last],
-                first,
-                last,
-                item is not None,
-                (item["box"] or "") if item else "",
-                under,
-            )
+            box = (item["box"] or "") if item else ""
+            yield Sentence(text[first:last], first, last, item is not None, box, under, section)
         if line.rstrip().endswith(":"):
             under = line.strip()
 

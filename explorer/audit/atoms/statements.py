@@ -286,11 +286,11 @@ def statements_of_summary(found: list[Sentence]) -> Iterator[tuple[AtomKind, Sen
     for sentence in found:
         if _GREETING.match(sentence.text) or sentence.box in ("x", "X"):
             continue
-        if _RULE_HEAD.search(sentence.under):
+        if _RULE_HEAD.search(sentence.section):
             yield AtomKind.CONSTRAINT, sentence
-        elif _DECISION_HEAD.search(sentence.under):
+        elif _DECISION_HEAD.search(sentence.section):
             yield AtomKind.DECISION, sentence
-        elif sentence.item and is_todo(sentence):
+        elif sentence.item and (_TODO_HEAD.search(sentence.section) or is_todo(sentence)):
             yield AtomKind.TODO, sentence
 
 

@@ -62,7 +62,8 @@ _LIFTS = whole_words(
     r"scratch\s+that",
 )
 _FIGURES = re.compile(
-    r"(?<![\w.:])[$€£]?\d(?!\d?:\d)[\d,_']*(?:\.\d+)?\s*(?:%|°[CF]?|[A-Za-zµμ]+(?:/[A-Za-z]+)?)?"
+    r"(?<![\w.:])[$€£]?\d(?!\d?:\d)[\d,_']*(?:\.\d+)?"
+    r"\s*(?:%|°[CF]?|[A-Za-zµμ]+(?:/[A-Za-z]+)?)?"
     r"(?:\s+(?!and|or|per|to)[a-z]{3,}s\b)?"
 )
 _OWN = 2
@@ -82,7 +83,8 @@ _FILLER = frozenset(
         stem,
         word_set(
             "make set use change raise let bump most least max min at is now enough time value "
-            "number within long longer short shorter more less high higher low lower wait take keep need"
+            "number within long longer short shorter more less high higher low lower "
+            "wait take keep need"
         ),
     )
 )
