@@ -106,6 +106,19 @@ def _compaction(part: CompactionPart) -> Json:
         "survival": {
             "share": round(told.survival, 4), "things": part.things, "survived": part.survived,
         },
+        **_fidelity(told),
+        "groups": [
+            {"title": group.title, "why": group.why, "findings": group.total}
+            for group in part.groups
+        ],
+        "findings": _findings(part),
+        "losses": [_loss(one) for one in part.losses],
+        **_ledger(part),
+    }  # fmt: skip
+
+
+def _fidelity(told: Fidelity) -> Json:
+    return {
         "kinds": [
             {
                 "kind": row.kind.value, "share": round(row.rate, 4), "total": row.total,
@@ -130,12 +143,11 @@ def _compaction(part: CompactionPart) -> Json:
             {"path": each.path, "changed_by": list(each.called), "named": bool(each.places)}
             for each in told.files
         ],
-        "groups": [
-            {"title": group.title, "why": group.why, "findings": group.total}
-            for group in part.groups
-        ],
-        "findings": _findings(part),
-        "losses": [_loss(one) for one in part.losses],
+    }  # fmt: skip
+
+
+def _ledger(part: CompactionPart) -> Json:
+    return {
         "ledger": [
             {"verdict": _name(row.verdict.name), "entries": row.entries, "tokens": row.tokens}
             for row in part.ledger

@@ -1,0 +1,36 @@
+"""A report has the colours of the window, and text that can be read in both."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QColor
+
+from explorer.audit.report.style import COLOURS, FILLS, style
+from ui.audit.fidelity.words import BAR
+from ui.theme.tokens import DARK, LIGHT, contrast
+
+
+def _as_written(colour: QColor) -> str:
+    alpha = f"{colour.alpha():02x}" if colour.alpha() < 255 else ""
+    return colour.name() + alpha
+
+
+def test_the_colours_are_those_of_the_window() -> None:
+    for name, (light, dark) in COLOURS.items():
+        assert light == _as_written(getattr(LIGHT, name)), name
+        assert dark == _as_written(getattr(DARK, name)), name
+        assert f"--{name}:{light}" in style() and f"--{name}:{dark}" in style()
+
+
+def test_text_can_be_read_in_light_in_dark_and_on_paper() -> None:
+    for at in (0, 1):
+        for name in ("ink", "dim", "accent", "comp", "lost"):
+            for ground in ("paper", "panel", "card"):
+                pair = QColor(COLOURS[name][at]), QColor(COLOURS[ground][at])
+                assert contrast(*pair) >= 4.5, (name, ground)
+    for name in ("ink", "dim", "accent", "comp", "lost"):
+        assert contrast(QColor(COLOURS[name][0]), QColor("#ffffff")) >= 4.5
+
+
+def test_every_part_of_a_bar_has_a_texture_of_its_own() -> None:
+    fills = [FILLS[fate.value] for fate in BAR]
+    assert len(set(fills)) == len(fills)
