@@ -81,13 +81,9 @@ def make_report(
     gathering = Gathering(tree, found, read, opened.payloads.previews)
     auditor = auditor or Auditor(opened)
     parts: list[CompactionPart] = []
+    total = len(chosen) * _STEPS
     for at, entry in enumerate(chosen):
-        total = len(chosen) * _STEPS
-
-        def step(done: int, whole: int, at: int = at, total: int = total) -> None:
-            progress(at * _STEPS + (done * _STEPS // whole if whole else 0), total)
-
-        told = auditor.compaction(entry, cancelled, step)
+        told = auditor.compaction(entry, cancelled, _step(progress, at * _STEPS, total))
         ledger = ledger_at(tree, leaf, entry, rules, read=read, recorded=inputs, weights=weights)
         parts.append(gathering.compaction(entry, told.summary, told.fidelity, ledger))
         if cancelled():
@@ -106,6 +102,15 @@ def make_report(
         losses=gathering.losses(shown),
         strip=gathering.strip(),
     )
+
+
+def _step(progress: OnProgress, done_before: int, total: int) -> OnProgress:
+    """The progress of one compaction as part of all."""
+
+    def step(done: int, whole: int) -> None:
+        progress(done_before + (done * _STEPS // whole if whole else 0), total)
+
+    return step
 
 
 def _facts(opened: OpenedSession, leaf: int, found: Overview) -> SessionFacts:

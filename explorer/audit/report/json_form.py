@@ -140,7 +140,10 @@ def _fidelity(told: Fidelity) -> Json:
         ],
         "latest_request": _request(told),
         "files": [
-            {"path": each.path, "changed_by": list(each.called), "named": bool(each.places)}
+            {
+                "path": each.path, "changed_by": list(each.called), "named": bool(each.places),
+                "listed": each.stated,
+            }
             for each in told.files
         ],
     }  # fmt: skip
