@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject
 
 from explorer.session.branch_difference import compare_branches
@@ -22,6 +24,8 @@ class DifferenceControl(QObject):
         super().__init__(desk)
         self._desk, self._navigation = desk, navigation
         self.window: DifferenceWindow | None = None
+        self.show_summaries: Callable[[int, int], None] = lambda _left, _right: None
+        """Shows the branch summaries that tell of two branches."""
         desk.document_changed.connect(self._other_document)
 
     def _other_document(self) -> None:
@@ -54,6 +58,9 @@ class DifferenceControl(QObject):
             )
             self.window.entry_requested.connect(self._desk.window.map.select)
             self.window.go_requested.connect(self._navigation.go_to)
+            self.window.summaries_requested.connect(
+                lambda left, right: self.show_summaries(left, right)
+            )
         self.window.compare(branches_of(document, (left, right)), left, right)
         self.window.show()
         self.window.raise_()

@@ -56,6 +56,8 @@ class DifferenceWindow(QDialog):
     entry_requested = Signal(int)
     go_requested = Signal(int)
     """The leaf of the branch to go on with."""
+    summaries_requested = Signal(int, int)
+    """The leaves of two branches whose branch summaries are to be compared."""
 
     def __init__(
         self, compare: Callable[[int, int], BranchDifference], parent: QWidget | None = None
@@ -168,11 +170,19 @@ class DifferenceWindow(QDialog):
         swap = QPushButton("S&wap sides", self)
         swap.setAutoDefault(False)
         swap.clicked.connect(self._swap)
+        self.summaries = QPushButton("Their su&mmaries…", self)
+        self.summaries.setAutoDefault(False)
+        self.summaries.setToolTip("The branch summaries that tell of these branches, side by side")
+        self.summaries.clicked.connect(
+            lambda: self.summaries_requested.emit(
+                int(self.left.currentData()), int(self.right.currentData())
+            )
+        )
         close = QPushButton("C&lose", self)
         close.setAutoDefault(False)
         close.clicked.connect(self.close)
         self.told = Caption("", self)
-        foot = row(self.copy, swap, self.told, 1, close)
+        foot = row(self.copy, swap, self.summaries, self.told, 1, close)
         foot.setContentsMargins(S16, S8, S16, S12)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

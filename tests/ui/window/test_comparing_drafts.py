@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu
 
 from tests.models.server import Answer, ChatServer
 from tests.models.summaries import GOOD
@@ -10,8 +11,10 @@ from tests.ui.window.conftest import MODEL
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import draft
+from ui.audit.compare.actions import fill_menu
 from ui.audit.compare.subjects import Key
 from ui.audit.compare.window import ATOMS, DRIFT, FIGURES, CompareDraftsWindow
+from ui.branching.difference_window import DifferenceWindow
 
 
 async def compared(live: RunningWindow) -> CompareDraftsWindow:
@@ -172,4 +175,40 @@ async def test_what_is_checked_is_compared_and_the_reference_chosen(house: House
     found = window.compared.difference
     assert found is not None and found.candidates[found.reference].name == "compaction #105"
     live.keys("Esc", to=window)
+    await live.back()
+
+
+async def test_branches_lead_to_their_summaries(house: House) -> None:
+    live = await house.start(sample_path())
+    end = live.document.tree.deepest_leaf(58)
+    live.session.differences.compare(live.document.leaf, end)
+    branches = await live.dialog(DifferenceWindow)
+    await live.until(lambda: branches.found is not None, "the branches")
+    live.press_button("Their summaries", branches)
+    window = await live.dialog(CompareDraftsWindow)
+    await whole(live, window)
+    assert window.checked() == [Key("entry", 59)]
+    window.close()
+    branches.close()
+    await live.back()
+
+
+async def test_a_summary_on_the_map_joins_the_comparison(house: House) -> None:
+    live = await house.start(sample_path())
+    live.session.compared.compare_entry(105)
+    window = await live.dialog(CompareDraftsWindow)
+    await whole(live, window)
+    assert Key("entry", 105) in window.checked()
+    menu = QMenu()
+    fill_menu(live.session, menu, 59)
+    words = [action.text() for action in menu.actions()]
+    assert "Add to the comparison" in words and "What this summary lost" not in words
+    menu.actions()[words.index("Add to the comparison")].trigger()
+    await whole(live, window)
+    assert Key("entry", 59) in window.checked()
+    menu.clear()
+    fill_menu(live.session, menu, 60)
+    assert not menu.actions(), "other entries have no summary"
+    menu.deleteLater()
+    window.close()
     await live.back()

@@ -42,6 +42,22 @@ def stored_summaries(document: Document) -> list[int]:
     return [*on_path, *elsewhere, *branches[:MOST_BRANCHES]]
 
 
+def summaries_of_branches(document: Document, left: int, right: int) -> list[Key]:
+    """The branch summaries that tell of two branches, by where each was left: those of the left
+    one first. A branch is what two paths do not share."""
+    tree, found = document.tree, []
+    ancestor = tree.common_ancestor(left, right)
+    told = [entry for entry in range(len(tree)) if tree.columns.kind[entry] == Kind.BRANCH_SUMMARY]
+    for end in (left, right):
+        for entry in told:
+            name = document.entry(entry).get("fromId")
+            at = tree.index_of(name) if isinstance(name, str) else -1
+            is_beyond = at >= 0 and at != ancestor and not tree.is_ancestor(at, ancestor)
+            if is_beyond and (tree.is_ancestor(at, end) or tree.is_ancestor(end, at)):
+                found.append(Key("entry", entry))
+    return list(dict.fromkeys(found))
+
+
 def likely(document: Document, keys: Sequence[Key], first: Key | None) -> list[Key]:
     """What is checked at first: drafts beside each other, a compaction beside the one before it,
     a branch summary beside another."""
