@@ -38,6 +38,7 @@ class CheckControl(QObject):
         self._checked: Checked | None = None
         self._mended: Mended | None = None
         desk.window.compaction.audit_asked.connect(self._asked_of_draft)
+        desk.window.compaction.discard_requested.connect(lambda _draft: desk.state_changed.emit())
         desk.document_changed.connect(self._close)
 
     @property
@@ -132,13 +133,13 @@ class CheckControl(QObject):
         tokens = estimate_text(request.system) + estimate_text(request.prompt)
         info = document.door.info(model)
         words = f"{full(tokens)} tokens, and up to {full(request.max_output_tokens)} in the answer"
-        if info.input_price is not None and info.output_price is not None:
+        if model.startswith("offline/"):
+            words += ": nothing leaves this computer, and nothing is charged"
+        elif info.input_price is not None and info.output_price is not None:
             most = tokens * info.input_price + request.max_output_tokens * info.output_price
             words += f": at most ${most:.4f}"
-        elif not model.startswith("offline/"):
-            words += ": its price is not known here"
         else:
-            words += ": nothing leaves this computer"
+            words += ": its price is not known here"
         window.show_cost(f"{words}.", possible=True)
 
     def _show_request(self, model: str) -> None:
@@ -210,6 +211,7 @@ class CheckControl(QObject):
             return
         panel = self._desk.window.compaction
         panel.draft.finish(document, mended.draft, mended.before.shown)
+        self._desk.state_changed.emit()
         self._desk.say("The mended draft is beside the other; nothing is stored before you commit.")
 
     def _closed(self) -> None:

@@ -4,6 +4,7 @@ taken."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSplitter,
     QStackedWidget,
+    QTextEdit,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -23,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.atoms import Atom
 from explorer.compaction.verify_request import MOST_FINDINGS, Lack
-from explorer.session.word_difference import differing
+from explorer.session.word_difference import Piece, differing
 from explorer.work.verifying import Checked, Mended
 from ui.branching.difference_parts import MarkedText
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
@@ -138,8 +140,11 @@ class MendWindow(QDialog):
 
     def _build_change(self) -> None:
         page = QWidget(self)
+        self._following = False
         self.before = MarkedText("The draft; what the mended one has not is marked", page)
         self.after = MarkedText("The mended draft; what is new in it is marked", page)
+        for one, other in ((self.before, self.after), (self.after, self.before)):
+            one.verticalScrollBar().valueChanged.connect(partial(self._follow, one, other))
         self.split = QSplitter(Qt.Orientation.Horizontal, page)
         self.split.setChildrenCollapsible(False)
         for words, view in (("The draft", self.before), ("Mended", self.after)):
@@ -280,6 +285,7 @@ class MendWindow(QDialog):
         mine, theirs = differing(before.text, mended.draft.summary)
         self.before.show_pieces(mine, "Empty")
         self.after.show_pieces(theirs, "Empty")
+        _reveal(self.after, theirs)
         self.atoms.clear()
         for sign, word, atoms in (
             ("+", "regained", mended.regained), ("−", "lost by it", mended.lost),
@@ -288,6 +294,16 @@ class MendWindow(QDialog):
         self.atoms.setVisible(bool(gained or gone))
         self._show_page(2, self.take, self.leave)
         self.take.setFocus()
+
+    def _follow(self, one: QTextEdit, other: QTextEdit, _value: int) -> None:
+        """Both texts are read at the same place."""
+        if self._following:
+            return
+        self._following = True
+        bar, its = one.verticalScrollBar(), other.verticalScrollBar()
+        share = bar.value() / bar.maximum() if bar.maximum() else 0.0
+        its.setValue(round(share * its.maximum()))
+        self._following = False
 
     def _go(self, item: QTreeWidgetItem) -> None:
         entry = item.data(0, ENTRY)
@@ -313,6 +329,20 @@ class MendWindow(QDialog):
     def _restyle(self) -> None:
         beside = self.width() >= scaled(BESIDE)
         self.split.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
+
+
+def _reveal(view: QTextEdit, pieces: Sequence[Piece]) -> None:
+    """Show the first stretch that the other text has not."""
+    at = 0
+    for piece in pieces:
+        if piece.differs:
+            cursor = view.textCursor()
+            last = view.document().characterCount() - 1
+            cursor.setPosition(min(at + len(piece.text) // 2, last))
+            view.setTextCursor(cursor)
+            view.ensureCursorVisible()
+            return
+        at += len(piece.text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _row(lack: Lack) -> QTreeWidgetItem:

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QSplitter,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -87,11 +86,12 @@ class TrialPage(QWidget):
         self.table = QTreeWidget(self)
         self.table.setAccessibleName("What survived of each kind with either version")
         self.table.setRootIsDecorated(False)
-        self.table.setHeaderLabels(["Kind", "There were", "First", "Second", "Change"])
+        self.table.setHeaderLabels(["Kind", "Of", "First", "Second", "Change"])
         header = self.table.header()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
         header.setStretchLastSection(False)
+        header.setMinimumSectionSize(scaled(44))
         for at in range(1, 5):
             side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             self.table.headerItem().setTextAlignment(at, side)
@@ -115,31 +115,18 @@ class TrialPage(QWidget):
         buttons = FlowLayout(across=S8, down=S4)
         for button in (self.start, self.confirm, self.stop):
             buttons.addWidget(button)
-        top, below = QWidget(self), QWidget(self)
-        upper = QVBoxLayout(top)
-        upper.setContentsMargins(0, 0, 0, 0)
-        upper.setSpacing(S8)
-        upper.addWidget(self.why_not)
-        upper.addLayout(choices)
-        upper.addWidget(self.sessions, 1)
-        lower = QVBoxLayout(below)
-        lower.setContentsMargins(0, S4, 0, 0)
-        lower.setSpacing(S8)
-        lower.addLayout(buttons)
-        lower.addWidget(self.progress)
-        lower.addWidget(self.told)
-        lower.addWidget(self.table, 1)
-        lower.addWidget(self.bound)
-        split = QSplitter(Qt.Orientation.Vertical, self)
-        split.setChildrenCollapsible(False)
-        split.addWidget(top)
-        split.addWidget(below)
-        split.setStretchFactor(0, 2)
-        split.setStretchFactor(1, 3)
         inside = QWidget(self)
         column = QVBoxLayout(inside)
         column.setContentsMargins(S16, S8, S16, S12)
-        column.addWidget(split)
+        column.setSpacing(S8)
+        column.addWidget(self.why_not)
+        column.addLayout(choices)
+        column.addWidget(self.sessions, 2)
+        column.addLayout(buttons)
+        column.addWidget(self.progress)
+        column.addWidget(self.told)
+        column.addWidget(self.table, 3)
+        column.addWidget(self.bound)
         # Where there is little height, the page scrolls, and the buttons below it stay in sight.
         area = QScrollArea(self)
         area.setWidgetResizable(True)
