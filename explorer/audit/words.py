@@ -164,9 +164,12 @@ def file_words(told: Fidelity) -> str:
     if not told.files:
         return ""
     changed = sum(1 for each in told.files if each.called)
-    parts = [f"Names {changed - len(unnamed)} of {counted(changed, 'file')} that calls changed."]
+    parts = []
+    if changed:
+        named = changed - len(unnamed)
+        parts.append(f"Names {named} of {counted(changed, 'file')} that calls changed.")
     if uncalled:
-        parts.append(f"Says of {counted(len(uncalled), 'file')} that no call changed it.")
+        parts.append(f"Lists {counted(len(uncalled), 'file')} as changed that no call changed.")
     return " ".join(parts)
 
 
