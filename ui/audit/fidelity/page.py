@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
@@ -84,6 +84,13 @@ class FidelityPage(QWidget):
         self.shown: ShownAudit | None = None
         self._body: QWidget | None = None
         self._offered: list[str] = []
+        self._parts: list[QWidget] = []
+        self._makers: tuple[Callable[[], QWidget], ...] = (
+            self._make_findings,
+            lambda: self._scrolled(self._make_kinds()),
+            lambda: self._scrolled(self._make_time()),
+            self._make_reading,
+        )
         self._places = QStackedWidget(self)
         self.empty = EmptyState(
             "compaction",
@@ -150,9 +157,21 @@ class FidelityPage(QWidget):
         if self._body is not None:
             self.detail.offer(*names)
 
+    def _prepare(self) -> None:
+        """Make the parts while the audit is done, one at a time: the window answers between."""
+        if self._body is not None:
+            return
+        if len(self._parts) < len(self._makers):
+            self._parts.append(self._makers[len(self._parts)]())
+            self._parts[-1].hide()
+            QTimer.singleShot(0, self, self._prepare)
+        else:
+            self._need_body()
+
     def _need_body(self) -> None:
         """The parts are made when there is an audit to be shown for the first time."""
         if self._body is None:
+            self._parts += [make() for make in self._makers[len(self._parts) :]]
             self._places.addWidget(self._make_body())
             self.detail.offer(*self._offered)
 
@@ -166,13 +185,9 @@ class FidelityPage(QWidget):
         self.pages.setDocumentMode(True)
         self.pages.setUsesScrollButtons(True)
         self.pages.setAccessibleName("Parts of the fidelity")
-        for widget, title in (
-            (self._make_findings(), "Findings"),
-            (self._scrolled(self._make_kinds()), "By kind"),
-            (self._scrolled(self._make_time()), "Over time"),
-            (self._make_reading(), "Summary"),
-        ):
-            self.pages.addTab(widget, title)
+        titles = ("Findings", "By kind", "Over time", "Summary")
+        for part, title in zip(self._parts, titles, strict=True):
+            self.pages.addTab(part, title)
         column = QVBoxLayout(self._body)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(S4)
@@ -297,7 +312,7 @@ class FidelityPage(QWidget):
         self.progress.setRange(0, 0)
         self.stop.setEnabled(True)
         self._places.setCurrentIndex(1)
-        QTimer.singleShot(0, self, self._need_body)
+        QTimer.singleShot(0, self, self._prepare)
 
     def show_progress(self, done: int, total: int) -> None:
         """How many entries were read."""
