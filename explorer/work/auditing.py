@@ -71,12 +71,14 @@ class Auditor:
             return self._found[entry]
         document = self._document
         made = recorded(document.tree, entry)
+        # What is pinned is told again after the summary, word for word.
+        kept = (*sorted(document.context(entry).again), *made.kept)
         summary = _summary_of(document, entry)
-        self._scan((*made.earlier, *made.summarized, *made.kept), cancelled, progress)
+        self._scan((*made.earlier, *made.summarized, *kept), cancelled, progress)
         found = fidelity(
             summary,
             made.summarized,
-            made.kept,
+            kept,
             self._table,
             earlier=made.earlier,
             form=form_in(summary),
@@ -90,9 +92,7 @@ class Auditor:
         if cancelled():
             raise ScanCancelled
         above = document.tree.columns.parent[entry]
-        audited = Audited(
-            f"compaction #{entry}", entry, summary, found, above, frozenset(made.kept)
-        )
+        audited = Audited(f"compaction #{entry}", entry, summary, found, above, frozenset(kept))
         self._found[entry] = audited
         return audited
 
@@ -112,7 +112,9 @@ class Auditor:
         path = shown.path.indices()
         before = {prepared.previous_compaction} - {-1}
         summarized = sorted({*path[prepared.boundary : prepared.cut], *before})
-        kept = [index for index in path[prepared.cut :] if index not in before]
+        # What is pinned is told again after the summary, word for word.
+        again = sorted(set(prepared.again) - before)
+        kept = [*again, *(index for index in path[prepared.cut :] if index not in before)]
         earlier = [index for index in path[: prepared.boundary] if index not in before]
         document = self._document
         self._scan((*earlier, *summarized, *kept), cancelled, progress)
