@@ -184,7 +184,7 @@ def _end_words(results: Sequence[TrialResult], stopped: bool) -> str:
     skipped = len({one.point for one in results if one.problem == NOT_USED})
     words = [f"{'Stopped. ' if stopped else ''}{count(made, 'summary', 'summaries')} compared."]
     if skipped:
-        words.append(f"{count(skipped, 'place')} do not use this text.")
+        words.append(f"{count(skipped, 'place')} without a part for this text.")
     for one in _failed(results)[:3]:
         which = "second" if one.which else "first"
         words.append(f"{one.point.title}, {which} version: {one.problem}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox
 
 from explorer.compaction.prepare import Preparation
@@ -67,11 +68,14 @@ class WorkshopControl(QObject):
         assert self._desk.bench is not None
         self._desk.bench.subscribe(self._changed)
         self._unsaved = self._prompts.unsaved()
+        app = QGuiApplication.instance()
+        if isinstance(app, QGuiApplication):
+            app.applicationStateChanged.connect(self._state_changed)
         self._follow()
 
-    def look_again(self) -> None:
+    def _state_changed(self, state: Qt.ApplicationState) -> None:
         """The person is back at the window; files may have been changed meanwhile."""
-        if self._desk.bench is not None:
+        if state == Qt.ApplicationState.ApplicationActive and self._desk.bench is not None:
             self._prompts.refresh()
 
     # what is in force --------------------------------------------------------------------------

@@ -7,11 +7,10 @@ from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from explorer.template_catalogue import TemplateInfo, TemplateProblem
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone, theme
-from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton
 
 _VARIABLE = re.compile(r"\{\{(\w+)\}\}")
@@ -111,7 +110,9 @@ class TemplateEditor(QWidget):
             return
         for one in info.variables:
             line = QWidget(self._variables)
-            flow = FlowLayout(line, across=S8, down=0)
+            flow = QHBoxLayout(line)
+            flow.setContentsMargins(0, 0, 0, 0)
+            flow.setSpacing(S8)
             button = LinkButton(f"{{{{{one.name}}}}}", line)
             button.setToolTip("Put it in at the caret")
             button.setAccessibleName(f"Insert {one.name}")
@@ -120,7 +121,7 @@ class TemplateEditor(QWidget):
             told = Caption(f"{one.about}{needed}", line)
             told.setWordWrap(True)
             flow.addWidget(button)
-            flow.addWidget(told)
+            flow.addWidget(told, 1)
             self._rows.addWidget(line)
 
     def _insert(self, name: str) -> None:

@@ -10,9 +10,11 @@ from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QWidget
 
 from explorer.template_catalogue import GROUPS
 from explorer.work.prompt_versions import TemplateState
-from ui.theme import S8, S16, on_theme_changed, small_font
+from ui.theme import S4, S8, S16, on_theme_changed, small_font
 
 NAME = Qt.ItemDataRole.UserRole
+SIGNS = {"broken": "✕", "yours": "●", "not saved": "✎"}
+"""What stands before a text in the list; in words it is in the tip, and for a screen reader."""
 _BACK = (
     QTreeWidget.CursorAction.MoveUp,
     QTreeWidget.CursorAction.MovePageUp,
@@ -68,10 +70,11 @@ class TemplateList(QTreeWidget):
                 )
                 if on
             ]
+            sign = "".join(SIGNS[word] for word in marks)
             told = f"{state.info.title} — {', '.join(marks)}" if marks else state.info.title
-            item.setText(0, told)
+            item.setText(0, f"{sign} {state.info.title}" if sign else state.info.title)
             use = " The profile in force uses it." if state.info.name in used else ""
-            item.setToolTip(0, f"{state.info.about}{use}")
+            item.setToolTip(0, f"{told}. {state.info.about}{use}")
             item.setData(0, Qt.ItemDataRole.AccessibleTextRole, told)
             font = self.font()
             font.setBold(bool(marks))
@@ -123,3 +126,8 @@ class TemplateList(QTreeWidget):
                 high = QFontMetrics(font).height() + (S16 if row else S8)
                 item.setSizeHint(0, QSize(0, high))
                 item.setTextAlignment(0, Qt.AlignmentFlag.AlignBottom)
+        bold = self.font()
+        bold.setBold(True)
+        for item in self._items.values():
+            # A sign or bold letters make no row higher.
+            item.setSizeHint(0, QSize(0, QFontMetrics(bold).height() + S4))

@@ -86,7 +86,7 @@ class TrialPage(QWidget):
         self.table = QTreeWidget(self)
         self.table.setAccessibleName("What survived of each kind with either version")
         self.table.setRootIsDecorated(False)
-        self.table.setHeaderLabels(["Kind", "Of", "First", "Second", "Change"])
+        self.table.setHeaderLabels(["Kind", "Of", "1st", "2nd", "Change"])
         header = self.table.header()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
@@ -278,7 +278,7 @@ class TrialPage(QWidget):
         self.table.clear()
         for row in rows:
             points = round(100 * row.change)
-            change = f"{points:+d} points" if points else "the same"
+            change = f"{points:+d} points" if points else "same"
             there = f"{row.totals[0]:,}" if row.totals[0] == row.totals[1] else (
                 f"{row.totals[0]:,} / {row.totals[1]:,}"
             )  # fmt: skip
@@ -286,7 +286,7 @@ class TrialPage(QWidget):
                      f"{row.rate(1):.0%}", change]  # fmt: skip
             self._add(cells, bold=row.kind is None)
         for name, (one, other) in sums.items():
-            change = f"{other - one:+,}" if other != one else "the same"
+            change = f"{other - one:+,}" if other != one else "same"
             self._add([f"{name}", "", f"{one:,}", f"{other:,}", change])
         if places:
             self.bound.setText(f"At {count(places, 'place')}. {BOUND}")

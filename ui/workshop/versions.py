@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QHeaderView,
     QPushButton,
+    QSizePolicy,
     QSplitter,
     QTreeWidget,
     QTreeWidgetItem,
@@ -33,7 +34,7 @@ NUMBER = Qt.ItemDataRole.UserRole
 def version_words(version: Version) -> str:
     """A version in a few words."""
     if version.number == EDITOR:
-        return "The text in the editor"
+        return "In the editor"
     if not version.number:
         return "As it came with the program"
     return f"Version {version.number}"
@@ -68,7 +69,9 @@ class VersionsPage(QWidget):
         self._column = QVBoxLayout(self._below)
         self._column.setContentsMargins(0, S8, 0, 0)
         self._column.setSpacing(S4)
-        line = row(Caption("Compared with", self), self.against, 1, self.take)
+        self.against.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        line = row(Caption("Compared with", self), self.against, self.take)
+        line.setStretchFactor(self.against, 1)
         self._column.addLayout(line)
         self._column.addWidget(self.told)
         self.diff: DiffView | None = None
@@ -91,7 +94,7 @@ class VersionsPage(QWidget):
         self.list.clear()
         newest = [editor, *reversed(versions)]
         for one in newest:
-            when = moment(one.time_ms)
+            when = moment(one.time_ms).rpartition(":")[0]
             item = QTreeWidgetItem(self.list, [version_words(one), when, one.note])
             item.setData(0, NUMBER, one.number)
             item.setToolTip(2, one.note)

@@ -33,7 +33,10 @@ def rows(dialog: WorkshopDialog) -> list[str]:
     for at in range(dialog.list.topLevelItemCount()):
         top = dialog.list.topLevelItem(at)
         assert top is not None
-        found += [top.child(row).text(0) for row in range(top.childCount())]  # type: ignore[union-attr]
+        found += [
+            str(top.child(row).data(0, Qt.ItemDataRole.AccessibleTextRole))
+            for row in range(top.childCount())
+        ]
     return found
 
 
