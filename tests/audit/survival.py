@@ -143,7 +143,8 @@ def measure(stories: list[Story], share: float, *, whole: bool = True) -> Tally:
 def main() -> None:
     """Print the tables."""
     whole = "--chunk" not in sys.argv
-    for name, stories in story_sets().items():
+    sets = story_sets()
+    for name, stories in {**sets, "all": [one for part in sets.values() for one in part]}.items():
         print(f"\n{name} ({len(stories)} sessions, five generations)")
         tallies = [measure(stories, share, whole=whole) for share in SHARES]
         print(f"  {'':<12}" + "".join(f"{share:>12.0%}" for share in SHARES))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.benchmarks import (
+    auditing,
     choosing,
     deciding,
     importing,
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "offline": summarizing.measure,
     "prompt": rendering.measure,
     "what-if": simulating.measure,
+    "audit": auditing.measure,
 }
 
 

@@ -183,6 +183,8 @@ _QUOTED_FAILURE = re.compile(
     r"(?=\n|$|[.!?]\s|[\"”`]|\s(?:from|in|on|when|while|at)\sthe\s)"
 )
 
+_PASTED = ("rror", "xception", "FAIL", "fatal", "panic", "Traceback", "] ", "ailed", "E/", "W/")
+"""What a line that was pasted from an output has, apart from blocks of code."""
 _QUOTING = ("Error: ", "Exception: ", "fatal: ", "panic: ")
 
 
@@ -193,9 +195,10 @@ def _failures(body: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[i
     def is_pasted(start: int, line: str) -> bool:
         return any(a <= start < b for a, b, _ in blocks) or _is_log(line)
 
-    for start, line in error_lines(body, wanted=is_pasted):
-        whole.append((start, start + len(line)))
-        yield start, line
+    if blocks or any(mark in body for mark in _PASTED):
+        for start, line in error_lines(body, wanted=is_pasted):
+            whole.append((start, start + len(line)))
+            yield start, line
     if not any(word in body for word in _QUOTING):
         return
     for match in _QUOTED_FAILURE.finditer(body):
