@@ -151,7 +151,8 @@ def _others(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Messages that were not told: for want of room, and by rule."""
     kinds, inside = tree.columns.kind, set(told)
-    left_out, not_told = [], []
+    left_out: list[int] = []
+    not_told: list[int] = []
     for entry in left:
         kind = kinds[entry]
         if entry in inside or not (CONTEXT_MASK[kind] or kind == Kind.COMPACTION):

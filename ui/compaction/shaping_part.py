@@ -122,7 +122,8 @@ class ShapingPart(QWidget):
     def _take_keyboard(self) -> None:
         """The keyboard stays in the list, and does not fall into a box that takes its keys."""
         first = self._column.itemAt(0)
-        button = first.widget().findChild(LinkButton) if first is not None else None
+        row = first.widget() if first is not None else None
+        button = row.findChild(LinkButton) if row is not None else None
         if button is not None:
             button.setFocus()
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -117,8 +118,9 @@ class _Chart(QWidget):
             painter.drawText(QPointF(start, self.height() - metrics.descent()), point.name)
             room_until = start + wide + S4
 
+    @abstractmethod
     def _paint_points(self, painter: QPainter, plot: QRectF, columns: Sequence[QRectF]) -> None:
-        raise NotImplementedError
+        """Paint the shares, each in its column."""
 
 
 class GenerationChart(_Chart):
