@@ -148,19 +148,7 @@ class WindowSession(QObject):
         try:
             # With a key in the environment this reads a large table.
             await asyncio.to_thread(door.models)
-            self.refresh.ready()
-            self.navigation.ready()
-            self.agent.ready()
-            self.compaction.ready()
-            self.auditing.ready()
-            self.watching.ready()
-            self.fidelity.ready()
-            self.compared.ready()
-            self.prompts.ready()
-            self.settings.ready()
-            self.models.ready()
-            self.extensions.ready()
-            self.workshop.ready()
+            self._ready()
             self.window.welcome.button.setFocus()
             # What is there now stays; a session does not.
             gc.freeze()
@@ -187,6 +175,22 @@ class WindowSession(QObject):
             await asyncio.to_thread(door.close)
             await asyncio.to_thread(store.close)
         return 0
+
+    def _ready(self) -> None:
+        """The workbench is there: every controller takes it up."""
+        self.refresh.ready()
+        self.navigation.ready()
+        self.agent.ready()
+        self.compaction.ready()
+        self.auditing.ready()
+        self.watching.ready()
+        self.fidelity.ready()
+        self.compared.ready()
+        self.prompts.ready()
+        self.settings.ready()
+        self.models.ready()
+        self.extensions.ready()
+        self.workshop.ready()
 
     def _cannot_open(self, path: Path, error: Exception) -> None:
         offer = isinstance(error, DamagedError)

@@ -101,25 +101,7 @@ class DraftPage(QWidget):
         self.problem = QLabel(self)
         self.problem.setWordWrap(True)
         set_tone(self.problem, "lost")
-        self.commit = QPushButton("Co&mmit", self)
-        self.commit.setProperty("kind", "primary")
-        self.commit.setToolTip("Append the compaction with this text")
-        self.commit.clicked.connect(self._commit)
-        self.discard = QPushButton("&Discard", self)
-        self.discard.setToolTip("Give this draft up; nothing is stored in the session")
-        self.discard.clicked.connect(self._discard)
-        self.again = QPushButton("&Try another", self)
-        self.again.setToolTip("Go back, change what you like, and make another draft")
-        self.again.clicked.connect(self.again_asked)
-        self.fidelity = QPushButton("What is &lost…", self)
-        self.fidelity.setToolTip("What this text keeps and loses of what it takes the place of")
-        self.fidelity.clicked.connect(lambda: self.audit_asked.emit("fidelity"))
-        self.compare = QPushButton("Compa&re…", self)
-        self.compare.setToolTip("This draft beside others, section by section")
-        self.compare.clicked.connect(lambda: self.audit_asked.emit("compare"))
-        self.check = QPushButton("C&heck and mend…", self)
-        self.check.setToolTip("What this text lost, and one more call to put it back, if you wish")
-        self.check.clicked.connect(lambda: self.audit_asked.emit("mend"))
+        self._make_buttons()
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.streaming)
         area = QScrollArea(self)
@@ -142,6 +124,34 @@ class DraftPage(QWidget):
         outer.addWidget(self._pages)
         bind_font(self.sizes, lambda: ui_font(2))
         bind_font(self.editor, ui_font)
+
+    def _make_buttons(self) -> None:
+        self.commit = self._button("Co&mmit", "Append the compaction with this text")
+        self.commit.setProperty("kind", "primary")
+        self.commit.clicked.connect(self._commit)
+        self.fidelity = self._button(
+            "What is &lost…", "What this text keeps and loses of what it takes the place of"
+        )
+        self.fidelity.clicked.connect(lambda: self.audit_asked.emit("fidelity"))
+        self.check = self._button(
+            "C&heck and mend…", "What this text lost, and one more call to put it back, if you wish"
+        )
+        self.check.clicked.connect(lambda: self.audit_asked.emit("mend"))
+        self.compare = self._button("Compa&re…", "This draft beside others, section by section")
+        self.compare.clicked.connect(lambda: self.audit_asked.emit("compare"))
+        self.again = self._button(
+            "&Try another", "Go back, change what you like, and make another draft"
+        )
+        self.again.clicked.connect(self.again_asked)
+        self.discard = self._button(
+            "&Discard", "Give this draft up; nothing is stored in the session"
+        )
+        self.discard.clicked.connect(self._discard)
+
+    def _button(self, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setToolTip(tip)
+        return button
 
     def _build(self) -> QWidget:
         page = QWidget(self)
