@@ -1,0 +1,88 @@
+"""The editor's marks, the list's words, and the table of a trial."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCharFormat
+from PySide6.QtWidgets import QApplication
+
+from explorer.audit.atoms import AtomKind
+from explorer.template_catalogue import TEMPLATES, check_template
+from explorer.templates import shipped_prompt
+from explorer.work.prompt_trials import KindChange
+from explorer.work.prompt_versions import TemplateState
+from ui.theme import set_theme, theme
+from ui.workshop.editor import TemplateEditor
+from ui.workshop.template_list import TemplateList
+from ui.workshop.trial_page import TrialPage
+
+
+def formats(editor: TemplateEditor) -> dict[str, QTextCharFormat]:
+    """The formats of the first line, by the text that they are of."""
+    block = editor.text.document().firstBlock()
+    layout = block.layout()
+    assert layout is not None
+    return {
+        # A copy: the range that it is of goes with the list.
+        block.text()[one.start : one.start + one.length]: QTextCharFormat(one.format)
+        for one in layout.formats()
+    }
+
+
+def test_known_variables_and_others_are_marked_apart_and_in_both_themes(app: QApplication) -> None:
+    editor = TemplateEditor()
+    editor.show_template(TEMPLATES["reminder"], "{{problems}} and {{else}}")
+    wave = QTextCharFormat.UnderlineStyle.WaveUnderline
+    for name in ("light", "dark"):
+        set_theme(name, app)  # type: ignore[arg-type]
+        marked = formats(editor)
+        assert marked["{{problems}}"].foreground().color() == theme().accent
+        assert marked["{{problems}}"].underlineStyle() != wave
+        assert marked["{{else}}"].underlineStyle() == wave, "not by colour alone"
+
+
+def test_problems_are_said_by_sign_and_words(app: QApplication) -> None:
+    editor = TemplateEditor()
+    editor.show()
+    editor.show_problems(check_template("reminder", "{{else}}"))
+    lines = editor.problems.text().split("\n")
+    assert lines[0].startswith("✕ ") and lines[-1] == "It cannot be saved like this."
+    editor.show_problems(check_template("history-first", "## Goal"))
+    assert editor.problems.text().startswith("! It does not ask for: Constraints")
+    editor.show_problems(check_template("short", shipped_prompt("short")))
+    assert not editor.problems.isVisible()
+
+
+def test_the_list_says_in_words_what_its_signs_mean(app: QApplication) -> None:
+    shown = TemplateList()
+    states = [
+        TemplateState(info, name == "short", "It is empty." if name == "system" else "")
+        for name, info in TEMPLATES.items()
+    ]
+    shown.show_states(states, {"short"}, {"system"})
+    shown.select("short")
+    item = shown.currentItem()
+    assert item is not None and item.text(0) == "●✎ Sentences for display"
+    spoken = item.data(0, Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken == "Sentences for display — yours, not saved"
+    shown.select("system")
+    item = shown.currentItem()
+    assert item is not None and item.text(0).startswith("✕ ")
+    assert "The profile in force uses it." in item.toolTip(0)
+
+
+def test_a_change_is_told_in_points(app: QApplication) -> None:
+    page = TrialPage()
+    rows = [
+        KindChange(AtomKind.PATH, "path", (10, 10), (5, 8)),
+        KindChange(AtomKind.ERROR, "error", (4, 4), (4, 4)),
+    ]
+    page.show_changes(rows, {"tokens": (900, 700)}, 2)
+    items = [page.table.topLevelItem(row) for row in range(3)]
+    told = [[item.text(column) for column in range(5)] for item in items if item is not None]
+    assert told == [
+        ["path", "10", "50%", "80%", "+30 points"],
+        ["error", "4", "100%", "100%", "same"],
+        ["tokens", "", "900", "700", "-200"],
+    ]
+    assert page.bound.text().startswith("At 2 places.")
