@@ -134,7 +134,7 @@ class DraftPage(QWidget):
         )
         self.fidelity.clicked.connect(lambda: self.audit_asked.emit("fidelity"))
         self.check = self._button(
-            "C&heck and mend…", "What this text lost, and one more call to put it back, if you wish"
+            "Chec&k and mend…", "What this text lost, and one more call to put it back, if you wish"
         )
         self.check.clicked.connect(lambda: self.audit_asked.emit("mend"))
         self.compare = self._button("Compa&re…", "This draft beside others, section by section")
