@@ -19,6 +19,8 @@ _LIKE = 0.84
 """Letters that two names must have in common for one to be a slip of the other."""
 _ABOUT = 0.6
 """The share of a statement's words that a line must have to speak of the same."""
+_SAID = 0.85
+"""The share of a rule's words that a line has that says it."""
 _KNOWN = 0.34
 """A rule is invented when no more of its words than this were ever said."""
 _RULES = (AtomKind.CONSTRAINT, AtomKind.DECISION)
@@ -183,10 +185,13 @@ def _claim(text: str, kind: AtomKind, key: str, place: Place, source: Atom | Non
 def _rules(told: Told, sources: Sources, summarized: Atoms) -> Iterator[Finding]:
     """Rules that lost their "not", or whose figure changed; rules that nobody laid down."""
     used: set[tuple[int, int]] = set()
+    live = [one for one in summarized if one.kind in _RULES and not one.stale]
     for atom in summarized:
         if atom.kind not in _RULES or atom.stale or told.exact(atom.text):
             continue
         line = _turned(told, atom)
+        if line is not None and _said_so(line, live):
+            continue
         if line is not None and (line.part, line.start) not in used:
             used.add((line.part, line.start))
             yield _claim(line.text, atom.kind, atom.key, told.place(line), atom)
@@ -220,6 +225,19 @@ def _turned(told: Told, atom: Atom) -> Line | None:
     return None
 
 
+def _said_so(line: Line, live: Sequence[Atom]) -> bool:
+    """Whether some rule that holds says what the line says, so that it is no slip of another."""
+    said = {value.value for value in line.figures}
+    for atom in live:
+        words = terms(atom.text)
+        values = {value.value for value in figures_of(atom.text)}
+        denied = NEGATION.search(atom.text) is not None
+        same = values == said and denied == line.denies
+        if same and words and len(words & line.terms) >= _SAID * len(words):
+            return True
+    return False
+
+
 def _agrees(line: Line, denied: bool, values: Sequence[Figure]) -> bool:
     said = {value.value for value in line.figures}
     return line.denies == denied and all(value.value in said for value in values)
@@ -234,11 +252,12 @@ def _other_value(values: Sequence[Figure], said: Sequence[Figure]) -> bool:
 def _stale(told: Told, summarized: Atoms) -> Iterator[Finding]:
     """Lines that state as current what was changed later."""
     seen: set[tuple[int, int]] = set()
+    live = [one for one in summarized if one.kind in _RULES and not one.stale]
     for atom in summarized:
         if not atom.stale or atom.kind not in _RULES:
             continue
         line = _stated(told, atom)
-        if line is None or (line.part, line.start) in seen:
+        if line is None or (line.part, line.start) in seen or _said_so(line, live):
             continue
         seen.add((line.part, line.start))
         said = Atom(

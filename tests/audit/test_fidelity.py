@@ -296,3 +296,11 @@ def test_every_atom_has_one_fate(source: str, tail: str, summary: str) -> None:
     assert len(set(keys)) == len(keys)
     assert set(keys) == {(atom.kind, atom.key) for atom in table.atoms(range(1))}
     assert sum(found.counts.values()) == len(found.findings)
+
+
+def test_a_rule_of_one_thing_is_no_slip_of_the_rule_of_another() -> None:
+    entries = [
+        user("Change the upload worker timeout to 971 seconds."),
+        user("Change the login worker timeout to 775 seconds."),
+    ]
+    assert not wrong(judge("## Constraints\n- Change login worker timeout to 775 seconds", entries))

@@ -81,7 +81,8 @@ def figures(
         if stop < 0:
             continue
         more = _MORE.match(text, stop)
-        at = more.end() if more else stop
+        # "2 min 10 s" is one figure; of two with one unit each is one.
+        at = more.end() if more and more[2] not in text[start:stop] else stop
         if text[start] in "+-" and start and not text[start - 1].isspace():
             start += 1
         yield start, at

@@ -126,10 +126,13 @@ def _mention(held: Mapping[str, tuple[Piece, ...]], mentions: set[str]) -> None:
                 mentions.add(piece.key)
 
 
+_BARE = re.compile(r"\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
+
+
 def value_key(text: str) -> str:
     """The bare value of a figure's text, as it stands among the mentions."""
-    found = figure(text.rstrip("%°abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµμ/ "))
-    found = found or figure(text)
+    digits = _BARE.search(text)
+    found = figure(digits.group()) if digits else None
     return f"#{found.value:.12g}" if found else ""
 
 
