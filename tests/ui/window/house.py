@@ -31,7 +31,7 @@ HARMLESS = (
     "This plugin does not support ",
 )
 # Threads that outlive a window by design: pools of libraries, and Qt's seen from Python.
-_LASTING = ("asyncio_", "Dummy-", "tokio", "AnyIO", "pytest_timeout")
+_LASTING = ("asyncio_", "Dummy-", "tokio", "AnyIO", "pytest_timeout", "litellm-logging")
 
 
 class House:
