@@ -16,7 +16,7 @@ from typing import Any
 from explorer.session.columns import OP_KINDS
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
 from explorer.session.payloads import Payloads
-from explorer.session.spending import NOTHING, Spent
+from explorer.session.spending import NOTHING, Spent, spent_of
 from explorer.session.text import blocks_of, call_title, text_of
 from explorer.session.tree import Path, SessionTree
 from explorer.session.word_difference import Piece, differing
@@ -224,24 +224,7 @@ def _spent(entry: Mapping[str, Any]) -> Spent:
     message = entry.get("message")
     if not isinstance(message, Mapping) or message.get("role") != "assistant":
         return NOTHING
-    usage = message.get("usage")
-    if not isinstance(usage, Mapping):
-        return Spent(uncounted=1)
-    names = ("input", "output", "cacheRead", "cacheWrite")
-    figures = [_figure(usage.get(name)) for name in names]
-    if not any(figures):
-        return Spent(uncounted=1)
-    cost = usage.get("cost")
-    total = _figure(cost.get("total")) if isinstance(cost, Mapping) else 0.0
-    into, out, read, write = (int(figure) for figure in figures)
-    return Spent(into, out, read, write, total, calls=1, unpriced=int(not total))
-
-
-def _figure(value: object) -> float:
-    """A count or an amount of a file, whose values may be anything."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
-        return 0.0
-    return float(value)
+    return spent_of(message.get("usage"))
 
 
 def _files(tree: SessionTree, part: Path) -> dict[str, tuple[str, ...]]:

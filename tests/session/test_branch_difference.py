@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from explorer.session.branch_difference import compare_branches
+from explorer.session.branch_difference import _spent, compare_branches
 from explorer.session.difference_text import as_markdown, duration
 from explorer.session.kinds import Kind
+from explorer.session.spending import UNCOUNTED, spent_of
 from explorer.session.word_difference import MOST_LINES, MOST_WORDS, differing
 from tests.ui.sessions import MemoryDocument
 
@@ -137,3 +138,13 @@ def test_the_comparison_as_markdown() -> None:
 def test_durations_are_read_at_a_glance() -> None:
     spans = (850, 12_400, 185_000, 7_620_000)
     assert [duration(one) for one in spans] == ["850 ms", "12.4 s", "3 min 05 s", "2 h 07 min"]
+
+
+def test_what_a_reply_took_is_the_figure_of_the_status_bar() -> None:
+    """A sum without its parts, and parts of a cost without their sum, count here too."""
+    for usage in (
+        {"totalTokens": 700},
+        {"input": 5, "output": 2, "cost": {"input": 0.25, "output": 0.5}},
+    ):
+        entry = {"type": "message", "message": {"role": "assistant", "usage": usage}}
+        assert _spent(entry) == spent_of(usage) != UNCOUNTED
