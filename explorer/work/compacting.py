@@ -12,9 +12,17 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests
 from explorer.work.appending import whole
 from explorer.work.drafting import Draft, Order
-from explorer.work.extending import ask_before_compaction, supplied_order, tell_compacted
+from explorer.work.extending import (
+    ask_before_compaction,
+    ask_before_leaving,
+    supplied_order,
+    tell_compacted,
+    tell_navigated,
+)
+from explorer.work.navigation import plan_move
 from explorer.work.opened import OpenedSession
 from explorer.work.recording import draft_of
+from explorer.work.returning import remember_return
 from explorer.work.summaries import CompactionPlan
 
 
@@ -154,20 +162,35 @@ class Compacting(OpenedSession):
             if row.leaf == self.leaf
         ]
 
-    async def commit(self, draft: Draft, text: str | None = None) -> int:
+    async def commit(
+        self, draft: Draft, text: str | None = None, *, leaving: int | None = None
+    ) -> int:
         """Append the compaction entry of a draft (A30), with ``text`` where it was edited.
 
-        Raises ValueError when the draft has a problem or the session has moved on since.
+        ``leaving``: the leaf, as the person sees it, that is left for a draft of another place:
+        the session goes on from the compaction, and an undo comes back. Raises ValueError when
+        the draft has a problem or the session has moved on since, and when an extension does not
+        want the leaf moved (CancelledByExtension).
         """
         summary = draft.summary if text is None else text
         self.drafts.check(draft, summary)
-        if draft.kind != "compaction" or (draft.at_leaf and draft.leaf != self.leaf):
+        left, moves = self.leaf, draft.leaf != self.leaf
+        is_agreed = not draft.at_leaf if leaving is None else leaving == left
+        if draft.kind != "compaction" or (moves and not is_agreed):
             raise ValueError("The session has moved on since this draft was made; make a new one.")
+        if moves and leaving is not None:
+            await ask_before_leaving(self, plan_move(self.tree, left, draft.leaf), False)
+            if self.leaf != left:
+                raise ValueError("The session has moved on; look at the draft again.")
         fields = {
             "first_kept_entry_id": draft.first_kept_id,
             "tokens_before": draft.tokens_before,
             "short_summary": draft.short_summary or None,
         }
         index = await whole(self._store_draft("compaction", draft.leaf, draft, summary, fields))
+        if moves:
+            remember_return(self, index, left)
         await tell_compacted(self, index)
+        if moves and leaving is not None:
+            await tell_navigated(self, left)
         return index

@@ -74,12 +74,26 @@ def plan_navigation(
             for block in blocks_of(content)
             if block.get("type") == "image"
         )
+    seen = old_leaf if seen_leaf is None else seen_leaf
+    left = _left_behind(tree, old_leaf, new_leaf)
+    return NavigationPlan(old_leaf, target, new_leaf, text, left, seen, pictures)
+
+
+def plan_move(tree: SessionTree, old_leaf: int, target: int) -> NavigationPlan:
+    """The plan for going on from an entry itself, a message of the user too: nothing is written
+    anew."""
+    left = _left_behind(tree, old_leaf, target)
+    return NavigationPlan(old_leaf, target, target, "", left, old_leaf)
+
+
+def _left_behind(tree: SessionTree, old_leaf: int, new_leaf: int) -> list[int]:
+    """What only the path to ``old_leaf`` has; nothing when no model would miss it."""
+    if old_leaf < 0:
+        return []
     ancestor = tree.common_ancestor(old_leaf, new_leaf)
     path = tree.path(old_leaf)
-    left = path[path.position(ancestor) + 1 :].indices() if old_leaf >= 0 else []
-    worth = any(tree.kind(entry) not in METADATA_KINDS for entry in left)
-    seen = old_leaf if seen_leaf is None else seen_leaf
-    return NavigationPlan(old_leaf, target, new_leaf, text, left if worth else [], seen, pictures)
+    left = path[path.position(ancestor) + 1 :].indices()
+    return left if any(tree.kind(entry) not in METADATA_KINDS for entry in left) else []
 
 
 def _content(entry: Mapping[str, Any]) -> object:

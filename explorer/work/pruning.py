@@ -16,6 +16,7 @@ from explorer.session.kinds import Kind
 from explorer.session.pruned import PRUNE_TYPE, prunes_on
 from explorer.session.shaped import shapes_on
 from explorer.work.ranges import Ranges
+from explorer.work.returning import return_of
 from explorer.work.undoing import NothingToUndo, Undone
 
 
@@ -83,7 +84,8 @@ class Prunings(Ranges):
         return Undone("prune", entry, self.leaf)
 
     async def undo_compaction(self) -> Undone:
-        """Take back the latest compaction of the active path: its parent becomes the leaf.
+        """Take back the latest compaction of the active path: its parent becomes the leaf, or
+        what was left for it, where it was stored elsewhere than at the leaf.
 
         Raises NothingToUndo. The entries stay in the log and can be gone to again.
         """
@@ -91,9 +93,10 @@ class Prunings(Ranges):
         position = latest_on_path(self.tree, path, Kind.COMPACTION)
         if position < 0:
             raise NothingToUndo("There is no compaction on the active path.")
-        parent = self.tree.columns.parent[path[position]]
-        await self.writer.move_leaf(parent)
-        return Undone("compaction", path[position], parent)
+        left = return_of(self, path[position])
+        leaf = left if left >= 0 else self.tree.columns.parent[path[position]]
+        await self.writer.move_leaf(leaf)
+        return Undone("compaction", path[position], leaf)
 
     async def undo(self) -> Undone:
         """Take back the latest compaction, prune, pin, omission or rule of kept messages of the

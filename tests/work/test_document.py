@@ -122,6 +122,24 @@ def test_undo_moves_the_leaf_to_the_parent_and_loses_nothing(document: Document)
     assert document.context().compaction == index
 
 
+def test_a_draft_of_an_older_place_is_committed_there_and_undo_comes_back(
+    document: Document,
+) -> None:
+    made, before = draft(document), document.leaf
+    wait(document.writer.append("session_info", before, name="Later"))
+    later = document.leaf
+    with pytest.raises(ValueError, match="moved on since this draft"):
+        wait(document.commit(made))
+    with pytest.raises(ValueError, match="moved on since this draft"):
+        wait(document.commit(made, leaving=before))
+    assert document.leaf == later, "who saw another leaf has not agreed to leave this one"
+    index = wait(document.commit(made, leaving=later))
+    assert (document.leaf, document.tree.columns.parent[index]) == (index, before)
+    undone = wait(document.undo())
+    assert (undone.kind, undone.entry, undone.leaf) == ("compaction", index, later)
+    assert document.leaf == later
+
+
 def test_undo_without_a_compaction_says_so(document: Document) -> None:
     wait(document.writer.move_leaf(3))
     with pytest.raises(NothingToUndo, match="no compaction on the active path"):
