@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -20,7 +18,9 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
+from ui.compaction.held import Held
 from ui.compaction.made import MadeView
+from ui.compaction.place_words import commit_words, leaving_words
 from ui.compaction.ports import CompactionDocument, ShownDraft
 from ui.compaction.sources_view import SourcesView
 from ui.compaction.streaming import StreamingView
@@ -33,31 +33,6 @@ from ui.widgets.labels import Caption, Hairline
 
 BESIDE = 760
 """From this width on, sources and text stand side by side."""
-
-
-@dataclass(slots=True)
-class _Held:
-    """A finished draft, what it was made from, and its text as it was edited."""
-
-    draft: ShownDraft
-    shown: Partition
-    text: str
-    tokens: int = -1
-    """Of the text; -1 before they are counted."""
-
-    def renew(self, document: CompactionDocument) -> None:
-        """Count what it was made from again, when another counter counts by now."""
-        prepared = self.shown.preparation
-        if not isinstance(prepared, Preparation):
-            return
-        sent = prepared.profile.weights == "sent"
-        if prepared.cuts.view.is_measured == (sent and document.weights is not None):
-            return
-        again = document.preview(
-            prepared.leaf, prepared.profile, prepared.settings, prepared.cut_point
-        )
-        if isinstance(again.preparation, Preparation):
-            self.shown = again
 
 
 class DraftPage(QWidget):
@@ -76,7 +51,7 @@ class DraftPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._held: list[_Held] = []
+        self._held: list[Held] = []
         self._document: CompactionDocument | None = None
         self.streaming = StreamingView(self)
         self.streaming.cancel_asked.connect(self.cancel_asked)
@@ -101,6 +76,10 @@ class DraftPage(QWidget):
         self.problem = QLabel(self)
         self.problem.setWordWrap(True)
         set_tone(self.problem, "lost")
+        self.elsewhere = QLabel(self)
+        self.elsewhere.setWordWrap(True)
+        self.leaving: int | None = None
+        """The leaf that a commit would leave, as the person is told; None at the leaf."""
         self._make_buttons()
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.streaming)
@@ -192,6 +171,7 @@ class DraftPage(QWidget):
         column.setContentsMargins(S16, S4, S16, S12)
         column.setSpacing(S4)
         column.addWidget(self.sizes)
+        column.addWidget(self.elsewhere)
         column.addWidget(self.problem)
         buttons = FlowLayout(across=S8, down=S4)
         for button in self._buttons():
@@ -236,7 +216,7 @@ class DraftPage(QWidget):
         """Show a finished draft, in front of those made before."""
         self.streaming.end()
         self._document = document
-        self._held.append(_Held(draft, shown, draft.summary))
+        self._held.append(Held(draft, shown, draft.summary))
         self.tabs.blockSignals(True)
         self.tabs.addTab(f"Draft {self.tabs.count() + 1}, {draft.model}")
         self.tabs.setCurrentIndex(self.tabs.count() - 1)
@@ -289,7 +269,7 @@ class DraftPage(QWidget):
             self.show_drafts()
         return bool(self._held)
 
-    def _current(self) -> _Held | None:
+    def _current(self) -> Held | None:
         at = self.tabs.currentIndex()
         return self._held[at] if 0 <= at < len(self._held) else None
 
@@ -313,19 +293,19 @@ class DraftPage(QWidget):
         self._count(held)
         self._show_facts(held)
 
-    def _count(self, held: _Held) -> None:
+    def _count(self, held: Held) -> None:
         """Count the text, on a thread: a tokenizer may be at work elsewhere."""
         document, text, profile = self._document, held.text, held.shown.preparation.profile
         if document is not None:
             self._counter.load(lambda: (held, text, document.count_text(text, profile)))
 
-    def _counted(self, found: tuple[_Held, str, int]) -> None:
+    def _counted(self, found: tuple[Held, str, int]) -> None:
         held, text, tokens = found
         if held is self._current() and text == held.text:
             held.tokens = tokens
             self._show_facts(held)
 
-    def _show_facts(self, held: _Held) -> None:
+    def _show_facts(self, held: Held) -> None:
         draft, shown = held.draft, held.shown
         parts = [draft.model]
         if held.tokens >= 0:
@@ -343,19 +323,23 @@ class DraftPage(QWidget):
             parts.append("edited")
         self.facts.setText(" · ".join(parts))
         self.made.show_draft(draft)
-        problem = self._problem(held)
+        self._show_place(held)
+        problem = held.problem()
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))
         self.commit.setEnabled(not problem)
 
-    def _problem(self, held: _Held) -> str:
-        """Why the shown draft cannot be committed; empty when it can."""
-        at = held.shown.preparation.leaf
-        if self._document is not None and at != self._document.leaf:
-            return f"This draft was made at #{at}; it can be committed where that is the leaf."
-        if not held.text.strip():
-            return "An empty summary would replace the history with nothing."
-        return held.draft.problem if held.text == held.draft.summary else ""
+    def _show_place(self, held: Held) -> None:
+        """A draft of another place takes the leaf there, which is said before."""
+        document, at = self._document, held.shown.preparation.leaf
+        if document is None:
+            return
+        words = leaving_words(document.tree, at, document.leaf)
+        self.leaving = document.leaf if words else None
+        self.elsewhere.setText(words)
+        self.elsewhere.setVisible(bool(words))
+        self.commit.setText(commit_words(at, document.leaf))
+        self.commit.setAccessibleDescription(words)
 
     def refresh(self) -> None:
         """The leaf moved or entries were counted: what could be committed may not be any more,

@@ -22,13 +22,19 @@ def failed(message: str, details: str) -> Notice:
     )
 
 
-def committed(entry: int, before: int, after: int, others: int, undo: Callable[[], None]) -> Notice:
-    """The compaction is in the session; ``others`` drafts were put aside for it."""
+def committed(
+    entry: int, tokens: tuple[int, int], others: int, undo: Callable[[], None], left: int = -1
+) -> Notice:
+    """The compaction is in the session; ``others`` drafts were put aside for it. ``tokens``:
+    before and after; ``left``: the leaf that was left for it, or -1."""
+    before, after = tokens
     sizes = f": {short(before)} → {short(after)}" if before else ""
     kept = "Everything that it tells of stays in the session."
     if others > 0:
         kept += f" {count(others, 'other draft')} put aside."
     what = f"Compacted as #{entry}{sizes}."
+    if left >= 0:
+        kept += f" The session goes on from here; Undo comes back to #{left}."
     return Notice("done", what, kept, "", action="&Undo", on_action=undo)
 
 

@@ -18,13 +18,15 @@ from explorer.compaction.requests import purposes_of
 from ui.compaction import notices
 from ui.compaction.automatic_bar import AutomaticBar
 from ui.compaction.draft_page import DraftPage
+from ui.compaction.hand_cut import HandCut
+from ui.compaction.leaf_notice import LeafNoticeStrip
 from ui.compaction.ports import CompactionDocument, ModelChoice, ShownDraft
 from ui.compaction.request_window import RequestWindow
 from ui.compaction.requests_part import RequestsPart
 from ui.compaction.rules_page import RulesPage
 from ui.compaction.setup_page import SetupPage
 from ui.compaction.words import is_possible
-from ui.widgets.notice import Notice, NoticeStrip
+from ui.widgets.notice import Notice
 from ui.widgets.panels import EmptyState
 
 
@@ -61,16 +63,12 @@ class CompactionPanel(QWidget):
         super().__init__(parent)
         self._document: CompactionDocument | None = None
         self._at: int | None = None
-        self._cut: int | None = None
-        self._cut_leaf = -1
-        """The leaf of the path on which the cut was chosen by hand."""
-        self._told_leaf = -2
-        """The leaf of which the notice of a compaction made or taken back tells."""
+        self._cut = HandCut()
         self._profile: Profile = PROFILES["explorer"]
         self._settings = Settings.of(self._profile)
         self._shown: Partition | None = None
         self._drafted: Partition | None = None
-        self.notice = NoticeStrip(self)
+        self.notice = LeafNoticeStrip(self)
         self._pages = QStackedWidget(self)
         self.setup = SetupPage(self._pages)
         self._rules: RulesPage | None = None
@@ -158,7 +156,7 @@ class CompactionPanel(QWidget):
                 self._draft.clear()
             self._exact.close()
             self.notice.dismiss()
-            self._cut = None
+            self._cut.forget()
         self._document, self._at = document, at
         if document is None:
             self._shown = None
@@ -173,7 +171,8 @@ class CompactionPanel(QWidget):
     def set_at(self, at: int | None) -> None:
         """Preview at another entry; None is the leaf."""
         if at != self._at:
-            self._at, self._cut = at, None
+            self._at = at
+            self._cut.forget()
             self.refresh()
 
     def set_rules(self, profile: Profile, settings: Settings) -> None:
@@ -209,24 +208,11 @@ class CompactionPanel(QWidget):
 
     def set_cut(self, position: int | None) -> None:
         """Cut at a position of the path (None: where the settings put it)."""
-        self._cut = position
-        if self._document is not None:
-            self._cut_leaf = self._leaf(self._document)
+        self._cut.choose(position, -1 if self._document is None else self._leaf(self._document))
         self.refresh()
 
     def _leaf(self, document: CompactionDocument) -> int:
         return document.leaf if self._at is None else self._at
-
-    def _follow_leaf(self, document: CompactionDocument) -> None:
-        """A cut chosen by hand is of its own path, a notice of its own leaf."""
-        leaf = self._leaf(document)
-        if self._cut is not None and leaf != self._cut_leaf:
-            stays = leaf >= 0 and document.tree.path(leaf).position(self._cut_leaf) >= 0
-            self._cut, self._cut_leaf = (self._cut if stays else None), leaf
-        if self._told_leaf not in (-2, document.leaf):
-            self._told_leaf = -2
-            if self.notice.notice is not None and self.notice.notice.level == "done":
-                self.notice.dismiss()
 
     def set_models(self, models: Sequence[ModelChoice], chosen: str = "") -> None:
         """The models that can write the summary."""
@@ -239,28 +225,32 @@ class CompactionPanel(QWidget):
         document = self._document
         if document is None:
             return
-        self._follow_leaf(document)
-        shown = document.preview(self._at, self._profile, self._settings, self._cut)
-        if self._cut is not None and not isinstance(shown.preparation, Preparation):
+        self._cut.follow(document.tree, self._leaf(document))
+        self.notice.follow(document.leaf)
+        cut = self._cut.position
+        shown = document.preview(self._at, self._profile, self._settings, cut)
+        if cut is not None and not isinstance(shown.preparation, Preparation):
             # A cut that is no longer valid falls back to the one that the settings give.
-            self._cut = None
+            self._cut.forget()
             shown = document.preview(self._at, self._profile, self._settings, None)
         self._shown = shown
         at_leaf = self._at is None or self._at == document.leaf
-        self.setup.show_partition(document, shown, self._cut is not None, at_leaf)
+        self.setup.show_partition(document, shown, self.cut is not None, at_leaf)
         if self._draft is not None:
             self._draft.refresh()
         self.partition_changed.emit(shown)
         self._exact.measure_soon()
 
     def _settings_chosen(self, settings: Settings) -> None:
-        self._settings, self._cut = settings, None
+        self._settings = settings
+        self._cut.forget()
         self.refresh()
         self.settings_changed.emit(settings)
 
     def _profile_named(self, name: str) -> None:
         self._profile = self._profiles[name]
-        self._settings, self._cut = Settings.of(self._profile), None
+        self._settings = Settings.of(self._profile)
+        self._cut.forget()
         self._show_settings()
         self._show_rules()
         self.refresh()
@@ -323,13 +313,12 @@ class CompactionPanel(QWidget):
         """It is over; ``notice`` tells how, None where that is told elsewhere."""
         self._end_draft(takes_focus=False)
         if notice is not None:
-            self.notice.show_notice(notice)
-            self._told_leaf = self._document.leaf if self._document is not None else -2
+            self._tell(notice)
 
     @property
     def cut(self) -> int | None:
         """The position on the path of a cut that was chosen by hand."""
-        return self._cut
+        return self._cut.position
 
     def draft_text(self, delta: str, purpose: str = "history") -> None:
         """A piece of an answer."""
@@ -381,16 +370,23 @@ class CompactionPanel(QWidget):
         self.put_aside(draft)
         self.discard_requested.emit(draft)
 
-    def committed(self, entry: int, tokens_before: int = 0, tokens_after: int = 0) -> None:
-        """The compaction is in the session, as ``entry``."""
-        left = len(self.draft.drafts()) - 1
+    def committed(
+        self, entry: int, tokens_before: int = 0, tokens_after: int = 0, left: int = -1
+    ) -> None:
+        """The compaction is in the session, as ``entry``; ``left``: the leaf that was left for
+        it, or -1."""
+        others = len(self.draft.drafts()) - 1
         self.draft.clear()
-        self._drafted, self._cut, self._at = None, None, None
+        self._drafted, self._at = None, None
+        self._cut.forget()
         self._pages.setCurrentWidget(self.setup)
         undo = self.undo_requested.emit
-        self.notice.show_notice(notices.committed(entry, tokens_before, tokens_after, left, undo))
-        self._told_leaf = self._document.leaf if self._document is not None else -2
+        sizes = (tokens_before, tokens_after)
+        self._tell(notices.committed(entry, sizes, others, undo, left))
         self.refresh()
+
+    def _tell(self, notice: Notice) -> None:
+        self.notice.show_of(notice, self._document.leaf if self._document is not None else -1)
 
     def commit_failed(self, message: str, details: str = "") -> None:
         """The compaction could not be stored."""
@@ -398,6 +394,5 @@ class CompactionPanel(QWidget):
 
     def undone(self, leaf: int) -> None:
         """The compaction was taken back."""
-        self.notice.show_notice(notices.undone(leaf))
-        self._told_leaf = self._document.leaf if self._document is not None else -2
+        self._tell(notices.undone(leaf))
         self.refresh()

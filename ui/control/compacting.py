@@ -41,7 +41,9 @@ class CompactionControl(QObject):
         panel.model_chosen.connect(self._model_chosen)
         panel.summarize_requested.connect(self.summarize)
         panel.cancel_requested.connect(self.stop)
-        panel.commit_requested.connect(self.commit)
+        panel.commit_requested.connect(
+            lambda draft, text: self.commit(draft, text, panel.draft.leaving)
+        )
         panel.discard_requested.connect(self._discard)
         panel.undo_requested.connect(self.undo)
         window.map.cut_dragged.connect(panel.set_cut)
@@ -179,24 +181,30 @@ class CompactionControl(QObject):
             self._cancel = None
             self._desk.state_changed.emit()
 
-    def commit(self, draft: Draft, text: str) -> None:
+    def commit(self, draft: Draft, text: str, leaving: int | None = None) -> None:
+        """Store a draft. ``leaving``: the leaf that is left for it, as the person was told."""
         if self.answers(draft, text):
             return
-        self._desk.tasks.start("Storing the compaction", self._commit(draft, text))
+        if leaving is not None and self._desk.agent_running:
+            self._desk.say("The agent is still answering; stop it first.")
+            return
+        self._desk.tasks.start("Storing the compaction", self._commit(draft, text, leaving))
 
-    async def _commit(self, draft: Draft, text: str) -> None:
+    async def _commit(self, draft: Draft, text: str, leaving: int | None) -> None:
         desk, panel = self._desk, self._desk.window.compaction
         if desk.document is None:
             return
         before = desk.document.counted_size(desk.profile, draft.leaf)
         try:
-            entry = await desk.document.commit(draft, text)
+            if leaving is None and draft.leaf != desk.document.leaf:
+                raise ValueError("The leaf has moved meanwhile; look at the draft again.")
+            entry = await desk.document.commit(draft, text, leaving=leaving)
         except (ValueError, StoreError) as error:
             panel.commit_failed(str(error))
             return
         await desk.document.count_new()
         after = desk.document.counted_size(desk.profile)
-        panel.committed(entry, before, after)
+        panel.committed(entry, before, after, -1 if leaving is None else leaving)
         desk.window.map.select(entry)
         # The button that was pressed is gone; the map shows what came of it.
         desk.window.map.setFocus()

@@ -235,27 +235,34 @@ def test_sources_and_text_stand_side_by_side_where_there_is_room(panel: Compacti
     assert panel.draft.commit.isVisible()
 
 
-def test_a_draft_tried_at_an_earlier_entry_cannot_be_committed_there(
+def test_a_draft_tried_at_an_earlier_entry_is_committed_there_in_one_click(
     panel: CompactionPanel,
 ) -> None:
-    """Words can be tried where an old compaction was made, without touching the session."""
+    """What becomes of the leaf is said before, beside the button that moves it."""
     panel.set_at(100)
     _start(panel)
     panel.draft_finished(Written("tried words"))
     settle()
-    assert panel.draft.editor.toPlainText() == "tried words"
-    assert not panel.draft.commit.isEnabled()
-    assert "#100" in panel.draft.problem.text()
+    page, leaf = panel.draft, panel._document.leaf  # type: ignore[union-attr]
+    assert page.editor.toPlainText() == "tried words"
+    assert page.commit.text().replace("&", "") == "Go to #100 and commit"
+    assert f"The {leaf - 100} entries since #100 stay in the session" in page.elsewhere.text()
+    assert f"comes back to #{leaf}" in page.elsewhere.text() and page.elsewhere.isVisible()
+    spy = Heard(panel.commit_requested)
+    QTest.mouseClick(button(page, "Go to #100 and commit"), Left)
+    assert spy.count() == 1 and page.leaving == leaf
 
 
-def test_a_draft_that_the_session_left_behind_cannot_be_committed(panel: CompactionPanel) -> None:
+def test_a_draft_that_the_session_left_behind_says_where_it_is_of(panel: CompactionPanel) -> None:
     _start(panel)
     panel.draft_finished(Written("text"))
     settle()
-    assert panel.draft.commit.isEnabled()
+    assert panel.draft.leaving is None and not panel.draft.elsewhere.isVisible()
     document = panel._document
     assert isinstance(document, Previewed)
-    last = document.tree.columns.ids[document.leaf]
+    before = document.leaf
+    last = document.tree.columns.ids[before]
     document.inner.add({"type": "custom", "id": "later", "parentId": last})
     panel.refresh()
-    assert not panel.draft.commit.isEnabled()
+    assert panel.draft.commit.text().replace("&", "") == f"Go to #{before} and commit"
+    assert "The 1 entry since" in panel.draft.elsewhere.text()

@@ -15,7 +15,7 @@ from explorer.audit.losses import Gravity, LossKind, Repair
 from explorer.session.shaping import PIN_TYPE
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from tests.ui.window.steps import prepared
+from tests.ui.window.steps import draft, prepared
 from ui.audit.tab import BRANCHES, LEDGER, LOSSES, NOW, SURVIVAL
 
 KEPT_ONLY = "What may never be changed is the port 8443."
@@ -226,9 +226,10 @@ async def test_a_cut_that_keeps_what_was_lost_is_previewed_where_it_was_made(
     assert "would tell of #2" in live.said
 
 
-async def test_words_for_what_was_lost_are_put_into_the_instructions(
+async def test_words_for_what_was_lost_make_another_summary_where_it_was_made(
     house: House, tmp_path: Path
 ) -> None:
+    """The whole way: the words, the draft of an older place, its commit in one click, the undo."""
     live = await house.start(losing(tmp_path))
     await audited(live)
     page_button(live, LOSSES)
@@ -236,6 +237,19 @@ async def test_words_for_what_was_lost_are_put_into_the_instructions(
     await live.until(lambda: live.tab == "compaction", "the preview")
     assert f"- {KEPT_ONLY}" in live.window.compaction.instructions()
     assert live.window.compaction.setup.outcome_part.summarize.isEnabled(), "cut where it was"
+    entries, leaf = len(live.document.tree), live.document.leaf
+    await draft(live)
+    page = live.window.compaction.draft
+    assert "the leaf is #13: the commit goes there" in page.elsewhere.text()
+    live.press_button("Go to #11 and commit", page)
+    await live.until(lambda: len(live.document.tree) > entries, "the compaction")
+    await live.idle()
+    made = live.document.leaf
+    assert live.document.tree.columns.parent[made] == 11
+    live.keys("Ctrl+Z")
+    await live.until(lambda: live.document.leaf == leaf, "the leaf that was left")
+    await live.idle()
+    assert f"the leaf is #{leaf} again" in live.words(live.window.compaction.notice)
 
 
 async def test_a_pin_brings_back_what_was_lost(house: House, tmp_path: Path) -> None:
