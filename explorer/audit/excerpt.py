@@ -20,18 +20,48 @@ class Excerpt(NamedTuple):
     after: str
 
 
+class Quoted(NamedTuple):
+    """A text of an entry and a stretch of it, in characters."""
+
+    whole: str
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The stretch."""
+        return self.whole[self.start : self.end]
+
+
 def excerpt(entry: Mapping[str, Any], span: Span, around: int = AROUND) -> Excerpt | None:
     """What stands at a place of an entry's JSON; None when the entry has no such text."""
+    units = _units_at(entry, span)
+    if units is None:
+        return None
+    first, last = max(0, span.start - around), span.end + around
+    before = ("…" if first else "") + _text(units, first, span.start)
+    after = _text(units, span.end, last) + ("…" if last * 2 < len(units) else "")
+    return Excerpt(before, _text(units, span.start, span.end), after)
+
+
+def quoted(entry: Mapping[str, Any], span: Span) -> Quoted | None:
+    """The text of an entry's JSON that a place is in, and where; None as for ``excerpt``."""
+    units = _units_at(entry, span)
+    if units is None:
+        return None
+    before, text = _text(units, 0, span.start), _text(units, span.start, span.end)
+    whole = before + text + _text(units, span.end, len(units) // 2)
+    return Quoted(whole, len(before), len(before) + len(text))
+
+
+def _units_at(entry: Mapping[str, Any], span: Span) -> bytes | None:
+    """The text that a place is in, in UTF-16."""
     for found in texts_of(entry):
         if (found.block, found.argument) != (span.block, span.argument):
             continue
         units = found.text.encode("utf-16-le", "surrogatepass")
-        if span.end * 2 > len(units):
-            continue
-        first, last = max(0, span.start - around), span.end + around
-        before = ("…" if first else "") + _text(units, first, span.start)
-        after = _text(units, span.end, last) + ("…" if last * 2 < len(units) else "")
-        return Excerpt(before, _text(units, span.start, span.end), after)
+        if span.end * 2 <= len(units):
+            return units
     return None
 
 

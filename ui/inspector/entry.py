@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QResizeEvent
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
-    QButtonGroup,
-    QGridLayout,
-    QLabel,
     QScrollArea,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from explorer.session.kinds import Kind
+from explorer.audit.atoms import Span
+from explorer.audit.excerpt import Quoted, quoted
 from ui.audit.verdict_line import VerdictLine
 from ui.inspector.block_views import CodeView, view_of
+from ui.inspector.entry_header import EntryHeader
 from ui.inspector.gather import (
     READ_ERRORS,
     Gathered,
@@ -30,29 +30,19 @@ from ui.inspector.gather import (
     shaped_facts,
     with_numbers,
 )
-from ui.inspector.ports import InspectedDocument, entry_tokens
+from ui.inspector.place import PlaceMarker
+from ui.inspector.place_strip import PlaceStrip
+from ui.inspector.ports import InspectedDocument
 from ui.theme import (
-    S4,
-    S8,
     S12,
     S16,
     S24,
-    bind_font,
-    bind_icon,
-    icon_pixmap,
-    mono_font,
     on_theme_changed,
-    role_icon,
-    role_name,
-    role_token,
-    scaled,
-    set_tone,
-    ui_font,
 )
-from ui.widgets.figures import full, moment
+from ui.widgets.figures import full
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
-from ui.widgets.panels import EmptyState, row
+from ui.widgets.panels import EmptyState
 from ui.widgets.plain_text import PlainTextView
 
 _WEB = ("http", "https")
@@ -60,131 +50,6 @@ _WEB = ("http", "https")
 
 def _open_in_browser(address: str) -> None:
     QDesktopServices.openUrl(QUrl(address))
-
-
-class EntryHeader(QWidget):
-    """What the entry is, in two lines, with the choice of view."""
-
-    raw_chosen = Signal(bool)
-    copy_asked = Signal()
-    edit_asked = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._kind = self._flags = 0
-        self.sign = QLabel(self)
-        self.title = QLabel(self)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        bind_font(self.title, lambda: ui_font(0.5, bold=True))
-        self.number = QLabel(self)
-        bind_font(self.number, mono_font)
-        set_tone(self.number, "dim")
-        self.facts = Caption(parent=self)
-        self.facts.setWordWrap(True)
-        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.label = QLabel(self)
-        self.label.setProperty("keycap", True)
-        self.label.setTextFormat(Qt.TextFormat.PlainText)
-        self.rendered = self._choice("&Rendered", "The entry as text, code and pictures")
-        self.raw = self._choice("Ra&w", "The JSON of the entry, as it was read")
-        self.rendered.setChecked(True)
-        group = QButtonGroup(self)
-        group.addButton(self.rendered)
-        group.addButton(self.raw)
-        self.raw.toggled.connect(self.raw_chosen)
-        self.copy = QToolButton(self)
-        bind_icon(self.copy, "copy", "dim")
-        self.copy.setToolTip("Copy what is shown")
-        self.copy.setAccessibleName("Copy what is shown")
-        self.copy.clicked.connect(self.copy_asked)
-        self.edit = QToolButton(self)
-        bind_icon(self.edit, "edit", "dim")
-        self.edit.setToolTip("Edit and send again, as a branch of its own (Ctrl+E)")
-        self.edit.setAccessibleName("Edit and send again")
-        self.edit.clicked.connect(self.edit_asked)
-        self.edit.hide()
-        self._lay_out()
-        on_theme_changed(self._restyle)
-
-    def _choice(self, text: str, tip: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setText(text)
-        button.setToolTip(tip)
-        button.setCheckable(True)
-        return button
-
-    def _lay_out(self) -> None:
-        self._views = QWidget(self)
-        choice = row(self.rendered, self.raw, self.edit, self.copy)
-        self._views.setLayout(choice)
-        name = row(self.sign, self.title, self.number, 1)
-        # What the entry is must be read whole: the choice of view goes below it instead.
-        self._lines = QGridLayout()
-        self._lines.setContentsMargins(0, 0, 0, 0)
-        self._lines.setHorizontalSpacing(S8)
-        self._lines.setVerticalSpacing(S4)
-        self._lines.setColumnStretch(0, 1)
-        self._lines.addLayout(name, 0, 0)
-        self._lines.addWidget(self._views, 0, 1)
-        self._is_roomy = True
-        column = QVBoxLayout(self)
-        column.setContentsMargins(S16, S12, S12, S8)
-        column.setSpacing(S4)
-        column.addLayout(self._lines)
-        column.addLayout(row(self.label, 1))
-        column.addWidget(self.facts)
-
-    def resizeEvent(self, event: QResizeEvent, /) -> None:
-        super().resizeEvent(event)
-        self._make_room()
-
-    def minimumSizeHint(self) -> QSize:
-        """As narrow as one line of the two below each other."""
-        named = self.sign.sizeHint().width() + self.number.sizeHint().width() + 3 * S8
-        named += self.title.minimumSizeHint().width()
-        wide = max(named, self._views.minimumSizeHint().width()) + S16 + S12
-        return QSize(wide, super().minimumSizeHint().height())
-
-    def _make_room(self) -> None:
-        """Name and choice of view side by side where both fit, else one below the other."""
-        named = self.sign.sizeHint().width() + self.number.sizeHint().width()
-        wanted = named + self.title.sizeHint().width() + self._views.sizeHint().width() + 4 * S8
-        roomy = self.width() - S16 - S12 >= wanted
-        if roomy != self._is_roomy:
-            self._is_roomy = roomy
-            left = Qt.AlignmentFlag.AlignLeft
-            self._lines.removeWidget(self._views)
-            if roomy:
-                self._lines.addWidget(self._views, 0, 1)
-            else:
-                self._lines.addWidget(self._views, 1, 0, 1, 2, left)
-
-    def show_entry(self, document: InspectedDocument, index: int, label: str) -> None:
-        """Show what the columns know; needs no payload."""
-        columns = document.tree.columns
-        self._kind, self._flags = columns.kind[index], columns.flags[index]
-        self.title.setText(role_name(self._kind, self._flags).capitalize())
-        self.number.setText(f"#{index}")
-        self.edit.setVisible(self._kind == Kind.USER)
-        self.label.setText(label)
-        self.label.setVisible(bool(label))
-        self.label.setAccessibleName(f"label {label}")
-        tokens, source = entry_tokens(document, index)
-        parts = [moment(columns.time[index]), f"{full(tokens)} tokens ({source})"]
-        if columns.usage[index] > 0:
-            parts.append(f"context {full(columns.usage[index])} (provider)")
-        if columns.model[index]:
-            parts.append(columns.models[columns.model[index]])
-        parts.append(f"id {columns.ids[index]}")
-        self.facts.setText(" · ".join(part for part in parts if part))
-        self.setAccessibleName(f"Entry {index}, {self.title.text()}, {self.facts.text()}")
-        self._restyle()
-
-    def _restyle(self) -> None:
-        token = role_token(self._kind, self._flags)
-        name = role_icon(self._kind, self._flags)
-        self.sign.setPixmap(icon_pixmap(name, token, scaled(16), self.devicePixelRatioF()))
-        self._make_room()
 
 
 class EntryPane(QWidget):
@@ -201,6 +66,10 @@ class EntryPane(QWidget):
         self._index = -1
         self._gathered: Gathered | None = None
         self._raw_text = ""
+        self._span: Span | None = None
+        self._quoted: Quoted | None = None
+        self._raw_for_place = False
+        self._marker = PlaceMarker()
         self.header = EntryHeader(self)
         self.verdict = VerdictLine(self)
         """What has become of the entry by now."""
@@ -208,6 +77,8 @@ class EntryPane(QWidget):
         self.header.copy_asked.connect(self._copy)
         self.header.edit_asked.connect(lambda: self.edit_requested.emit(self._index))
         self.notice = NoticeStrip(self)
+        self.place = PlaceStrip(self)
+        """Whose place is marked here, and the way back."""
         self.address = AddressStrip(_open_in_browser, self)
         self.area = QScrollArea(self)
         self.area.setWidgetResizable(True)
@@ -236,9 +107,12 @@ class EntryPane(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self._line = Hairline(parent=self)
-        for part in (self.header, self.verdict, self._line, self.notice, self.address):
+        for part in (
+            self.place, self.header, self.verdict, self._line, self.notice, self.address,
+        ):  # fmt: skip
             column.addWidget(part)
         column.addWidget(self._views, 1)
+        on_theme_changed(self._theme_changed)
         self.clear()
 
     # what is shown -----------------------------------------------------------------------------
@@ -255,6 +129,7 @@ class EntryPane(QWidget):
         self._raw_loader.forget()
         for part in (self.header, self.verdict, self._line, self.address):
             part.hide()
+        self.forget_place()
         self.notice.dismiss()
         self._views.setCurrentWidget(self.empty)
 
@@ -267,6 +142,8 @@ class EntryPane(QWidget):
         if document is None or index < 0:
             self.clear()
             return
+        if self._span is not None and (index != self._span.entry or document != self._document):
+            self.forget_place()
         self._document, self._index, self._gathered = document, index, None
         self._raw_text = ""
         self._loader.forget()
@@ -277,6 +154,28 @@ class EntryPane(QWidget):
         self.header.show()
         self._line.show()
         self._show_view()
+
+    def show_place(self, span: Span, words: str, number: int = 1, count: int = 1) -> None:
+        """Mark a place of the entry that is shown, and bring it into sight.
+
+        ``words``: what stands there; it is the ``number``-th of ``count`` places. Another entry
+        that is shown later takes the mark away.
+        """
+        self._span = span
+        self.place.show_place(words, number, count)
+        if self.header.raw.isChecked():
+            self.header.rendered.setChecked(True)  # shows it anew, unless it is there already
+        if self._gathered is not None:
+            self._mark_soon()
+
+    def forget_place(self) -> None:
+        """Take the mark away with the next entry that is shown."""
+        self._span = self._quoted = None
+        self._marker.forget()
+        self.place.hide()
+        if self._raw_for_place:
+            self._raw_for_place = False
+            self.header.rendered.setChecked(True)
 
     def refresh_labels(self) -> None:
         """Show labels and counts that changed meanwhile."""
@@ -330,6 +229,8 @@ class EntryPane(QWidget):
         if not views:
             views.append(Caption("This entry is empty.", content))
         self._fill(views, content)
+        if self._span is not None and self._span.entry == gathered.index:
+            self._mark_soon()
 
     def _fill(self, views: list[QWidget], content: QWidget | None = None) -> None:
         content = content or QWidget(self)
@@ -339,6 +240,7 @@ class EntryPane(QWidget):
         for view in views:
             column.addWidget(view)
         column.addStretch(1)
+        self._marker.forget()
         old = self.area.takeWidget()
         if old is not None:
             for text in old.findChildren(PlainTextView):
@@ -364,6 +266,52 @@ class EntryPane(QWidget):
     def _raw_loaded(self, text: str) -> None:
         self._raw_text = text
         self.raw.show_code(text)
+        if self._raw_for_place:
+            self._mark_json()
+
+    # the place that is marked -------------------------------------------------------------------
+
+    def _mark_soon(self) -> None:
+        """Once what was just put in has its size."""
+        QTimer.singleShot(0, self, self._mark)
+
+    def _mark(self) -> None:
+        gathered, span, content = self._gathered, self._span, self.area.widget()
+        if gathered is None or span is None or content is None or gathered.index != span.entry:
+            return
+        self._quoted = quoted(gathered.entry, span)
+        if self._quoted is None:
+            return
+        view = None if self._raw_for_place else self._marker.mark(content, self._quoted)
+        if view is None:
+            # What is not shown as text stands in the JSON.
+            self._raw_for_place = True
+            self.header.raw.setChecked(True)
+            self._mark_json()
+        elif not self._waits_for(view, self._mark_soon):
+            self._reveal_soon(self.area)
+
+    def _mark_json(self) -> None:
+        if self._raw_text and self._quoted is not None and self.header.raw.isChecked():
+            self._marker.mark_json(self.raw, self._quoted)
+            if not self._waits_for(self.raw, self._mark_json):
+                self._reveal_soon(None)
+
+    @staticmethod
+    def _waits_for(view: QWidget, again: Callable[[], None]) -> bool:
+        """A long text is still coming in: the place is marked when all of it is there."""
+        if not isinstance(view, PlainTextView) or not view.is_loading:
+            return False
+        view.loaded.connect(again, Qt.ConnectionType.SingleShotConnection)
+        return True
+
+    def _reveal_soon(self, area: QScrollArea | None) -> None:
+        """What was folded has its size a moment later."""
+        QTimer.singleShot(0, self, lambda: self._marker.reveal(area))
+
+    def _theme_changed(self) -> None:
+        if self._span is not None:
+            self._mark_soon()
 
     def _failed(self, message: str) -> None:
         self._fill([Caption("The content could not be read.", self)])

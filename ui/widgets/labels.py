@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
-from ui.theme import bind_font, mono_font, on_theme_changed, set_tone, small_font
+from ui.theme import bind_font, mono_font, on_theme_changed, set_tone, small_font, theme
 
 
 class Caption(QLabel):
@@ -51,9 +51,16 @@ class ElidedLabel(QLabel):
     ) -> None:
         super().__init__(parent)
         self._mode = mode
+        self.marked = ""
+        """A stretch of the text that is marked."""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setText(text)
+
+    def mark(self, stretch: str) -> None:
+        """Mark a stretch of the text; an empty one takes the mark away."""
+        self.marked = stretch
+        self.update()
 
     def setText(self, text: str, /) -> None:
         line = " ".join(text.split())
@@ -72,8 +79,22 @@ class ElidedLabel(QLabel):
         shown = self.shown_text()
         self.setToolTip(self.text() if shown != self.text() else "")
         painter = QPainter(self)
+        self._paint_mark(painter, shown)
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(self.contentsRect(), int(self.alignment()), shown)
+
+    def _paint_mark(self, painter: QPainter, shown: str) -> None:
+        """A ground and a line below the marked stretch, as far as it is shown."""
+        at = self.text().find(self.marked) if self.marked else -1
+        if at < 0:
+            return
+        metrics, rect, now = self.fontMetrics(), self.contentsRect(), theme()
+        left = metrics.horizontalAdvance(shown[:at])
+        wide = metrics.horizontalAdvance(shown[: at + len(self.marked)]) - left
+        top = rect.top() + (rect.height() - metrics.height()) // 2
+        place = QRect(rect.left() + left, top, max(wide, 2), metrics.height())
+        painter.fillRect(place, now.sel)
+        painter.fillRect(QRect(place.left(), place.bottom(), place.width(), 1), now.accent)
 
 
 class LinkButton(QPushButton):

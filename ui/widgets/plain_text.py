@@ -7,6 +7,8 @@ piece by piece, at most 64 KB and a few milliseconds at a time, between the wind
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import (
     QCoreApplication,
     QElapsedTimer,
@@ -49,6 +51,16 @@ def split_lines(text: str, column: int = 0) -> tuple[str, int]:
         out.append(line)
         column += len(line)
     return "".join(out), column
+
+
+_LONG = re.compile(rf"[^\n]{{{LINE + 1},}}")
+
+
+def displayed_at(text: str, at: int) -> int:
+    """Where a character of a text stands when it is displayed, in Qt's UTF-16 units."""
+    before = text[:at]
+    breaks = sum((len(line[0]) - 1) // LINE for line in _LONG.finditer(before))
+    return len(before.encode("utf-16-le", "surrogatepass")) // 2 + breaks
 
 
 class _Freer(QObject):
@@ -191,14 +203,18 @@ class PlainTextView(QPlainTextEdit):
 
     def reveal(self, start: int, length: int) -> None:
         """Select a stretch given in the text's own characters, as far as it is loaded."""
-        before, _ = split_lines(self._text[:start])
-        inside, _ = split_lines(self._text[start : start + length])
-        cursor = self.textCursor()
-        end = self.document().characterCount() - 1
-        cursor.setPosition(min(len(before), end))
-        cursor.setPosition(min(len(before) + len(inside), end), QTextCursor.MoveMode.KeepAnchor)
-        self.setTextCursor(cursor)
+        self.setTextCursor(self.stretch(start, length))
         self.centerCursor()
+
+    def stretch(self, start: int, length: int) -> QTextCursor:
+        """What is displayed of a stretch given in the text's own characters, as far as it is
+        loaded."""
+        end = self.document().characterCount() - 1
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(min(displayed_at(self._text, start), end))
+        stop = min(displayed_at(self._text, start + length), end)
+        cursor.setPosition(stop, QTextCursor.MoveMode.KeepAnchor)
+        return cursor
 
     # height that follows the text ------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
+
 from explorer.audit.findings import Fate, Finding
 from explorer.audit.gravity import grouped
 from tests.ui.window.house import House
@@ -9,6 +11,7 @@ from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import draft
 from ui.audit.fidelity.findings_model import Heading
 from ui.audit.fidelity.page import FINDINGS, SUMMARY, FidelityPage
+from ui.widgets.marked import marked
 
 
 async def fidelity(live: RunningWindow) -> FidelityPage:
@@ -39,24 +42,48 @@ async def test_the_gravest_findings_come_first(house: House) -> None:
     await live.settle()
 
 
-async def test_a_source_is_one_click_away(house: House) -> None:
+async def test_a_source_is_one_click_away_and_one_key_back(house: House) -> None:
+    """The place itself is marked in the inspector and lies in sight; nothing else is."""
     live = await house.start(sample_path())
     page = await fidelity(live)
     finding = page.list.current()
     assert finding is not None
     await live.until(page.detail.excerpt.isVisible, "the words of the source")
     live.click(page.detail.links[0])
-    assert live.window.map.selected == finding.atom.last
+    await live.until(lambda: marks(live), "the mark")
+    await live.settle()
+    assert live.tab == "entry" and live.window.map.selected == finding.atom.last
+    assert marks(live) == [finding.atom.text]
+    (view,) = marked_views(live)
+    top = view.cursorRect(view.textCursor()).topLeft()
+    at = view.viewport().mapTo(live.window.entry.area.viewport(), top)
+    assert live.window.entry.area.viewport().rect().contains(at), "in sight"
+    live.keys("Escape")
+    assert live.tab == "audit" and page.list.hasFocus() and page.list.current() is finding
+    live.keys("Return")
+    await live.until(lambda: marks(live) == [finding.atom.text], "the mark")
+    assert live.window.entry.place.back.hasFocus()
     live.click_entry(3)
-    page.list.setFocus()
-    live.keys("Return", to=page.list)
-    assert live.window.map.selected == finding.atom.last
+    await live.settle()
+    assert not live.window.entry.place.isVisible() and not marks(live)
+    live.keys("Ctrl+Alt+L")
+    await live.settle()
     row = page.list.findings.rows.index(finding)
     rect = page.list.visualRect(page.list.findings.index(row, 0))
-    live.click_entry(3)
     number = page.list._paints.number_rect(rect, finding)
     live.click(page.list.viewport(), number.center())
-    assert live.window.map.selected == finding.atom.last
+    assert live.window.map.selected == finding.atom.last and live.tab == "entry"
+
+
+def marked_views(live: RunningWindow) -> list[QTextEdit | QPlainTextEdit]:
+    inside = live.window.entry
+    views: list[QTextEdit | QPlainTextEdit] = [*inside.findChildren(QTextEdit)]
+    return [view for view in [*views, *inside.findChildren(QPlainTextEdit)] if marked(view)]
+
+
+def marks(live: RunningWindow) -> list[str]:
+    """What is marked in the entry that the inspector shows."""
+    return [text for view in marked_views(live) for text in marked(view)]
 
 
 async def test_a_place_in_the_summary_is_marked(house: House) -> None:
@@ -72,6 +99,11 @@ async def test_a_place_in_the_summary_is_marked(house: House) -> None:
     live.keys("Return", "Down", to=page.list)
     finding = page.list.current()
     assert finding is not None and finding.places
+    live.keys("Shift+Return")
+    await live.settle()
+    assert page.pages.currentIndex() == SUMMARY and page.reading.hasFocus()
+    live.keys("Escape")
+    assert page.list.hasFocus() and page.list.current() is finding
     live.click(page.detail.in_summary)
     await live.settle()
     assert page.pages.currentIndex() == SUMMARY

@@ -18,6 +18,7 @@ from explorer.work.document import Document
 from explorer.work.drafting import Draft
 from ui.audit.compare.subjects import Key
 from ui.audit.fidelity.page import FidelityPage, ShownAudit, shown_audit
+from ui.audit.fidelity.sources import SourcePlaces
 from ui.audit.work import AuditWork, Job
 from ui.control.desk import Desk
 from ui.inspector.gather import Loader
@@ -55,8 +56,8 @@ class FidelityControl(QObject):
         page.seen.connect(self.follow)
         page.chosen.connect(lambda code: self.look_at(Key.of(code)))
         page.stop_asked.connect(self._work.stop)
-        page.entry_requested.connect(desk.window.map.select)
-        page.source_requested.connect(self._show_source)
+        self._sources = SourcePlaces(desk, self._back_to_findings)
+        page.source_requested.connect(self._sources.show)
         page.excerpt_asked.connect(self._excerpt)
         page.action_asked.connect(self._act)
         page.compare_asked.connect(lambda: self.compare_asked.emit(self._wanted))
@@ -199,9 +200,9 @@ class FidelityControl(QObject):
 
     # from a finding ------------------------------------------------------------------------------
 
-    def _show_source(self, finding: Finding) -> None:
-        if finding.atom.sources:
-            self._desk.window.map.select(finding.atom.last)
+    def _back_to_findings(self) -> None:
+        self.show_page()
+        self.page.show_findings()
 
     def _excerpt(self, finding: Finding) -> None:
         """Read what stands around the place that says it, the last one."""

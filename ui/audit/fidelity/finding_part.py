@@ -27,8 +27,8 @@ ACTIONS = (
 class FindingPart(QWidget):
     """Below the list; empty while nothing is selected."""
 
-    source_requested = Signal(object)
-    entry_requested = Signal(int)
+    source_requested = Signal(object, int)
+    """The ``Finding``, and one of its sources."""
     summary_requested = Signal(object)
     action_asked = Signal(str, object)
 
@@ -58,6 +58,7 @@ class FindingPart(QWidget):
         self._links = FlowLayout(self._sources, across=S8, down=S4)
         self.links: list[LinkButton] = []
         self.in_summary = QPushButton("Show in the &summary", self)
+        self.in_summary.setToolTip("Where the summary says it (Shift+Return in the list)")
         self.in_summary.clicked.connect(lambda: self.summary_requested.emit(self.finding))
         self.buttons: dict[str, QPushButton] = {}
         buttons = FlowLayout(across=S8, down=S4)
@@ -78,9 +79,6 @@ class FindingPart(QWidget):
     def _act(self, name: str) -> None:
         if self.finding is not None:
             self.action_asked.emit(name, self.finding)
-
-    def _entry_asked(self, entry: int, _checked: bool = False) -> None:
-        self.entry_requested.emit(entry)
 
     def offer(self, *names: str) -> None:
         """Offer actions that somebody answers to."""
@@ -139,16 +137,13 @@ class FindingPart(QWidget):
         self.links = []
         # The entry that said it last comes first: it is the one that counts.
         sources = finding.atom.sources[::-1]
-        for at, source in enumerate(sources[:MOST_SOURCES]):
+        for source in sources[:MOST_SOURCES]:
             link = LinkButton(f"#{source}", self._sources)
-            link.setAccessibleName(f"Show the source, entry {source}, on the map")
-            link.setToolTip("Show it on the map and in the inspector")
-            if at == 0:
-                link.clicked.connect(lambda: self.source_requested.emit(self.finding))
-            else:
-                link.clicked.connect(
-                    lambda _=False, source=source: self.entry_requested.emit(source)
-                )
+            link.setAccessibleName(f"Show the source, entry {source}, at the place")
+            link.setToolTip("Show the place in the inspector, and the entry on the map")
+            link.clicked.connect(
+                lambda _=False, source=source: self.source_requested.emit(self.finding, source)
+            )
             self.links.append(link)
             self._links.addWidget(link)
             link.show()

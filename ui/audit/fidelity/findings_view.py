@@ -1,4 +1,4 @@
-"""The list of findings: one click on a number shows the source on the map."""
+"""The list of findings: one click on a number shows where the source says it."""
 
 from __future__ import annotations
 
@@ -160,10 +160,13 @@ class _Delegate(QStyledItemDelegate):
 
 
 class FindingsView(QListView):
-    """Return shows the source on the map; on a heading it folds the group."""
+    """Return shows where it was said, with Shift where the summary says it; on a heading it folds
+    the group."""
 
-    source_requested = Signal(object)
-    """The ``Finding`` whose source is to be shown."""
+    source_requested = Signal(object, int)
+    """The ``Finding``, and its source that is to be shown."""
+    summary_requested = Signal(object)
+    """The ``Finding`` whose place in the summary is to be shown."""
     finding_chosen = Signal(object)
     """The ``Finding`` that is selected now, or None."""
 
@@ -210,7 +213,7 @@ class FindingsView(QListView):
         elif row.atom.sources:
             number = self._paints.number_rect(self.visualRect(index), row)
             if number.contains(event.position().toPoint()):
-                self.source_requested.emit(row)
+                self.source_requested.emit(row, row.atom.last)
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         index = self.currentIndex()
@@ -223,6 +226,9 @@ class FindingsView(QListView):
             else:
                 super().keyPressEvent(event)
         elif isinstance(row, Finding) and event.key() in keys:
-            self.source_requested.emit(row)
+            if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+                self.summary_requested.emit(row)
+            elif row.atom.sources:
+                self.source_requested.emit(row, row.atom.last)
         else:
             super().keyPressEvent(event)

@@ -67,9 +67,8 @@ class FidelityPage(QWidget):
 
     chosen = Signal(str)
     """The code of the summary that a person chose; see ``offer``."""
-    source_requested = Signal(object)
-    """The ``Finding`` whose source is to be shown on the map."""
-    entry_requested = Signal(int)
+    source_requested = Signal(object, int)
+    """The ``Finding``, and which of its source entries is to be shown, at the place."""
     action_asked = Signal(str, object)
     """``pin``, ``instruct`` or ``mend``, and the ``Finding``."""
     excerpt_asked = Signal(object)
@@ -210,10 +209,10 @@ class FidelityPage(QWidget):
         self.kind.activated.connect(lambda _at: self.show_kind(self.kind.currentData()))
         self.list = FindingsView(page)
         self.list.source_requested.connect(self.source_requested)
+        self.list.summary_requested.connect(self.show_in_summary)
         self.list.finding_chosen.connect(self._finding_chosen)
         self.detail = FindingPart(page)
         self.detail.source_requested.connect(self.source_requested)
-        self.detail.entry_requested.connect(self.entry_requested)
         self.detail.summary_requested.connect(self.show_in_summary)
         self.detail.action_asked.connect(self.action_asked)
         column = QVBoxLayout(page)
@@ -273,6 +272,7 @@ class FidelityPage(QWidget):
     def _make_reading(self) -> QWidget:
         page = QWidget(self)
         self.reading = SummaryReading(page)
+        self.reading.left.connect(self.show_findings)
         self.reading.setFrameShape(QScrollArea.Shape.NoFrame)
         self.read_of = Caption("", page)
         self.read_of.setWordWrap(True)
@@ -390,8 +390,15 @@ class FidelityPage(QWidget):
             self.reading.show_places(finding.places)
             self.excerpt_asked.emit(finding)
 
+    def show_findings(self) -> None:
+        """Turn to the list, with the keyboard on it."""
+        self.pages.setCurrentIndex(FINDINGS)
+        self.list.setFocus()
+
     def show_in_summary(self, finding: Finding) -> None:
-        """Show where the summary says it."""
+        """Show where the summary says it, where it does."""
+        if not finding.places:
+            return
         self.pages.setCurrentIndex(SUMMARY)
         self.reading.show_places(finding.places)
         self.reading.setFocus()

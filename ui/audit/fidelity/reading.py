@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtGui import QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from explorer.audit.findings import Place
-from ui.theme import bind_font, on_theme_changed, theme, ui_font
+from ui.theme import bind_font, on_theme_changed, ui_font
+from ui.widgets.marked import mark, marked
 
 
 class SummaryReading(QPlainTextEdit):
-    """Cannot be edited; marks are a ground and a line below."""
+    """Cannot be edited; marks are a ground and a line below. Escape leads back to the findings."""
+
+    left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,27 +43,26 @@ class SummaryReading(QPlainTextEdit):
             self.setTextCursor(cursor)
             self.centerCursor()
 
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
     @property
     def marked(self) -> list[str]:
         """The stretches that are marked."""
-        return [one.cursor.selectedText() for one in self.extraSelections()]
+        return marked(self)
 
     def _last(self) -> int:
         return max(0, self.document().characterCount() - 1)
 
     def _mark(self) -> None:
-        now, found = theme(), []
+        found = []
         for place in self._places:
-            one = QTextEdit.ExtraSelection()
             cursor = QTextCursor(self.document())
             # Positions of Qt are UTF-16 units, as those of places are.
             cursor.setPosition(min(place.start, self._last()))
             cursor.setPosition(min(place.end, self._last()), QTextCursor.MoveMode.KeepAnchor)
-            one.cursor = cursor
-            form = QTextCharFormat()
-            form.setBackground(now.sel)
-            form.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
-            form.setUnderlineColor(now.accent)
-            one.format = form
-            found.append(one)
-        self.setExtraSelections(found)
+            found.append(cursor)
+        mark(self, found)

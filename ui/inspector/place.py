@@ -1,0 +1,200 @@
+"""A stretch of an entry's text in the views that show it: marked, and brought into sight."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QScrollArea, QTextEdit, QWidget
+
+from explorer.audit.excerpt import Quoted
+from ui.inspector.markdown_view import MarkdownView
+from ui.theme import scaled, theme
+from ui.widgets.labels import Caption, ElidedLabel
+from ui.widgets.marked import mark
+from ui.widgets.panels import CollapsibleSection
+from ui.widgets.plain_text import PlainTextView
+
+_MARKUP = frozenset("*_`#>|[]()\\~-\u2028\u2029\ufffc\ufdd0\ufdd1")
+"""Letters that stand in Markdown's source and not where it is rendered, or the other way round."""
+
+
+def squeezed(text: str) -> tuple[str, list[int]]:
+    """A text without spaces and what may be markup, and where each of its letters stood."""
+    at = [i for i, one in enumerate(text) if one not in _MARKUP and not one.isspace()]
+    return "".join([text[i] for i in at]), at
+
+
+def rendered_place(source: str, shown: str, start: int, end: int) -> tuple[int, int] | None:
+    """Where a stretch of Markdown stands in the text that it is rendered to; None where that does
+    not have it, such as the address of a link. All in characters."""
+    wanted, _ = squeezed(source[start:end])
+    if not wanted:
+        return None
+    before, _ = squeezed(source[:start])
+    number = _count(before + wanted, wanted)
+    text, places = squeezed(shown)
+    at = found = text.find(wanted)
+    while number > 1 and at >= 0:
+        number -= 1
+        at = text.find(wanted, at + 1)
+        found = at if at >= 0 else found
+    if found < 0:
+        return None
+    return places[found], places[found + len(wanted) - 1] + 1
+
+
+def _count(text: str, wanted: str) -> int:
+    """How often a text has another, overlaps counted."""
+    number, at = 0, text.find(wanted)
+    while at >= 0:
+        number, at = number + 1, text.find(wanted, at + 1)
+    return number
+
+
+def place_in_json(pretty: str, wanted: Quoted) -> tuple[int, int] | None:
+    """Where a stretch of one of an entry's texts stands in the entry's JSON, in characters."""
+    for whole, start, end in ((*wanted,), (wanted.text, 0, len(wanted.text))):
+        at = pretty.find(f'"{_dumped(whole)}"') if whole is wanted.whole else -1
+        at = at + 1 if at >= 0 else pretty.find(_dumped(whole))
+        if at >= 0:
+            return at + len(_dumped(whole[:start])), at + len(_dumped(whole[:end]))
+    return None
+
+
+def _dumped(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+class PlaceMarker:
+    """Marks one place at a time among the views of an entry."""
+
+    def __init__(self) -> None:
+        self._shown: tuple[QWidget, QTextCursor | None, str] | None = None
+
+    def mark(self, content: QWidget, wanted: Quoted) -> QWidget | None:
+        """Mark a stretch where it is shown; returns the view, or None where none shows it.
+
+        What is folded is opened. ``reveal`` brings it into sight once it is laid out.
+        """
+        found = self._in_texts(content, wanted) or self._in_labels(content, wanted.text)
+        self._shown = found
+        if found is None:
+            return None
+        above: QWidget | None = found[0]
+        while above is not None and above is not content:
+            if isinstance(above, CollapsibleSection) and not above.expanded:
+                above.set_expanded(True)
+            above = above.parentWidget()
+        self.restyle()
+        return found[0]
+
+    def mark_json(self, view: PlainTextView, wanted: Quoted) -> bool:
+        """Mark a stretch in the JSON of its entry; returns whether it is there."""
+        place = place_in_json(view.text(), wanted)
+        self._shown = None
+        if place is None:
+            return False
+        self._shown = (view, view.stretch(place[0], place[1] - place[0]), wanted.text)
+        self.restyle()
+        return True
+
+    def restyle(self) -> None:
+        """Paint the mark in the theme of now."""
+        if self._shown is None:
+            return
+        view, cursor, text = self._shown
+        if isinstance(view, QPlainTextEdit | QTextEdit) and cursor is not None:
+            mark(view, [cursor])
+        elif isinstance(view, ElidedLabel):
+            view.mark(text)
+        elif isinstance(view, QLabel):
+            self._mark_label(view, text)
+
+    def forget(self) -> None:
+        """Take the mark away, before the views go or show something else."""
+        if self._shown is not None and isinstance(self._shown[0], QPlainTextEdit):
+            mark(self._shown[0], [])
+        self._shown = None
+
+    def reveal(self, area: QScrollArea | None) -> None:
+        """Bring what is marked into sight, in its own view and in the one around it."""
+        if self._shown is None:
+            return
+        view, cursor, _ = self._shown
+        rect = view.rect()
+        if isinstance(view, QPlainTextEdit | QTextEdit) and cursor is not None:
+            start = QTextCursor(cursor)
+            start.setPosition(cursor.selectionStart())
+            view.setTextCursor(start)
+            if isinstance(view, QPlainTextEdit):
+                view.centerCursor()
+            rect = view.cursorRect(start)
+            rect.translate(view.viewport().pos())
+        content = area.widget() if area is not None else None
+        if area is not None and content is not None and content.isAncestorOf(view):
+            place = QRect(view.mapTo(content, rect.topLeft()), rect.size())
+            third = area.viewport().height() // 3
+            centre = QPoint(place.left(), place.center().y())
+            area.ensureVisible(centre.x(), centre.y(), scaled(24), max(third, scaled(24)))
+
+    # where it is shown ---------------------------------------------------------------------------
+
+    @staticmethod
+    def _in_texts(
+        content: QWidget, wanted: Quoted
+    ) -> tuple[QWidget, QTextCursor | None, str] | None:
+        """A view that has all of the text, else one that has the stretch."""
+        views = [
+            view
+            for view in content.findChildren(QWidget)
+            if isinstance(view, PlainTextView | MarkdownView)
+        ]
+        for whole, start, end in ((*wanted,), (wanted.text, 0, len(wanted.text))):
+            for view in views:
+                source = view.text() if isinstance(view, PlainTextView) else view.markdown_source()
+                at = source.find(whole)
+                if at < 0:
+                    continue
+                if isinstance(view, PlainTextView):
+                    return view, view.stretch(at + start, end - start), wanted.text
+                cursor = _in_markdown(view, at + start, at + end)
+                if cursor is not None:
+                    return view, cursor, wanted.text
+        return None
+
+    @staticmethod
+    def _in_labels(content: QWidget, text: str) -> tuple[QWidget, QTextCursor | None, str] | None:
+        line = " ".join(text.split())
+        for label in content.findChildren(QLabel):
+            if line and line in label.text() and isinstance(label, Caption | ElidedLabel):
+                return label, None, line
+        return None
+
+    @staticmethod
+    def _mark_label(label: QLabel, text: str) -> None:
+        said = label.accessibleName() or label.text()
+        label.setAccessibleName(said)
+        before, found, after = said.partition(text)
+        now = theme()
+        style = f"background-color:{now.sel.name()};text-decoration:underline;"
+        label.setTextFormat(Qt.TextFormat.RichText)
+        label.setText(
+            f'{escape(before)}<span style="{style}">{escape(found)}</span>{escape(after)}'
+        )
+
+
+def _in_markdown(view: MarkdownView, start: int, end: int) -> QTextCursor | None:
+    """What is rendered of a stretch of the view's source."""
+    document = view.document()
+    shown = document.toRawText()
+    place = rendered_place(view.markdown_source(), shown, start, end)
+    if place is None:
+        return None
+    cursor = QTextCursor(document)
+    first, last = (len(shown[:at].encode("utf-16-le", "surrogatepass")) // 2 for at in place)
+    cursor.setPosition(first)
+    cursor.setPosition(last, QTextCursor.MoveMode.KeepAnchor)
+    return cursor
