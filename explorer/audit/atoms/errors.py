@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from explorer.audit.atoms.letters import even_lower
 from explorer.audit.atoms.lists import any_of
 
 LONGEST = 600
 """Characters; a longer line is data, and only its beginning is kept."""
 MOST = 40
 """Failures of one output that are kept: the first half of them and the last."""
+_KNOWN = 8192
+"""Lines that are remembered."""
 
 _WORDS = (
     "error", "fail", "fatal", "panic", "exception", "traceback", "denied", "refused", "not found",
@@ -138,22 +140,63 @@ _NUMBERED = re.compile(r"^\s*[\w./\\-]+\.\w+[:-]\d+[:-](?:\d+:)?\s*")
 _CODE_END = re.compile(r"[{;(\[]\s*$|^\s*[\w.()]+\(.*\)[,;]?\s*$")
 
 
+class KnownLines:
+    """Which lines tell of a failure; made for one scan: the outputs of a session repeat their
+    lines."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def telling(self, lines: set[str]) -> dict[str, str]:
+        """Those of these lines that tell of a failure, with what of them is kept."""
+        known = self._known
+        fresh = lines.difference(known)
+        found = {line: bare for line in lines - fresh if (bare := known[line])}
+        if fresh:
+            told = _telling(fresh)
+            if len(known) + len(fresh) > _KNOWN:
+                known.clear()
+            for line in fresh:
+                if len(line) <= LONGEST:
+                    known[line] = told.get(line, "")
+            found |= told
+        return found
+
+
 def error_lines(
-    text: str,
-    *,
-    is_error: bool = False,
-    wanted: Callable[[int, str], bool] = lambda start, line: True,
+    text: str, known: KnownLines, *, is_error: bool = False
 ) -> Iterator[tuple[int, str]]:
     """The lines of a text that tell of a failure, with where they begin (characters).
-
-    ``wanted`` is asked first which lines count at all, by where they begin and what they say.
 
     ``is_error``: the text is the result of a call that failed; where no line of it tells so, its
     first and its last line are taken for it.
     """
-    found = list(_telling_lines(text, wanted))
+    lines = text.split("\n")
+    telling = known.telling(set(lines))
+    found = list(_placed(lines, telling)) if telling else []
     if is_error and not found and text.strip():
         found = _ends(text)
+    return _some(found)
+
+
+def error_lines_among(
+    lines: Sequence[tuple[int, str]], known: KnownLines
+) -> Iterator[tuple[int, str]]:
+    """Those of some lines, given with where they begin, that tell of a failure."""
+    telling = known.telling({line for _, line in lines})
+    return _some(
+        [
+            (start + line.find(bare), bare)
+            for start, line in lines
+            if (bare := telling.get(line)) is not None
+        ]
+    )
+
+
+def _some(found: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Each of them once; of very many the first and the last."""
     if len(found) > MOST:
         found = [*found[: MOST // 2], *found[-(MOST - MOST // 2) :]]
     seen = set()
@@ -163,10 +206,19 @@ def error_lines(
             yield start, line
 
 
-def _telling_lines(text: str, wanted: Callable[[int, str], bool]) -> Iterator[tuple[int, str]]:
+def _placed(lines: Sequence[str], telling: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    start = 0
+    for line in lines:
+        bare = telling.get(line)
+        if bare is not None:
+            yield start + line.find(bare), bare
+        start += len(line) + 1
+
+
+def _telling(lines: Iterable[str]) -> dict[str, str]:
     # A line break before the first line, so that a word may begin with one.
-    low = text.lower()
-    low = "\n" + (low if len(low) == len(text) else text)
+    text = "\n" + "\n".join(lines)
+    low = even_lower(text)
     starts: set[int] = set()
     for word in _WORDS if not text.isascii() else _ASCII_WORDS:
         at = low.find(word)
@@ -176,18 +228,17 @@ def _telling_lines(text: str, wanted: Callable[[int, str], bool]) -> Iterator[tu
             # One hit tells of the line; go on in the next, whose break a word may begin with.
             at = low.find("\n", inside)
             at = low.find(word, at) if at >= 0 else -1
-    for start in sorted(starts):
-        end = text.find("\n", start)
-        line = text[start : min(end if end >= 0 else len(text), start + LONGEST)]
-        bare = line.strip()
-        if len(bare) < 4:
-            continue
-        begin = start + line.find(bare)
-        if wanted(begin, bare) and is_failure(line):
-            yield begin, bare
+    found = {}
+    for start in starts:
+        end = text.find("\n", start + 1)
+        line = text[start + 1 : end if end >= 0 else len(text)]
+        told = line[:LONGEST]
+        bare = told.strip()
+        if len(bare) >= 4 and is_failure(told):
+            found[line] = bare
+    return found
 
 
-@lru_cache(maxsize=8192)
 def is_failure(line: str) -> bool:
     """Whether a line of output reports a failure, and is no line of a program."""
     if _NONE.search(line) and not re.search(r"[1-9]\d*\s+fail|\bERROR\b", line):

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from explorer.audit.atoms.commands import command_lines, fences
 from explorer.audit.atoms.entries import Text, Voice, texts_of
-from explorer.audit.atoms.errors import error_lines
+from explorer.audit.atoms.errors import LONGEST, KnownLines, error_lines, error_lines_among
 from explorer.audit.atoms.figures import figures
 from explorer.audit.atoms.keys import figure, path_key, statement_key
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.sentences import sentences
 from explorer.audit.atoms.statements import statements, statements_of_summary
-from explorer.audit.atoms.tokens import Piece, Words
+from explorer.audit.atoms.tokens import Piece, Words, value_key
 
 SHORT_RESULT = 8
 """Lines of an output that is short enough for all that it names to be worth keeping."""
@@ -71,43 +71,47 @@ class EntryAtoms:
 EMPTY = EntryAtoms()
 
 
-def scan_entry(entry: Mapping[str, Any], words: Words) -> EntryAtoms:
-    """Reads an entry's JSON. ``words`` is shared by all entries of a scan."""
+class Known:
+    """What the entries of one scan have in common, and is read once; made for that scan."""
+
+    __slots__ = ("lines", "words")
+
+    def __init__(self) -> None:
+        self.words = Words()
+        self.lines = KnownLines()
+
+
+def scan_entry(entry: Mapping[str, Any], known: Known) -> EntryAtoms:
+    """Reads an entry's JSON. ``known`` is shared by all entries of a scan."""
     items: list[Item] = []
     mentions: set[str] = set()
     said: set[str] = set()
     speaks: Voice | None = None
     for text in texts_of(entry):
-        held = words.holding(text.text)
-        _mention(held, mentions)
         found: list[Item] = []
         if text.voice in _PROSE:
             speaks = text.voice
             said.update(text.text.lower().split())
-            found = _from_prose(text, held, mentions)
-        elif text.voice in (Voice.RESULT, Voice.ERROR):
-            found = _from_result(text, held)
-        elif text.voice is Voice.COMMAND:
-            # Of a script the line that runs it.
-            body = text.text.strip().partition("\n")[0]
-            if body:
-                found = [
-                    _item(AtomKind.COMMAND, text, text.text.find(body), body, statement_key(body))
-                ]
-        elif text.voice is Voice.PATH:
-            found = _from_path(text, held)
-        items += _in_units(text.text, found)
+            found = _from_prose(text, known, mentions)
+        else:
+            mentions |= known.words.mentions(text.text)
+            if text.voice in (Voice.RESULT, Voice.ERROR):
+                found = _from_result(text, known)
+            elif text.voice is Voice.COMMAND:
+                found = _from_command(text)
+            elif text.voice is Voice.PATH:
+                found = _from_path(text, known)
+        if found:
+            items += _in_units(text.text, found)
     if not (items or mentions or speaks):
         return EMPTY
     return EntryAtoms(tuple(items), frozenset(mentions), frozenset(said), speaks)
 
 
-def scan_text(text: str, voice: Voice, words: Words | None = None) -> EntryAtoms:
+def scan_text(text: str, voice: Voice) -> EntryAtoms:
     """Reads a text that is no entry, such as a candidate for a summary."""
-    held = (words or Words()).holding(text)
     mentions: set[str] = set()
-    _mention(held, mentions)
-    found = _from_prose(Text(voice, text), held, mentions)
+    found = _from_prose(Text(voice, text), Known(), mentions)
     said = frozenset(text.lower().split())
     return EntryAtoms(tuple(_in_units(text, found)), frozenset(mentions), said, voice)
 
@@ -117,29 +121,10 @@ def _item(kind: AtomKind, text: Text, start: int, found: str, key: str, context:
     return Item(kind, found, key, start, end, text.block, text.argument, text.voice, context)
 
 
-def _mention(held: Mapping[str, tuple[Piece, ...]], mentions: set[str]) -> None:
-    for pieces in held.values():
-        for piece in pieces:
-            if piece.kind is AtomKind.NUMBER:
-                mentions.add(value_key(piece.text))
-            else:
-                mentions.add(piece.key)
-
-
-_BARE = re.compile(r"\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
-
-
-def value_key(text: str) -> str:
-    """The bare value of a figure's text, as it stands among the mentions."""
-    digits = _BARE.search(text)
-    found = figure(digits.group()) if digits else None
-    return f"#{found.value:.12g}" if found else ""
-
-
-def _from_prose(
-    text: Text, held: Mapping[str, tuple[Piece, ...]], mentions: set[str]
-) -> list[Item]:
+def _from_prose(text: Text, known: Known, mentions: set[str]) -> list[Item]:
     body = text.text
+    held = known.words.holding(body)
+    mentions |= known.words.mentions_of(held)
     blocks = fences(body)
     found: list[Item] = []
     taken: list[tuple[int, int]] = [(start, end) for start, end, _ in blocks]
@@ -148,7 +133,7 @@ def _from_prose(
         found.append(_item(AtomKind.COMMAND, text, start, line, statement_key(line)))
         taken.append((start, end))
     if text.voice is not Voice.SUMMARY:
-        for start, line in _failures(body, blocks):
+        for start, line in _failures(body, blocks, known.lines):
             found.append(_item(AtomKind.ERROR, text, start, line, statement_key(line)))
             taken.append((start, start + len(line)))
     exact = _pieces(text, held, _IN_PROSE, taken)
@@ -191,15 +176,13 @@ _PASTED = ("rror", "xception", "FAIL", "fatal", "panic", "Traceback", "] ", "ail
 _QUOTING = ("Error: ", "Exception: ", "fatal: ", "panic: ")
 
 
-def _failures(body: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, str]]:
+def _failures(
+    body: str, blocks: list[tuple[int, int, str]], known: KnownLines
+) -> Iterator[tuple[int, str]]:
     """Failures that were pasted into a message: whole lines, and quotations inside of a line."""
     whole: list[tuple[int, int]] = []
-
-    def is_pasted(start: int, line: str) -> bool:
-        return any(a <= start < b for a, b, _ in blocks) or _is_log(line)
-
     if blocks or any(mark in body for mark in _PASTED):
-        for start, line in error_lines(body, wanted=is_pasted):
+        for start, line in error_lines_among(_pasted(body, blocks), known):
             whole.append((start, start + len(line)))
             yield start, line
     if not any(word in body for word in _QUOTING):
@@ -207,6 +190,18 @@ def _failures(body: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[i
     for match in _QUOTED_FAILURE.finditer(body):
         if not _inside(match.start(), whole):
             yield match.start(), match.group()
+
+
+def _pasted(body: str, blocks: list[tuple[int, int, str]]) -> list[tuple[int, str]]:
+    """The lines that stand in blocks of code or look like those of a log, with their offsets."""
+    found = []
+    at = 0
+    for line in body.split("\n"):
+        start = at + len(line) - len(line.lstrip())
+        if any(a <= start < b for a, b, _ in blocks) or _is_log(line[:LONGEST].strip()):
+            found.append((at, line))
+        at += len(line) + 1
+    return found
 
 
 def _statements(text: Text, blocks: list[tuple[int, int, str]]) -> list[Item]:
@@ -249,24 +244,32 @@ def _looks_copied(line: str) -> bool:
     )
 
 
-def _from_result(text: Text, held: Mapping[str, tuple[Piece, ...]]) -> list[Item]:
+def _from_command(text: Text) -> list[Item]:
+    # Of a script the line that runs it.
+    body = text.text.strip().partition("\n")[0]
+    if not body:
+        return []
+    return [_item(AtomKind.COMMAND, text, text.text.find(body), body, statement_key(body))]
+
+
+def _from_result(text: Text, known: Known) -> list[Item]:
     body = text.text
     found = [
         _item(AtomKind.ERROR, text, start, line, statement_key(line))
-        for start, line in error_lines(body, is_error=text.voice is Voice.ERROR)
+        for start, line in error_lines(body, known.lines, is_error=text.voice is Voice.ERROR)
     ]
-    if held and len(body) < 4000 and body.count("\n") <= SHORT_RESULT:
+    if len(body) < 4000 and body.count("\n") <= SHORT_RESULT:
         taken = [(one.start, one.end) for one in found]
-        found += _pieces(text, held, _IN_RESULTS, taken)
+        found += _pieces(text, known.words.holding(body), _IN_RESULTS, taken)
     return found
 
 
-def _from_path(text: Text, held: Mapping[str, tuple[Piece, ...]]) -> list[Item]:
+def _from_path(text: Text, known: Known) -> list[Item]:
     body = text.text.strip()
     if not body or len(body) > 1000 or "\n" in body:
         return []
     if "://" in body:
-        return _pieces(text, held, frozenset({AtomKind.URL}), [])
+        return _pieces(text, known.words.holding(text.text), frozenset({AtomKind.URL}), [])
     return [_item(AtomKind.PATH, text, text.text.find(body), body, path_key(body))]
 
 
@@ -290,6 +293,7 @@ def _pieces(
                 start = at + piece.at
                 context = _around(body, start, start + len(piece.text))
                 found.append(_item(piece.kind, text, start, piece.text, piece.key, context))
+    found.sort(key=lambda one: one.start)
     return found
 
 

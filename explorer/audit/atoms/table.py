@@ -8,9 +8,8 @@ from typing import Any
 from explorer.audit.atoms.entries import Voice
 from explorer.audit.atoms.keys import terms_of_message
 from explorer.audit.atoms.model import Atom, AtomKind, Atoms, ReadEntries, Span
-from explorer.audit.atoms.scanning import EMPTY, EntryAtoms, Item, scan_entry
+from explorer.audit.atoms.scanning import EMPTY, EntryAtoms, Item, Known, scan_entry
 from explorer.audit.atoms.superseding import superseded
-from explorer.audit.atoms.tokens import Words
 
 _ASKING = (AtomKind.REQUEST, AtomKind.QUESTION)
 AT_ONCE = 256
@@ -120,13 +119,13 @@ def scan(
     if not missing:
         return table
     entries = {index: table.entry(index) for index in table._entries}
-    words = Words()
+    known = Known()
     for at in range(0, len(missing), AT_ONCE):
         if cancelled():
             raise ScanCancelled
         part = missing[at : at + AT_ONCE]
         for index, entry in zip(part, read(part), strict=True):
-            entries[index] = scan_entry(entry, words)
+            entries[index] = scan_entry(entry, known)
         progress(at + len(part), len(missing))
     return AtomTable(entries)
 

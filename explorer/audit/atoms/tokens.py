@@ -8,6 +8,8 @@ than any pattern over the text.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 from explorer.audit.atoms.keys import figure, path_key
@@ -119,26 +121,54 @@ _SPLIT = re.compile(r"[^\s\"'`<>()\[\]{},;|=&]+")
 class Words:
     """What the words of a session hold; made for one scan, and shared by all of its texts."""
 
+    __slots__ = ("_known", "_mentions", "_plain")
+
     def __init__(self) -> None:
         self._known: dict[str, tuple[Piece, ...]] = {}
+        self._mentions: dict[str, tuple[str, ...]] = {}
         self._plain: set[str] = set()
 
     def holding(self, text: str) -> dict[str, tuple[Piece, ...]]:
         """The different words of a text that hold something, with what they hold."""
-        words = set(text.split())
-        words -= self._plain
         known = self._known
-        found = {}
-        for word in words:
-            pieces = known.get(word)
-            if pieces is None:
-                pieces = pieces_of(word)
-                if not pieces:
-                    self._plain.add(word)
-                    continue
-                known[word] = pieces
-            found[word] = pieces
-        return found
+        return {word: known[word] for word in self._holding(set(text.split()))}
+
+    def mentions(self, text: str) -> set[str]:
+        """The keys of all that a text mentions; of figures the bare value, ``#1500``."""
+        # Outputs repeat their lines: to split each of them once is faster.
+        lines = set(text.split("\n"))
+        return self.mentions_of(self._holding(set(" ".join(lines).split())))
+
+    def mentions_of(self, words: Iterable[str]) -> set[str]:
+        """The same of words that ``holding`` has found."""
+        return set(chain.from_iterable(map(self._mentions.__getitem__, words)))
+
+    def _holding(self, words: set[str]) -> set[str]:
+        """Those of these words that hold something; each is known from then on."""
+        words -= self._plain
+        for word in words.difference(self._known):
+            pieces = pieces_of(word)
+            if pieces:
+                self._known[word] = pieces
+                self._mentions[word] = tuple({_mention(piece) for piece in pieces})
+            else:
+                self._plain.add(word)
+                words.discard(word)
+        return words
+
+
+_BARE = re.compile(r"\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
+
+
+def value_key(text: str) -> str:
+    """The bare value of a figure's text, as it stands among the mentions."""
+    digits = _BARE.search(text)
+    found = figure(digits.group()) if digits else None
+    return f"#{found.value:.12g}" if found else ""
+
+
+def _mention(piece: Piece) -> str:
+    return value_key(piece.text) if piece.kind is AtomKind.NUMBER else piece.key
 
 
 _TELLING = re.compile(r"[\d/\\_.:$@#-]|[a-z][A-Z]|\w\(")
