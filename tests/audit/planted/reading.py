@@ -39,7 +39,7 @@ class MarkedSession:
 
 
 def read_set(name: str) -> list[MarkedSession]:
-    """The sessions of ``held_out`` or ``tuning``."""
+    """The sessions of ``tuning``, ``held_out`` or ``unseen``."""
     return [read(path) for path in sorted((_HERE / name).glob("*.txt"))]
 
 

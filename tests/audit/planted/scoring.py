@@ -108,7 +108,7 @@ def score_stale(sessions: list[MarkedSession]) -> Score:
         atoms = extract(session.entries)
         stale = mentions(Atoms(tuple(a for a in atoms.of(AtomKind.CONSTRAINT) if a.stale)))
         for mark in session.planted:
-            if mark.stale:
+            if mark.stale and mark.kind is AtomKind.CONSTRAINT:
                 total.planted += 1
                 if any(_is_it(mark, mention) for mention in stale):
                     total.hit += 1
