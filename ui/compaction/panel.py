@@ -355,10 +355,11 @@ class CompactionPanel(QWidget):
         """Drafts are there to be read, edited and committed."""
         return self._draft is not None and bool(self._draft.drafts())
 
-    def set_up(self) -> None:
+    def set_up(self) -> SetupPage:
         """Show what a draft is made from, with the keyboard on the instructions."""
         self._pages.setCurrentWidget(self.setup)
-        self.setup.instructions.setFocus()
+        self.setup.bring(self.setup.instructions, self.setup.instructions)
+        return self.setup
 
     def put_aside(self, draft: object) -> None:
         """A draft is no longer to be shown, whatever became of it."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QPlainTextEdit, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import Profile, Settings
+from ui.compaction.bringing import Bringing
 from ui.compaction.budget_part import BudgetPart
+from ui.compaction.instructions_box import InstructionsBox
 from ui.compaction.ledger_model import Column, LedgerModel
 from ui.compaction.outcome_part import OutcomePart
 from ui.compaction.ports import CompactionDocument, ModelChoice
@@ -25,31 +27,6 @@ from ui.widgets.panels import CollapsibleSection, row, section
 
 TALL = 400
 """Height at a text scale of 100 % from which the foot stays in sight while the rest scrolls."""
-
-
-class _Instructions(QPlainTextEdit):
-    """The box for instructions; Tab leaves it, Ctrl+Return summarizes."""
-
-    submitted = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setTabChangesFocus(True)
-        self.setPlaceholderText("What the summary must not lose, in your words")
-        self.setAccessibleName("Instructions added to the prompt")
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        on_theme_changed(self._restyle)
-        self._restyle()
-
-    def _restyle(self) -> None:
-        self.setFixedHeight(3 * self.fontMetrics().lineSpacing() + 14)
-
-    def keyPressEvent(self, event: QKeyEvent, /) -> None:
-        is_return = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_return and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.submitted.emit()
-            return
-        super().keyPressEvent(event)
 
 
 class SetupPage(QWidget):
@@ -76,6 +53,7 @@ class SetupPage(QWidget):
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._bringing = Bringing(area)
         body = self._body = QWidget(area)
         area.setWidget(body)
         self._column = QVBoxLayout(body)
@@ -141,7 +119,7 @@ class SetupPage(QWidget):
 
     def _build_request(self) -> None:
         part, column = section(self._body)
-        self.instructions = _Instructions(part)
+        self.instructions = InstructionsBox(part)
         self.instructions.submitted.connect(lambda: self.outcome_part.press())
         self.instructions.textChanged.connect(self.instructions_changed)
         caption = ElidedLabel("Instructions added to the prompt", part)
@@ -251,6 +229,27 @@ class SetupPage(QWidget):
         if at >= 0:
             index = self.ledger.index(at, 0)
             self.table.scrollTo(index, EntryTable.ScrollHint.PositionAtCenter)
+
+    # what somebody is led to -------------------------------------------------------------------
+
+    def add_instruction(self, text: str) -> None:
+        """Add to the instructions, with what is new selected and the keyboard on it."""
+        self.instructions.add(text)
+        self.bring(self.instructions, self.instructions)
+
+    def show_sizes(self) -> None:
+        """The sizes and the reason of the cut, with the keyboard on what is kept."""
+        keeps = self.keep if self.keep.isVisibleTo(self) else self.rounds
+        self.bring(self.following, keeps.track)
+
+    def show_shaped(self, entry: int) -> None:
+        """What is pinned, omitted and kept, with the keyboard on an entry's row."""
+        self.shaped.set_expanded(True)
+        self.bring(self.shaped, self.shaping.row_of(entry) or self.shaped.header)
+
+    def bring(self, part: QWidget, focus: QWidget) -> None:
+        """Scroll to a part, and give the keyboard to something in it."""
+        self._bringing.bring(part, focus)
 
     def show_request_size(self, sizes: tuple[int, int]) -> None:
         """Tokens of the request (-1 when that is not known yet) and of its longest answer."""

@@ -90,6 +90,15 @@ class ShapingPart(QWidget):
         if not same:
             self._fill()
 
+    def row_of(self, entry: int) -> QWidget | None:
+        """The number of an entry's row, which shows it on the map; None where it has no row."""
+        at = next((at for at, one in enumerate(self._rows) if one.entry == entry), -1)
+        if at >= MOST_SHOWN and not self._all:
+            self._toggle()
+        item = self._column.itemAt(at) if at >= 0 else None
+        line = item.widget() if item is not None else None
+        return line.findChild(LinkButton) if line is not None else None
+
     def _toggle(self) -> None:
         self._all = not self._all
         self._fill()

@@ -31,6 +31,10 @@ class Offer(NamedTuple):
 NOTHING = Offer()
 
 
+def nothing_more() -> None:
+    """For what ends with itself."""
+
+
 class ShapingControl(QObject):
     """What a person does to entries, from the map, the inspector, the ledger or the palette.
 
@@ -53,9 +57,12 @@ class ShapingControl(QObject):
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         table.customContextMenuRequested.connect(self._ledger_menu)
 
-    def pin(self, entries: Sequence[int], reason: str = "") -> None:
-        """Keep entries of the active path word for word through every compaction."""
-        self._start("Pinning", lambda document: self._pin(document, list(entries), reason))
+    def pin(
+        self, entries: Sequence[int], reason: str = "", then: Callable[[], None] = nothing_more
+    ) -> None:
+        """Keep entries of the active path word for word through every compaction. ``then`` is
+        called when they are pinned."""
+        self._start("Pinning", lambda document: self._pin(document, list(entries), reason), then)
 
     def unpin(self, entries: Sequence[int]) -> None:
         """End their pins."""
@@ -171,16 +178,26 @@ class ShapingControl(QObject):
 
     # doing ---------------------------------------------------------------------------------------
 
-    def _start(self, title: str, work: Callable[[Document], Awaitable[str]]) -> None:
+    def _start(
+        self,
+        title: str,
+        work: Callable[[Document], Awaitable[str]],
+        then: Callable[[], None] = nothing_more,
+    ) -> None:
         desk, document = self._desk, self._desk.document
         if document is None:
             return
         if desk.agent_running:
             desk.say("The agent is still answering; stop it first.")
             return
-        desk.tasks.start(title, self._done(document, work))
+        desk.tasks.start(title, self._done(document, work, then))
 
-    async def _done(self, document: Document, work: Callable[[Document], Awaitable[str]]) -> None:
+    async def _done(
+        self,
+        document: Document,
+        work: Callable[[Document], Awaitable[str]],
+        then: Callable[[], None],
+    ) -> None:
         desk = self._desk
         try:
             said = await work(document)
@@ -192,6 +209,8 @@ class ShapingControl(QObject):
             return
         self.changed.emit()
         desk.say(said)
+        if desk.document is document:
+            then()
 
     async def _pin(self, document: Document, entries: list[int], reason: str) -> str:
         made = await document.pin(entries, reason)

@@ -9,6 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.losses import Gravity, LossKind, Repair
@@ -146,6 +147,13 @@ async def test_the_moment_follows_the_map_and_the_chooser(house: House, tmp_path
     await live.until(lambda: len(_ledger(live)) == 14, "now again")
 
 
+def in_sight(area: QScrollArea, part: QWidget) -> bool:
+    """Whether a part is within what a scroll area shows, from top to bottom."""
+    port = area.viewport()
+    top = part.mapTo(port, QPoint(0, 0)).y()
+    return top >= 0 and top + part.height() <= port.height()
+
+
 def _ledger(live: RunningWindow) -> Any:
     ledger = live.window.audit.ledger.shown
     assert ledger is not None
@@ -224,6 +232,14 @@ async def test_a_cut_that_keeps_what_was_lost_is_previewed_where_it_was_made(
     assert live.partition.path[live.partition.cut] == 11, "where it was"
     assert prepared(live).history[:2] == [2, 3], "and what was lost is told"
     assert "would tell of #2" in live.said
+    assert live.window.map.view.hasFocus(), "the cut's keys work at once"
+    notice = live.window.compaction.notice
+    assert "To mend #12, “kept, then dropped" in live.words(notice)
+    await live.settle()
+    view = live.window.map.view
+    assert view.viewport().rect().contains(live.cut_point()), "the cut is on screen"
+    live.press_button("Back to it", notice)
+    assert live.tab == "audit" and live.window.audit.losses.table.hasFocus()
 
 
 async def test_words_for_what_was_lost_make_another_summary_where_it_was_made(
@@ -236,7 +252,12 @@ async def test_words_for_what_was_lost_make_another_summary_where_it_was_made(
     live.press_button("Add to the instructions", live.window.audit.losses.part)
     await live.until(lambda: live.tab == "compaction", "the preview")
     assert f"- {KEPT_ONLY}" in live.window.compaction.instructions()
-    assert live.window.compaction.setup.outcome_part.summarize.isEnabled(), "cut where it was"
+    setup = live.window.compaction.setup
+    assert setup.outcome_part.summarize.isEnabled(), "cut where it was"
+    assert setup.instructions.hasFocus()
+    await live.until(lambda: in_sight(setup.area, setup.instructions), "the box in sight")
+    assert KEPT_ONLY in setup.instructions.textCursor().selectedText(), "what is new is marked"
+    assert "To mend #12" in live.words(live.window.compaction.notice)
     entries, leaf = len(live.document.tree), live.document.leaf
     await draft(live)
     page = live.window.compaction.draft
@@ -267,6 +288,11 @@ async def test_a_pin_brings_back_what_was_lost(house: House, tmp_path: Path) -> 
     assert found is not None
     assert not [one for one in found.losses if one.gravity is Gravity.LOST]
     assert "neither kept nor" not in live.window.audit.headline.text()
+    setup, focus = live.window.compaction.setup, live.receiver()
+    assert live.tab == "compaction" and setup.shaping.isAncestorOf(focus)
+    assert focus.accessibleName().startswith("#2, pinned")
+    await live.until(lambda: in_sight(setup.area, focus), "the pin in sight")
+    assert "To mend #12" in live.words(live.window.compaction.notice)
 
 
 async def test_a_branch_summary_is_looked_at_again(house: House, tmp_path: Path) -> None:

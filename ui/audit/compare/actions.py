@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from explorer.audit.findings import Finding
 from explorer.session.kinds import Kind
+from explorer.work.auditing import Audited
 from ui.actions import ActionRegistry, ActionSpec, Entry
 from ui.audit.compare.subjects import Key
 from ui.audit.fidelity.control import TITLE
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from ui.session import WindowSession
 
 COMPACTION = "Com&paction"
-LONGEST = 300
-"""Characters of a finding that an instruction names."""
 
 
 def compare_actions(session: WindowSession) -> list[Entry]:
@@ -49,8 +49,10 @@ def connect(session: WindowSession) -> None:
     fidelity.show_page = partial(_show_page, session)
     tab.moment_chosen.connect(lambda entry: None if entry == NOW else fidelity.look_at_entry(entry))
     session.refresh.menu_parts.append(partial(fill_menu, session))
-    fidelity.answer("pin", partial(_pin, session))
-    fidelity.answer("instruct", partial(_instruct, session))
+    mending = session.mending
+    mending.show_fidelity = fidelity.show_page
+    fidelity.answer("pin", partial(_mend, session, mending.pin_finding))
+    fidelity.answer("instruct", partial(_mend, session, mending.instruct_finding))
     fidelity.answer("mend", lambda _finding: session.checking.open())
 
 
@@ -82,18 +84,8 @@ def _show_page(session: WindowSession) -> None:
     session.window.audit.show_page(TITLE)
 
 
-def _pin(session: WindowSession, finding: Finding) -> None:
-    session.shaping.pin([finding.atom.last], finding.atom.text[:LONGEST])
-
-
-def _instruct(session: WindowSession, finding: Finding) -> None:
-    """One more line in the instructions of the next summary; nothing is sent."""
-    said = finding.source.text if finding.source is not None else finding.atom.text
-    line = f"Keep word for word: {' '.join(said[:LONGEST].split())}"
-    panel = session.window.compaction
-    before = panel.setup.instructions.toPlainText().rstrip()
-    if line not in before.splitlines():
-        panel.setup.instructions.setPlainText(f"{before}\n{line}" if before else line)
-    session.window.inspector.setCurrentIndex(TABS.index("compaction"))
-    panel.set_up()
-    session.desk.say("Added to the instructions of the next summary.")
+def _mend(session: WindowSession, do: Callable[[Finding, Audited], None], finding: Finding) -> None:
+    """Do something about a finding of the summary that is looked at."""
+    shown = session.fidelity.page.shown
+    if shown is not None:
+        do(finding, shown.audited)
