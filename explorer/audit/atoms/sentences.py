@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
+
+from explorer.audit.atoms.letters import even_lower
 
 _ITEM = re.compile(
     r"[ \t]*(?:>[ \t]*)*(?:[-*+•–]|\d{1,3}[.)])[ \t]+(?:\[(?P<box>[ xX~-])\][ \t]+)?"
 )
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
-# Each branch begins with a mark, so that the search leaps from mark to mark.
+# Begins with one set of marks, so that the search leaps from mark to mark.
 _END = re.compile(
-    r"[.!?…]+[\"'”’)\]*`]*(?P<gap>\s+)(?=[\"'“‘(\[`*_\w/~.$])|;(?P<after>\s+)"
-    r"|[-–—](?<=\s.)-?(?P<dash>\s+)"
+    r"[.!?…;\-–—](?:(?<=[.!?…])[.!?…]*[\"'”’)\]*`]*(?P<gap>\s+)(?=[\"'“‘(\[`*_\w/~.$])"
+    r"|(?<=;)(?P<after>\s+)|(?<=[\-–—])(?<=\s.)-?(?P<dash>\s+))"
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|approx|cf|dr|mr|mrs|prof|fig|eq|resp|incl|esp|nr|bzw|"
     r"(?<!\d )(?<!\d\s)[A-Za-z])\.|\.\.)$",
     re.IGNORECASE,
 )
+# Begins with one set of marks, as above.
 _JOINT = re.compile(
-    r",?\s+(?:but|however|and\s+(?=(?:please|never|always|don['’]?t|do\s+not|only|also)\b)|"
-    r"(?:oh\s+)?and\s+also|"
-    r"btw|also)[,]?\s+(?=\S)|,\s+(?:so\s+)?(?=(?:please|never|don['’]?t|do\s+not|always)\s)",
+    r"[,\s](?:(?:(?<=,)\s+|(?<=\s)\s*)(?:but|however|"
+    r"and\s+(?=(?:please|never|always|don['’]?t|do\s+not|only|also)\b)|"
+    r"(?:oh\s+)?and\s+also|btw|also)[,]?\s+(?=\S)|"
+    r"(?<=,)\s+(?:so\s+)?(?=(?:please|never|always|don['’]?t|do\s+not)\s))",
     re.IGNORECASE,
 )
 _JOINTS = (" but ", "however", "and ", "also", "btw", ", ")
+_ENDING = 12
+"""Characters before a point that tell whether it closes an abbreviation."""
 _LONG = 60
 """Characters from which a line may go on in the next."""
 _TWO = 24
@@ -48,87 +53,113 @@ class Sentence(NamedTuple):
     """The last heading before it."""
 
 
-def sentences(text: str, skip: list[tuple[int, int]]) -> Iterator[Sentence]:
+def sentences(text: str, skip: list[tuple[int, int]]) -> list[Sentence]:
     """The sentences of a message, blocks of code (``skip``) left out, in order."""
+    found: list[Sentence] = []
+    split = _Splitter(text).split
     under = section = ""
     for start, end in _lines(text, skip):
         line = text[start:end]
-        if not line.strip():
+        bare = line.strip()
+        if not bare:
             continue
-        heading = _HEADING.match(line)
+        heading = _HEADING.match(line) if bare[0] == "#" else None
         if heading:
             under = section = line[heading.end() :].strip()
             continue
-        item = _ITEM.match(line)
-        if item is None and under and not line.startswith((" ", "\t")):
-            under = ""
-        begin = start + (item.end() if item else len(line) - len(line.lstrip()))
-        for first, last in _split(text, begin, end):
-            box = (item["box"] or "") if item else ""
-            yield Sentence(text[first:last], first, last, item is not None, box, under, section)
-        if line.rstrip().endswith(":"):
-            under = line.strip()
+        item = None if bare[0].isalpha() else _ITEM.match(line)
+        box = ""
+        if item is not None:
+            begin = start + item.end()
+            box = item["box"] or ""
+        else:
+            begin = start + line.find(bare)
+            if under and line[0] not in " \t":
+                under = ""
+        for first, last in split(begin, end):
+            found.append(
+                Sentence(text[first:last], first, last, item is not None, box, under, section)
+            )
+        if bare[-1] == ":":
+            under = bare
+    return found
 
 
-def _lines(text: str, skip: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _lines(text: str, skip: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Lines, those of a paragraph that is wrapped at a column joined."""
-    at = 0
-    held: tuple[int, int] | None = None
+    found: list[tuple[int, int]] = []
+    start = 0
+    before = ""
     for line in text.split("\n"):
-        start, end = at, at + len(line)
-        at = end + 1
-        if any(a <= start < b for a, b in skip):
-            if held:
-                yield held
-            held = None
-            continue
-        if held and _continues(text[held[0] : held[1]], line):
-            held = (held[0], end)
-            continue
-        if held:
-            yield held
-        held = (start, end)
-    if held:
-        yield held
+        end = start + len(line)
+        if skip and any(a <= start < b for a, b in skip):
+            before = ""
+        elif len(before) >= _LONG and _continues(before, line):
+            found[-1] = (found[-1][0], end)
+            before = line
+        else:
+            found.append((start, end))
+            before = line
+        start = end + 1
+    return found
 
 
 def _continues(before: str, line: str) -> bool:
-    last = before.rsplit("\n", 1)[-1]
     bare = line.lstrip()
-    if len(last) < _LONG or not bare or _ITEM.match(line) or _HEADING.match(line):
+    if not bare or _ITEM.match(line) or _HEADING.match(line):
         return False
     return (
-        last.rstrip()[-1:] not in ".!?:;|"
+        before.rstrip()[-1:] not in ".!?:;|"
         and (bare[0].islower() or bare[0] in "`(\"'")
         and "|" not in bare[:1]
     )
 
 
-def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    at = start
-    for match in _END.finditer(text, start, end):
-        stop = match.start(match.lastgroup or 0)
-        if match.lastgroup == "gap":
-            if match.group()[0] == "." and _ABBREVIATION.search(text[at : match.start() + 1]):
-                continue
-        else:
+class _Splitter:
+    """Splits the lines of one message."""
+
+    __slots__ = ("_joints", "_low", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._low = even_lower(text)
+        self._joints: tuple[str, ...] = ()
+        if _JOINT.search(text):
+            self._joints = tuple(word for word in _JOINTS if word in self._low)
+
+    def split(self, start: int, end: int) -> list[tuple[int, int]]:
+        """The sentences of a stretch of the text, each in the parts that say something."""
+        text = self._text
+        found: list[tuple[int, int]] = []
+        at = start
+        for match in _END.finditer(text, start, end):
             stop = match.start()
-        yield from _joints(text, at, stop)
-        at = match.end()
-    yield from _joints(text, at, end)
+            if match.lastgroup == "gap":
+                if text[stop] == "." and _ABBREVIATION.search(
+                    text[max(at, stop - _ENDING) : stop + 1]
+                ):
+                    continue
+                stop = match.start("gap")
+            self._part(at, stop, found)
+            at = match.end()
+        self._part(at, end, found)
+        return found
 
+    def _part(self, start: int, end: int, found: list[tuple[int, int]]) -> None:
+        """A sentence in the parts that each say something of their own."""
+        text = self._text
+        if self._joints and end - start >= _TWO and self._is_joined(start, end):
+            for match in _JOINT.finditer(text, start, end):
+                if match.start() - start < _TWO // 2 or end - match.end() < _TWO // 2:
+                    continue
+                if _balanced(text[start : match.start()]):
+                    _add(text, start, match.start(), found)
+                    start = match.end()
+        _add(text, start, end, found)
 
-def _joints(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A sentence in the parts that each say something of their own."""
-    low = text[start:end].lower()
-    if end - start >= _TWO and any(word in low for word in _JOINTS):
-        for match in _JOINT.finditer(text, start, end):
-            if match.start() - start < _TWO // 2 or end - match.end() < _TWO // 2:
-                continue
-            if _balanced(text[start : match.start()]):
-                yield from _trimmed(text, start, match.start())
-                start = match.end()
-    yield from _trimmed(text, start, end)
+    def _is_joined(self, start: int, end: int) -> bool:
+        low = self._low
+        return any(low.find(word, start, end) >= 0 for word in self._joints)
 
 
 def _balanced(text: str) -> bool:
@@ -137,10 +168,10 @@ def _balanced(text: str) -> bool:
     )
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _add(text: str, start: int, end: int, found: list[tuple[int, int]]) -> None:
     while start < end and text[start].isspace():
         start += 1
     while end > start and (text[end - 1].isspace() or text[end - 1] in ",;"):
         end -= 1
     if end - start > 2:
-        yield start, end
+        found.append((start, end))
