@@ -22,12 +22,13 @@ from ui.audit.compare.offered import (
     stored_summaries,
     summaries_of_branches,
 )
-from ui.audit.compare.subjects import Compared, Key, Subject
+from ui.audit.compare.subjects import Compared, Key, Place, Subject
 from ui.audit.compare.try_strip import Wish
 from ui.audit.compare.window import MOST, CompareDraftsWindow
 from ui.audit.fidelity.control import FidelityControl
 from ui.audit.work import AuditWork
 from ui.branching.comparing import DifferenceControl
+from ui.compaction.place_words import commit_words, leaving_words
 from ui.compaction.ports import ModelChoice
 from ui.control.compacting import CompactionControl
 from ui.control.desk import Desk
@@ -80,6 +81,7 @@ class CompareDraftsControl(QObject):
                 Key("draft", draft.id),
                 f"draft {number}",
                 ", ".join(part for part in (draft.model, draft.instructions[:60]) if part),
+                _place(document, draft.leaf),
             )
             for number, (draft, _, _) in enumerate(self._fidelity.drafts(), 1)
         ]
@@ -307,7 +309,13 @@ class CompareDraftsControl(QObject):
             self._desk.window.compaction.draft_finished(made, shown)
             self._offer_again(Key("draft", made.id))
 
-    def _commit(self, key: Key) -> None:
+    def _commit(self, subject: Subject) -> None:
         for draft, _, text in self._fidelity.drafts():
-            if key == Key("draft", draft.id):
-                self._compaction.commit(draft, text)
+            if subject.key == Key("draft", draft.id):
+                self._compaction.commit(draft, text, subject.place.leaving)
+
+
+def _place(document: Document, at: int) -> Place:
+    """Where a draft of an entry is committed."""
+    words = leaving_words(document.tree, at, document.leaf)
+    return Place(commit_words(at, document.leaf), words, document.leaf if words else None)

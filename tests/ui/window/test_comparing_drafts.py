@@ -138,6 +138,14 @@ async def test_a_model_is_asked_only_by_a_click_that_names_the_price(
     held = live.session.fidelity.drafts()
     assert [one.model for one, _, _ in held] == [MODEL]
     assert held[0][1].preparation.leaf == live.document.tree.columns.parent[197]
+    await whole(live, window)
+    assert window.commit.text().replace("&", "") == "Go to #196 and commit draft 1"
+    assert "The 85 entries since #196 stay" in window.committing.told.text()
+    leaf = live.document.leaf
+    live.click(window.commit)
+    await live.until(lambda: live.document.leaf > leaf, "the compaction")
+    assert live.document.tree.columns.parent[live.document.leaf] == 196
+    await live.idle()
     live.keys("Esc", to=window)
     await live.back()
 

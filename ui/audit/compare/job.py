@@ -52,7 +52,6 @@ def comparison_job(
             difference(found, reference) if len(found) > 1 else None,
             drift(made),
             tuple(Key("entry", entry) for entry in every),
-            [key.kind == "draft" for key in keys],
         )
 
     return job

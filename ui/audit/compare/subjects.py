@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,6 +29,19 @@ class Key(NamedTuple):
         return cls(kind, int(number))
 
 
+class Place(NamedTuple):
+    """Where a draft is committed, as the person is told."""
+
+    button: str = "Co&mmit"
+    told: str = ""
+    """What becomes of the leaf; empty at the leaf."""
+    leaving: int | None = None
+    """The leaf that is left for it; None at the leaf."""
+
+
+HERE = Place()
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """A summary that can be chosen for the comparison."""
@@ -38,6 +50,8 @@ class Subject:
     name: str
     facts: str
     """What tells it from others, in a few words."""
+    place: Place = HERE
+    """Of a draft."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,5 +66,3 @@ class Compared:
     """Of all compactions on the path."""
     generations: tuple[Key, ...]
     """One per summary of ``drift``."""
-    committable: Sequence[bool]
-    """Per candidate: whether it is a draft that can be committed."""

@@ -9,7 +9,6 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.audit.compare.atoms_table import AtomsTable
+from ui.audit.compare.commit_strip import CommitStrip
 from ui.audit.compare.drift_view import DriftView
 from ui.audit.compare.figures import CandidateFigures
 from ui.audit.compare.sections_view import SectionsView
@@ -31,7 +31,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, scaled, set_tone, ui_font
 from ui.widgets.choice import Choice
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
-from ui.widgets.labels import Caption, Hairline
+from ui.widgets.labels import Hairline
 from ui.widgets.panels import row
 
 MOST = 4
@@ -51,7 +51,7 @@ class CompareDraftsWindow(QDialog):
     """The keys that are checked, and the one of them that the others are held against."""
     entry_requested = Signal(int)
     commit_asked = Signal(object)
-    """The key of the draft to be committed."""
+    """The ``Subject`` that is to be committed."""
     branches_asked = Signal(object)
     """The keys of two branch summaries whose branches are to be compared."""
     stop_asked = Signal()
@@ -136,27 +136,14 @@ class CompareDraftsWindow(QDialog):
         label.setBuddy(self.reference)
         line = row(label, self.reference, self.branches, self.progress, self.stop, 1)
         head.addLayout(line)
-        self.taken = Choice(self)
-        self.taken.setAccessibleName("Draft to commit")
-        self.taken.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.commit = QPushButton("Co&mmit", self)
-        self.commit.setProperty("kind", "primary")
-        self.commit.setAutoDefault(False)
-        self.commit.setToolTip("Append the compaction with the chosen draft")
-        self.commit.clicked.connect(
-            lambda: self.commit_asked.emit(Key.of(self.taken.currentData()))
-        )
-        self.told = Caption("", self)
-        self.told.setWordWrap(True)
+        self.committing = CommitStrip(self)
+        self.committing.commit_asked.connect(self.commit_asked)
+        self.taken, self.commit = self.committing.taken, self.committing.commit
         close = QPushButton("C&lose", self)
         close.setAutoDefault(False)
         close.clicked.connect(self.close)
-        last = QHBoxLayout()
-        last.setSpacing(S8)
-        last.addWidget(self.taken)
-        last.addWidget(self.commit)
-        last.addWidget(self.told, 1)
-        last.addWidget(close)
+        last = row(self.committing, close)
+        last.setStretchFactor(self.committing, 1)
         foot = QVBoxLayout()
         foot.setContentsMargins(S16, S8, S16, S12)
         foot.setSpacing(S8)
@@ -283,16 +270,7 @@ class CompareDraftsWindow(QDialog):
             len(found.keys) == 2
             and all("branch summary" in self._subjects[key].name for key in found.keys)
         )
-        self.taken.clear()
-        for key, can in zip(found.keys, found.committable, strict=True):
-            if can:
-                self.taken.addItem(self._subjects[key].name, key.code)
-        self.taken.setCurrentIndex(self.taken.count() - 1)
-        self.taken.setVisible(self.taken.count() > 1)
-        self.commit.setEnabled(self.taken.count() > 0)
-        only = self.taken.currentText() if self.taken.count() == 1 else ""
-        self.commit.setText(f"Co&mmit {only}" if only else "Co&mmit")
-        self.told.setText("" if self.taken.count() else "None of them is a draft at the leaf.")
+        self.committing.offer([self._subjects[key] for key in found.keys if key in self._subjects])
 
     def _tell(self, found: Compared) -> None:
         shown = found.difference
