@@ -27,6 +27,7 @@ from ui.inspector.entry import EntryPane
 from ui.library.pane import LibraryPane
 from ui.main_window import MainWindow
 from ui.map.pane import MapPane
+from ui.shell.calm import CalmSplitter
 from ui.shell.curtain import AGENT, INSPECTOR, LIBRARY
 from ui.shell.header import Header
 from ui.shell.progress import ProgressArea
@@ -175,7 +176,7 @@ def show_sessions(window: MainWindow) -> None:
 def _splitter(
     window: MainWindow, way: Qt.Orientation, first: QWidget, second: QWidget, *, grows: int
 ) -> QSplitter:
-    splitter = QSplitter(way, window)
+    splitter = CalmSplitter(way, window)
     splitter.addWidget(first)
     splitter.addWidget(second)
     splitter.setStretchFactor(grows, 1)

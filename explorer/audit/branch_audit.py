@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,10 +13,11 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.reasons import count_text, tokens_text
 from explorer.session.context import context_at
 from explorer.session.kinds import Flag, Kind
-from explorer.session.tree import SessionTree
+from explorer.session.tree import Path, SessionTree
 
 _FAILED = int(Flag.ERROR | Flag.ABORTED)
 _HIDDEN = int(Flag.HIDDEN)
+_EXCLUDED = int(Flag.EXCLUDED | Flag.EMPTY_SUMMARY)
 _REPLIES = (Kind.ASSISTANT, Kind.CUSTOM_MESSAGE, Kind.CUSTOM_ROLE)
 
 
@@ -124,6 +125,22 @@ def branch_audit(
     )
 
 
+def branch_audits(
+    tree: SessionTree,
+    path: Path,
+    profile: Profile,
+    settings: Settings,
+    recorded: Mapping[int, Collection[int]],
+) -> dict[int, BranchAudit]:
+    """``branch_audit`` of every branch summary on a path, by entry, ascending. ``recorded``: the
+    entries of requests that were written down, by the summary."""
+    return {
+        entry: branch_audit(tree, entry, profile, settings, recorded.get(entry))
+        for entry in sorted(tree.columns.branches)
+        if entry in path
+    }
+
+
 def _known(profile: Profile, is_recorded: bool) -> Known:
     if is_recorded:
         return Known(Provenance.EXACT, "The request that went to the summarizer was recorded.")
@@ -157,7 +174,7 @@ def _others(
         kind = kinds[entry]
         if entry in inside or not (CONTEXT_MASK[kind] or kind == Kind.COMPACTION):
             continue
-        excluded = tree.columns.flags[entry] & (Flag.EXCLUDED | Flag.EMPTY_SUMMARY)
+        excluded = tree.columns.flags[entry] & _EXCLUDED
         clean = profile.branch_replies == "clean" and _is_failed(tree, entry)
         by_rule = kind == Kind.TOOL_RESULT or excluded or clean
         (not_told if by_rule else left_out).append(entry)

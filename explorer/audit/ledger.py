@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 from explorer.audit import rules
-from explorer.audit.branch_audit import BranchAudit, Origin, branch_audit
+from explorer.audit.branch_audit import BranchAudit, Origin, branch_audits
 from explorer.audit.generations import (
     LOST_STATES,
     Generations,
@@ -185,13 +185,15 @@ def ledger_at(
     recorded: RecordedInputs | None = None,
     weights: Sequence[int] | None = None,
     settings: Settings | None = None,
+    branches: Mapping[int, BranchAudit] | None = None,
 ) -> Ledger:
     """The ledger at ``leaf`` (``compaction`` None), or right after a compaction on its path.
 
     ``profile``: the rules of the agent that made the session; ``settings`` its sizes, of which
     the budgets of branch summaries follow. ``read``: gives the JSON of entries; without it the
     summaries are not looked at. ``recorded``: what this program wrote down of its own requests.
-    Raises ValueError when the compaction is not on the path.
+    ``branches``: see ``branch_audits``, where they were audited already. Raises ValueError when
+    the compaction is not on the path.
     """
     moment = leaf
     if compaction is not None:
@@ -199,7 +201,10 @@ def ledger_at(
             raise ValueError(f"entry #{compaction} is no compaction on the path to #{leaf}")
         moment = compaction
     found = generations_of(tree, moment, profile, read=read, recorded=recorded, weights=weights)
-    return _Filling(tree, found, moment, settings or Settings.of(profile), recorded or {}).ledger()
+    if branches is None:
+        sizes = settings or Settings.of(profile)
+        branches = branch_audits(tree, found.view.path, profile, sizes, recorded or {})
+    return _Filling(tree, found, moment, branches).ledger()
 
 
 @dataclass
@@ -207,8 +212,7 @@ class _Filling:
     tree: SessionTree
     found: Generations
     moment: int
-    settings: Settings
-    recorded: RecordedInputs
+    audits: Mapping[int, BranchAudit]
 
     def ledger(self) -> Ledger:
         verdicts, runs = self._path()
@@ -281,15 +285,12 @@ class _Filling:
     # branches that were left ---------------------------------------------------------------------
 
     def _branches(self) -> list[BranchAudit]:
-        path, found = self.found.view.path, []
-        for entry in self.tree.columns.branches:
-            if entry in path:
-                audit = branch_audit(
-                    self.tree, entry, self.found.profile, self.settings, self.recorded.get(entry)
-                )
-                if audit.origin is Origin.FOUND:
-                    found.append(audit)
-        return found
+        path = self.found.view.path
+        return [
+            audit
+            for entry, audit in self.audits.items()
+            if audit.origin is Origin.FOUND and entry in path
+        ]
 
     def _with_branches(
         self,
@@ -299,13 +300,15 @@ class _Filling:
         branches: list[BranchAudit],
     ) -> tuple[array[int], bytearray, array[int]]:
         """The rows of other branches among those of the path, in the order of the log."""
-        path = self.found.view.path
+        path, on_path = self.found.view.path, set(entries)
         more: dict[int, tuple[int, int]] = {}
         for at, audit in enumerate(branches):
             stands = verdicts[path.position(audit.entry)]
+            lost, told = set(audit.lost), {*audit.included, *audit.not_told}
             for entry in audit.left:
-                if entry not in path and entry not in more:
-                    more[entry] = (self._told(audit, entry, stands), -2 - at)
+                if entry not in on_path and entry not in more:
+                    verdict = _of_left(entry in lost, entry in told, stands)
+                    more[entry] = (verdict, -2 - at)
         rows = [*zip(entries, verdicts, runs, strict=True)]
         rows += [(entry, verdict, at) for entry, (verdict, at) in more.items()]
         rows.sort()
@@ -315,30 +318,27 @@ class _Filling:
             array("i", [row[2] for row in rows]),
         )
 
-    def _told(self, audit: BranchAudit, entry: int, stands: int) -> LedgerVerdict:
-        if entry in audit.lost:
-            return LedgerVerdict.LOST
-        if entry in audit.included or entry in audit.not_told:
-            # What is told by a summary that is gone is gone with it.
-            return LedgerVerdict(stands) if stands == LedgerVerdict.LOST else (
-                LedgerVerdict.IN_BRANCH_SUMMARY
-            )  # fmt: skip
-        return LedgerVerdict.NEVER_SENT
-
     def _count(self, ledger: Ledger, tokens: list[int], counts: list[int]) -> None:
         view = self.found.view
-        positions = view.path.position
-        on_path = not ledger.branches
-        for row, verdict in enumerate(ledger.verdicts):
+        weights: dict[int, int] = dict(zip(view.path, view.weights, strict=True))
+        for row, (entry, verdict) in enumerate(zip(ledger.entries, ledger.verdicts, strict=True)):
             counts[verdict] += 1
-            if on_path:
-                tokens[verdict] += view.weights[row]
-                continue
-            at = positions(ledger.entries[row])
-            tokens[verdict] += view.weights[at] if at >= 0 else ledger.weight(row)
+            weight = weights.get(entry)
+            tokens[verdict] += ledger.weight(row) if weight is None else weight
         for each in self.found.all:
             row = ledger.row(each.compaction)
             tokens[ledger.verdicts[row]] += self.tree.columns.estimate[each.compaction]
+
+
+def _of_left(is_lost: bool, is_told: bool, stands: int) -> LedgerVerdict:
+    """The verdict of an entry that was left; ``stands``: that of its branch's summary."""
+    if is_lost:
+        return LedgerVerdict.LOST
+    if not is_told:
+        return LedgerVerdict.NEVER_SENT
+    # What is told by a summary that is gone is gone with it.
+    is_gone = stands == LedgerVerdict.LOST
+    return LedgerVerdict.LOST if is_gone else LedgerVerdict.IN_BRANCH_SUMMARY
 
 
 def _verdict(run: Run, last: int) -> LedgerVerdict:

@@ -7,10 +7,10 @@ found from what the file records; how sure that is, each loss says itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer.audit.branch_audit import Origin, branch_audit
+from explorer.audit.branch_audit import BranchAudit, Origin, branch_audits
 from explorer.audit.generations import (
     BROKEN,
     Boundary,
@@ -48,13 +48,17 @@ def find_losses(
     recorded: RecordedInputs | None = None,
     weights: Sequence[int] | None = None,
     found: Generations | None = None,
+    branches: Mapping[int, BranchAudit] | None = None,
 ) -> tuple[Loss, ...]:
     """All losses on the path to ``leaf``, in the order in which they happened; see ``ledger_at``
-    for the arguments. ``found``: the path's compactions, where they were replayed already."""
+    for the arguments. ``found``: the path's compactions, where they were replayed already;
+    ``branches``: see ``branch_audits``, likewise."""
     sizes = settings or Settings.of(profile)
     if found is None:
         found = generations_of(tree, leaf, profile, read=read, recorded=recorded, weights=weights)
-    look = _Look(tree, found, sizes, read, recorded or {})
+    if branches is None:
+        branches = branch_audits(tree, found.view.path, profile, sizes, recorded or {})
+    look = _Look(tree, found, sizes, read, branches)
     losses = [*look.compactions(), *look.branches(), *look.pairs()]
     return tuple(sorted(losses, key=lambda loss: (loss.at, -loss.gravity)))
 
@@ -77,7 +81,7 @@ class _Look:
     found: Generations
     settings: Settings
     read: ReadEntries | None
-    recorded: RecordedInputs
+    audits: Mapping[int, BranchAudit]
 
     def compactions(self) -> Iterator[Loss]:
         looks: tuple[Callable[[Generation], Loss | None], ...] = (
@@ -295,13 +299,11 @@ class _Look:
     # branches -----------------------------------------------------------------------------------
 
     def branches(self) -> Iterator[Loss]:
-        for entry in self.tree.columns.branches:
+        for entry, audit in self.audits.items():
             if entry in self.found.view.path:
-                yield from self._branch(entry)
+                yield from self._branch(entry, audit)
 
-    def _branch(self, entry: int) -> Iterator[Loss]:
-        recorded = self.recorded.get(entry)
-        it = branch_audit(self.tree, entry, self.found.profile, self.settings, recorded)
+    def _branch(self, entry: int, it: BranchAudit) -> Iterator[Loss]:
         estimate = self.tree.columns.estimate
         if it.origin is not Origin.FOUND and not (it.origin is Origin.ON_PATH and it.is_empty):
             yield self._loss(

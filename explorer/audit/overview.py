@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from explorer.audit.branch_audit import BranchAudit, branch_audit
+from explorer.audit.branch_audit import BranchAudit, branch_audits
 from explorer.audit.generations import Generations, ReadEntries, RecordedInputs
 from explorer.audit.ledger import Ledger, ledger_at
 from explorer.audit.losses import Loss, find_losses
@@ -61,13 +61,15 @@ def overview(
 ) -> Overview:
     """Audit the path to ``leaf``; see ``ledger_at`` for the arguments."""
     sizes = settings or Settings.of(profile)
-    given = {"read": read, "recorded": recorded, "weights": weights}
+    audits = branch_audits(tree, tree.path(leaf), profile, sizes, recorded or {})
+    given = {"read": read, "recorded": recorded, "weights": weights, "branches": audits}
     ledger = ledger_at(tree, leaf, None, profile, settings=sizes, **given)  # type: ignore[arg-type]
     whole = ledger.generations
     strip = survival_strip(tree, leaf, profile, found=whole)
     losses = find_losses(
-        tree, leaf, profile, settings=sizes, found=whole, read=read, recorded=recorded
-    )
+        tree, leaf, profile, settings=sizes, found=whole, read=read, recorded=recorded,
+        branches=audits,
+    )  # fmt: skip
     found = Overview(
         leaf,
         None,
@@ -76,11 +78,7 @@ def overview(
         ledger,
         tuple(sorted(losses, key=lambda one: -one.gravity)),
         strip,
-        tuple(
-            branch_audit(tree, entry, profile, sizes, (recorded or {}).get(entry))
-            for entry in sorted(tree.columns.branches)
-            if entry in whole.view.path
-        ),
+        tuple(audits.values()),
     )
     if moment is None:
         return found

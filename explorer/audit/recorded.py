@@ -34,7 +34,9 @@ class Recorded:
 
 def compactions_on_path(tree: SessionTree, leaf: int) -> tuple[int, ...]:
     """The compactions on the path to a leaf, the first one first."""
-    return tuple(index for index in tree.path(leaf) if tree.kind(index) is Kind.COMPACTION)
+    # Sessions have few compactions and long paths.
+    path = tree.path(leaf)
+    return tuple(index for index in sorted(tree.columns.compactions) if index in path)
 
 
 def recorded(tree: SessionTree, compaction: int) -> Recorded:

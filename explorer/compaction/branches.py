@@ -24,7 +24,8 @@ from explorer.session.tree import Path, SessionTree
 _NEAR_EDGE = 0.9
 """A summary larger than what is left of the budget still fits while less than this is used."""
 
-_FAILED_OR_HIDDEN = Flag.ERROR | Flag.ABORTED | Flag.HIDDEN
+_HIDDEN = int(Flag.HIDDEN)
+_FAILED_OR_HIDDEN = int(Flag.ERROR | Flag.ABORTED | Flag.HIDDEN)
 _SUMMARIES = (Kind.COMPACTION, Kind.BRANCH_SUMMARY)
 
 
@@ -107,9 +108,7 @@ def _told(tree: SessionTree, view: PathView, position: int, profile: Profile) ->
 
 def _outcome_flags(kind: int) -> int:
     # A command that failed is part of what was done; a reply that failed said nothing.
-    return (
-        Flag.HIDDEN if kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION) else _FAILED_OR_HIDDEN
-    )
+    return _HIDDEN if kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION) else _FAILED_OR_HIDDEN
 
 
 def _within(

@@ -88,6 +88,7 @@ class Catalogue:
     def __init__(self, declared: tuple[ModelInfo, ...] = ()) -> None:
         self._declared = {info.id: _said_by_person(info) for info in (*OFFLINE_MODELS, *declared)}
         self._table: Mapping[str, Any] | None = None
+        self._by_provider: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None
         self._made: dict[str, ModelInfo] = {}
 
     def info(self, model_id: str) -> ModelInfo:
@@ -104,20 +105,27 @@ class Catalogue:
 
     def known(self, has_key: Callable[[str], bool]) -> list[ModelInfo]:
         """Declared models, then the chat models of the providers that have a key."""
-        usable: dict[str, bool] = {}
         result = dict(self._declared)
-        for name, row in self._load().items():
-            provider = row.get("litellm_provider")
-            if row.get("mode") != "chat" or not isinstance(provider, str):
+        for provider, rows in self._chat().items():
+            if not has_key(provider):
                 continue
-            if provider not in usable:
-                usable[provider] = has_key(provider)
-            if not usable[provider]:
-                continue
-            model_id = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
-            if model_id not in result:
-                result[model_id] = self._of_row(model_id, row)
+            for model_id, row in rows.items():
+                if model_id not in result:
+                    result[model_id] = self._of_row(model_id, row)
         return list(result.values())
+
+    def _chat(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+        """The rows of chat models by provider and id: the table is too long to be gone through
+        whenever models are listed."""
+        if self._by_provider is None:
+            found: dict[str, dict[str, Mapping[str, Any]]] = {}
+            for name, row in self._load().items():
+                provider = row.get("litellm_provider")
+                if row.get("mode") == "chat" and isinstance(provider, str):
+                    model_id = name if name.startswith(f"{provider}/") else f"{provider}/{name}"
+                    found.setdefault(provider, {}).setdefault(model_id, row)
+            self._by_provider = found
+        return self._by_provider
 
     def _of_row(self, model_id: str, row: Mapping[str, Any]) -> ModelInfo:
         """Made once: a list of models is asked for at every change of one."""

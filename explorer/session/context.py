@@ -11,6 +11,7 @@ from explorer.session.shaped import Reinserted, Shape, UserBudget, again, shape_
 from explorer.session.tree import Path, SessionTree
 
 _SENT = selector(CONTEXT_KINDS)
+_EMPTY = int(Flag.EMPTY_SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def _sent(tree: SessionTree, part: Path, shape: Shape) -> list[int]:
     if not columns.branches:
         return found
     flags = columns.flags
-    empty = {at for at in columns.branches if flags[at] & Flag.EMPTY_SUMMARY}
+    empty = {at for at in columns.branches if flags[at] & _EMPTY}
     return [at for at in found if at not in empty] if empty else found
 
 

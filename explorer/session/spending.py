@@ -135,7 +135,8 @@ def spent_in(raw: str, total: int) -> Spent | None:
 class SpendingLedger:
     """What each entry took, and sums over any part of the tree; grows with its session.
 
-    A sum over a path takes a step for each stretch of it, however long they are.
+    A sum over a path takes a step for each stretch of it, however long they are. One thread may
+    ask for sums while another takes entries in.
     """
 
     def __init__(self) -> None:
@@ -218,13 +219,14 @@ class _Sums:
         self._sums = [array("q", [0]) for _ in _FIGURES]
 
     def add(self, at: int, spent: Spent) -> None:
-        self._at.append(at)
         for name, sums in zip(_FIGURES, self._sums, strict=True):
             value = getattr(spent, name)
             if name == "cost":
                 value = round(value * _PARTS_OF_A_DOLLAR)
             # Beyond what fits it is damage, and stays at the end of the scale.
             sums.append(min(sums[-1] + value, _MOST))
+        # Last: who asks meanwhile finds a sum for every entry.
+        self._at.append(at)
 
     def between(self, start: int, stop: int) -> Spent:
         first, last = bisect_left(self._at, start), bisect_left(self._at, stop)

@@ -71,6 +71,8 @@ class OpenedSession:
         self.hub = hub
         self._unstored: dict[str, Any] = {}
         """Choices that are on their way into the database."""
+        self._context: tuple[SessionTree, Context] | None = None
+        """The last context that was asked for."""
         self._prompts: dict[int, int] = {}
         """Prompt tokens by reply, as far as they were asked for."""
         self.extensions: Extensions | None = None
@@ -105,8 +107,16 @@ class OpenedSession:
         return self.payloads.previews([first])[0]
 
     def context(self, at: int | None = None) -> Context:
-        """What the model sees at an entry, by default at the leaf."""
-        return context_at(self.tree, self.leaf if at is None else at)
+        """What the model sees at an entry, by default at the leaf.
+
+        Entries are never changed, so what was worked out last is kept: a window asks for the same
+        one at every turn.
+        """
+        tree, leaf = self.tree, self.leaf if at is None else at
+        kept = self._context
+        if kept is None or kept[0] is not tree or kept[1].leaf != leaf:
+            kept = self._context = (tree, context_at(tree, leaf))
+        return kept[1]
 
     @property
     def project(self) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Mapping
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from explorer.models.costs import cost_of
@@ -27,7 +29,7 @@ AT_ONCE = 250
 
 
 class SessionSpending:
-    """Sums that follow a session as it grows. Lives on the thread of the session's event loop.
+    """Sums that follow a session as it grows. Asked on the thread of the session's event loop.
 
     The sums are those of the entries that were there when ``follow`` was last waited for.
     """
@@ -47,20 +49,27 @@ class SessionSpending:
         self._info = info
         self._ledger = SpendingLedger()
         self._lock = asyncio.Lock()
+        self._taking = threading.Lock()
         self._drafts = NOTHING
 
-    async def follow(self) -> None:
-        """Take in what is new: lines and records are read on a worker thread. Cancel as you like.
-        Raises StoreError."""
+    async def follow(self, *, gently: bool = False) -> None:
+        """Take in what is new, on a worker thread. Cancel as you like. ``gently``: rest as long
+        as it works, for a window that has the interpreter to itself then. Raises StoreError."""
         async with self._lock:
             tree = self._tree()
-            while len(self._ledger) < len(tree):
-                upto = min(len(tree), len(self._ledger) + AT_ONCE)
-                wanted = self._ledger.wanted(tree, upto)
-                totals = [tree.columns.usage[at] for at in wanted]
-                spent = await asyncio.to_thread(self._read, wanted, totals) if wanted else {}
-                self._ledger.take(tree, spent, upto)
+            while (seen := len(self._ledger)) < len(tree):
+                started = perf_counter()
+                await asyncio.to_thread(self._take, tree, min(len(tree), seen + AT_ONCE))
+                if gently:
+                    await asyncio.sleep(perf_counter() - started)
             self._drafts = await asyncio.to_thread(self._read_drafts)
+
+    def _take(self, tree: SessionTree, upto: int) -> None:
+        # Who cancelled does not wait for the thread: the next one does.
+        with self._taking:
+            wanted = self._ledger.wanted(tree, upto)
+            totals = [tree.columns.usage[at] for at in wanted]
+            self._ledger.take(tree, self._read(wanted, totals) if wanted else {}, upto)
 
     @property
     def is_whole(self) -> bool:

@@ -173,3 +173,21 @@ def test_a_change_holds_on_its_branch_alone(document: Document) -> None:
         assert len(await note_model(document, "openai/new")) == 1
 
     wait(go())
+
+
+def test_who_stops_waiting_and_asks_again_counts_nothing_twice(document: Document) -> None:
+    async def go() -> None:
+        wanted = asyncio.ensure_future(document.spending.follow(gently=True))
+        await asyncio.sleep(0)
+        wanted.cancel()
+        await asyncio.wait([wanted])
+        await document.spending.follow()
+
+    wait(go())
+    again = document.spending.session()
+    fresh = type(document.spending)(
+        document.store, document.key, lambda: document.tree, document.payloads, document.door.info
+    )
+    wait(fresh.follow())
+    assert again == fresh.session()
+    assert again.total.calls > 0

@@ -52,6 +52,9 @@ class ProvenanceBadge(QWidget):
 
     def set_known(self, known: Known | None, of: str = "") -> None:
         """Show how something is known; None hides the badge."""
+        if known == self.known and of in ("", self._of):
+            # A slider asks a hundred times: the layouts above need not hear of it.
+            return
         self.known = known
         self._of = of or self._of
         self.setVisible(known is not None)

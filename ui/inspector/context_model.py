@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from itertools import accumulate
-from typing import Any, NamedTuple
+from itertools import accumulate, compress
+from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from explorer.session.context import Context, sent_tokens
-from explorer.session.kinds import Flag, Kind
+from explorer.session.context import Context
+from explorer.session.kinds import Kind
 from explorer.session.pruned import NOTHING_PRUNED, Pruned
 from explorer.session.shaped import Reinserted
-from ui.inspector.ports import InspectedDocument, entry_tokens
+from ui.inspector.categories import categories_of, number_of, only, shares_of, tokens_sent
+from ui.inspector.ports import InspectedDocument
 from ui.theme import role_name
 from ui.theme.verdicts import PINNED, PRUNED
 from ui.widgets.entry_table import ENTRY, FLAGS, KIND, LEAD, VERDICT
@@ -24,51 +25,11 @@ Index = QModelIndex | QPersistentModelIndex
 PREVIEWS_AT_ONCE = 256
 
 
-class Category(NamedTuple):
-    """A part of the bar: which messages it gathers, and its colour."""
-
-    key: str
-    title: str
-    token: str
-
-
-CATEGORIES = (
-    Category("summary", "summaries", "comp"),
-    Category("user", "user", "user"),
-    Category("assistant", "assistant", "asst"),
-    Category("thinking", "thinking", "think"),
-    Category("calls", "tool calls", "shell"),
-    Category("results", "tool results", "tool"),
-    Category("notes", "notes", "branch"),
-)
-
-_SUMMARIES = {
-    Kind.COMPACTION,
-    Kind.BRANCH_SUMMARY,
-    Kind.COMPACTION_SUMMARY_ROLE,
-    Kind.BRANCH_SUMMARY_ROLE,
-}
-_USER = {Kind.USER, Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION}
 _ROLES_SENT = {
     Kind.ASSISTANT: "assistant",
     Kind.TOOL_RESULT: "tool result",
     Kind.SYSTEM: "system",
 }
-
-
-def category(kind: int, flags: int) -> str:
-    """The key of the category that a message counts towards."""
-    if kind in _SUMMARIES:
-        return "summary"
-    if kind in _USER:
-        return "user"
-    if kind == Kind.TOOL_RESULT:
-        return "results"
-    if kind != Kind.ASSISTANT:
-        return "notes"
-    if flags & Flag.HAS_TEXT:
-        return "assistant"
-    return "calls" if flags & Flag.HAS_TOOL_CALL else "thinking"
 
 
 def role_sent(kind: int) -> str:
@@ -93,6 +54,9 @@ class ContextModel(QAbstractTableModel):
         super().__init__(parent)
         self._document: InspectedDocument | None = None
         self._all: list[int] = []
+        self._counted: list[int] = []
+        """Tokens of each of these."""
+        self._categories = b""
         self._context: Context | None = None
         self._pruned: Pruned = NOTHING_PRUNED
         self._rows: list[int] = []
@@ -106,12 +70,14 @@ class ContextModel(QAbstractTableModel):
         self._document = document
         self._all, self._pruned = context.messages, context.pruned
         self._context = context
+        self._counted = tokens_sent(document, context)
+        self._categories = categories_of(document.tree, context.messages)
         self._previews = {}
         self._refill()
 
     def clear(self) -> None:
         """Show nothing."""
-        self._document, self._all = None, []
+        self._document, self._all, self._counted, self._categories = None, [], [], b""
         self._refill()
 
     def set_filter(self, key: str) -> None:
@@ -122,41 +88,18 @@ class ContextModel(QAbstractTableModel):
 
     def _refill(self) -> None:
         self.beginResetModel()
-        document = self._document
-        if document is None:
-            self._rows, self._tokens, self._running = [], [], []
-        else:
-            counted = [self._counted(document, at) for at in self._all]
-            sums = list(accumulate(counted))
-            columns = document.tree.columns
-            shown = [
-                row
-                for row, at in enumerate(self._all)
-                if not self._filter or category(columns.kind[at], columns.flags[at]) == self._filter
-            ]
-            self._rows = [self._all[row] for row in shown]
-            self._tokens = [counted[row] for row in shown]
-            self._running = [sums[row] for row in shown]
+        rows, tokens, running = self._all, self._counted, list(accumulate(self._counted))
+        if self._filter:
+            shown = self._categories.translate(only(number_of(self._filter)))
+            rows, tokens, running = (
+                list(compress(each, shown)) for each in (rows, tokens, running)
+            )
+        self._rows, self._tokens, self._running = rows, tokens, running
         self.endResetModel()
-
-    def _counted(self, document: InspectedDocument, entry: int) -> int:
-        """Tokens of a message as it is sent: of the note where it is pruned, with the words before
-        it where it is told again."""
-        tokens = entry_tokens(document, entry)[0]
-        return tokens if self._context is None else sent_tokens(self._context, entry, tokens)
 
     def shares(self) -> list[Share]:
         """Tokens by category, of all messages."""
-        document = self._document
-        sums = dict.fromkeys((c.key for c in CATEGORIES), 0)
-        if document is not None:
-            columns = document.tree.columns
-            for at in self._all:
-                key = category(columns.kind[at], columns.flags[at])
-                sums[key] += self._counted(document, at)
-        return [
-            Share(c.key, c.title, sums[c.key], token=c.token) for c in CATEGORIES if sums[c.key]
-        ]
+        return shares_of(self._categories, self._counted)
 
     def entry(self, row: int) -> int:
         """The entry that a row's message comes from."""

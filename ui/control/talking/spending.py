@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from PySide6.QtCore import QObject, QTimer
 
 from explorer.session.spending import Spending, Spent
@@ -24,6 +26,8 @@ class SpendingControl(QObject):
         self._desk = desk
         self._is_following = False
         self._again = False
+        self._task: asyncio.Task[None] | None = None
+        self._followed: Document | None = None
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MS)
@@ -37,6 +41,8 @@ class SpendingControl(QObject):
 
     def _document_changed(self) -> None:
         self._desk.window.spent.say("", "", "")
+        if self._task is not None and self._followed is not self._desk.document:
+            self._task.cancel()
         if self._desk.document is not None:
             self._rest.start()
 
@@ -54,17 +60,18 @@ class SpendingControl(QObject):
             self._again = True
         elif self._desk.document is not None:
             self._is_following = True
+            self._followed = self._desk.document
             work = self._following(self._desk.document)
-            self._desk.tasks.start("Adding up what was spent", work)
+            self._task = self._desk.tasks.start("Adding up what was spent", work)
 
     async def _following(self, document: Document) -> None:
         try:
-            await document.spending.follow()
+            await document.spending.follow(gently=True)
         except StoreError as error:
             self._desk.say(str(error))
             return
         finally:
-            self._is_following = False
+            self._is_following, self._task, self._followed = False, None, None
             if self._again:
                 self._again = False
                 self._rest.start()
