@@ -32,6 +32,10 @@ class Known(NamedTuple):
     """Why, in a sentence for a person."""
 
 
+NO_MODEL = Known(Provenance.UNREADABLE, "The file does not name the model.")
+"""Of a reply without one."""
+
+
 def tokens_before_known(recorded: int, counted: int = -1) -> Known:
     """A compaction's ``tokensBefore``: ``recorded`` by its agent, ``counted`` here (-1: not)."""
     here = f" The entries, counted here, take {counted:,}." if counted >= 0 else ""
@@ -46,6 +50,56 @@ def tokens_before_known(recorded: int, counted: int = -1) -> Known:
     )
 
 
+def sizes_known(recorded: int, made_here: bool) -> Known:
+    """A compaction's sizes before and after, which are counted alike; ``recorded``: the
+    ``tokensBefore`` that its agent wrote down. ``made_here``: by this program."""
+    if made_here:
+        return Known(Provenance.EXACT, "Counted by this program when it compacted.")
+    before = "The file does not say how large it was before."
+    if recorded > 0:
+        before = f"Its agent recorded {recorded:,} tokens before, by a count of its own."
+    return Known(
+        Provenance.INFERRED,
+        f"The entries of the context, counted here before and after alike. {before}",
+    )
+
+
+def window_known(made_here: bool) -> Known:
+    """The window that a context is held against; ``made_here``: the context was sent to a model
+    by this program."""
+    if made_here:
+        return Known(Provenance.EXACT, "The window by which this program sends and compacts.")
+    return Known(
+        Provenance.INFERRED,
+        "No file tells the window that a model had. This is the one that is set, or that of the "
+        "agent's model now where that is smaller.",
+    )
+
+
+def context_model_known(is_recorded: bool) -> Known:
+    """The model of a context; ``is_recorded``: an entry on its path names one."""
+    if is_recorded:
+        return Known(Provenance.EXACT, "Recorded with an entry on the path.")
+    return Known(Provenance.UNREADABLE, "No entry up to here names a model.")
+
+
+def thinking_known(is_recorded: bool) -> Known:
+    """The thinking level of a context; ``is_recorded``: an entry on its path names one."""
+    if is_recorded:
+        return Known(Provenance.EXACT, "Recorded with an entry on the path.")
+    return Known(Provenance.INFERRED, "No entry names a level: it is taken to be off.")
+
+
+def elapsed_known(made_here: bool) -> Known:
+    """How long a call took, by the times of its entry and its result's."""
+    if made_here:
+        return Known(Provenance.EXACT, "By the times that this program recorded.")
+    return Known(
+        Provenance.INFERRED,
+        "The time from the entry of the call to that of its result, waiting for a person included.",
+    )
+
+
 def context_known(source: str) -> Known:
     """A context's size, by who counted it (``ContextSize.source``)."""
     if source == "provider":
@@ -53,7 +107,7 @@ def context_known(source: str) -> Known:
     if source.startswith("provider"):
         newer = source.removeprefix("provider + ")
         return Known(Provenance.INFERRED, f"The provider's figure, and here the {newer} messages.")
-    if source in ("estimate", "tokenizer"):
+    if source.startswith(("estimate", "tokenizer")):
         return Known(Provenance.INFERRED, f"Counted here, by the {source}: no provider told it.")
     return Known(Provenance.UNREADABLE, "Nobody told how large the context is.")
 
@@ -69,6 +123,18 @@ def usage_known(usage: int) -> Known:
     if usage >= 0:
         return Known(Provenance.EXACT, "Reported by the provider with the reply.")
     return Known(Provenance.UNREADABLE, "The provider's count is not in the file.")
+
+
+def tokens_known(calls: int, uncounted: int) -> Known:
+    """A sum of tokens over calls: ``uncounted`` of them tell none."""
+    if not calls or uncounted >= calls:
+        return Known(Provenance.UNREADABLE, "No reply tells its tokens.")
+    if uncounted:
+        return Known(
+            Provenance.INFERRED, f"As recorded, without {uncounted:,} of {calls:,} calls that tell "
+            "no tokens.",
+        )  # fmt: skip
+    return Known(Provenance.EXACT, "The sum of what each reply recorded.")
 
 
 def cost_known(calls: int, unpriced: int, by_price_list: bool = False) -> Known:
@@ -91,7 +157,7 @@ def model_known(tree: SessionTree, entry: int) -> Known:
     """The model of a reply, or of what follows it."""
     if tree.columns.model[entry]:
         return Known(Provenance.EXACT, "Recorded with the entry.")
-    return Known(Provenance.UNREADABLE, "The file does not name the model.")
+    return NO_MODEL
 
 
 def time_known(time_ms: float) -> Known:

@@ -35,7 +35,7 @@ def money(side: Side) -> str:
     """What a branch cost, as far as that is known."""
     spent = side.spent
     if not spent.calls or spent.unpriced == spent.calls:
-        return "not known"
+        return "not recorded"
     known = f"${spent.cost:.4f}" if spent.cost >= 0.01 else f"${spent.cost:.6f}"
     return f"at least {known}" if spent.unpriced or spent.uncounted else known
 
@@ -44,11 +44,16 @@ def counted(side: Side) -> str:
     """What providers counted for a branch."""
     spent = side.spent
     if not spent.calls:
-        return "not told"
+        return "not recorded"
     words = f"{spent.input + spent.cache_read + spent.cache_write:,} in, {spent.output:,} out"
     if spent.cache_read:
         words += f", {spent.cache_read:,} of it from cache"
     return words
+
+
+def elapsed(side: Side) -> str:
+    """The time that a branch's turns took, as far as entries have times."""
+    return duration(side.elapsed_ms) if side.elapsed_ms > 0 or not side.turns else "not recorded"
 
 
 def listed(tools: Side) -> str:
@@ -63,7 +68,7 @@ FIGURES = (
     ("Adds to the context", lambda side: f"≈ {side.tokens:,} tokens"),
     ("Counted by providers", counted),
     ("Cost", money),
-    ("Time", lambda side: duration(side.elapsed_ms)),
+    ("Time", elapsed),
     ("Tools", listed),
     ("Failed or stopped", lambda side: f"{side.failures:,}"),
 )

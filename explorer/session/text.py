@@ -16,6 +16,8 @@ _NAME_UNITS = 80
 _TITLE_KEYS = ("path", "file_path", "command", "pattern", "query", "url")
 _SEARCHES = ("grep", "find", "glob")
 """Tools of which what they look for says more than where."""
+# Control characters, and those that turn the direction of what follows.
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -23,6 +25,14 @@ def well_formed(text: str) -> str:
     """The text with halves of surrogate pairs replaced one for one, so that it can be sent and
     stored; a half is what an agent leaves that cuts an emoji in two (E11)."""
     return text if text.isascii() else _HALVES.sub("\ufffd", text)
+
+
+def legible(text: str) -> str:
+    """The text with half letters, control characters and marks that turn the direction of writing
+    replaced one for one, so that what is read is what is there."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSEEN.sub("\ufffd", well_formed(text))
 
 
 def first_line(text: str) -> str:

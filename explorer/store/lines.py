@@ -24,6 +24,15 @@ def session_lines(readers: Readers, key: int, entries: int) -> Iterator[tuple[in
     return merge(_entry_lines(readers, key, entries), _aside_lines(readers, key), key=place)
 
 
+def line_number(readers: Readers, key: int, index: int) -> int:
+    """Where an entry stands in the file that it came with; 0 for one made here or not there."""
+    with readers.read() as db:
+        found = db.execute(
+            "SELECT line FROM entries WHERE id = ?", (row_id(key, index),)
+        ).fetchone()
+    return int(found[0]) if found is not None else 0
+
+
 def _entry_lines(readers: Readers, key: int, entries: int) -> Iterator[tuple[int, str | bytes]]:
     with readers.read() as db:
         rows = db.execute(

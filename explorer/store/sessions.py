@@ -10,6 +10,7 @@ from typing import Any
 
 from explorer.session.kinds import Kind
 from explorer.session.records import SessionHeader
+from explorer.session.text import legible
 from explorer.store.batch import Batch
 from explorer.store.codec import text_in, text_out
 from explorer.store.rows import SessionRow, StoreError
@@ -61,7 +62,7 @@ def _row(found: tuple[Any, ...]) -> SessionRow:
         version,
         text_out(cwd),
         text_out(parent),
-        name or said,
+        legible(name or said),
         entries,
         compactions,
         size,

@@ -28,7 +28,7 @@ from explorer.store.drafts import (
     update_draft,
 )
 from explorer.store.importing import NewImport
-from explorer.store.lines import asides, session_lines
+from explorer.store.lines import asides, line_number, session_lines
 from explorer.store.loading import REPACK_ROWS, load_columns, records_from, store_columns
 from explorer.store.locate import FileStamp, find_known
 from explorer.store.migrations import migrate
@@ -195,6 +195,11 @@ class Store:
         come last. Raises StoreError.
         """
         return session_lines(self._readers, key, self.session(key).entries)
+
+    def is_of_file(self, key: int, index: int) -> bool:
+        """Whether an entry came with the session's file; False for one made here, or copied by a
+        fork. Raises StoreError."""
+        return line_number(self._readers, key, index) > 0
 
     def asides(self, key: int) -> list[Aside]:
         """The lines of a session's file that are not entries, byte for byte."""

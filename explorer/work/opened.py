@@ -20,6 +20,7 @@ from explorer.session.describe import prompt_tokens
 from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
 from explorer.session.shaping import KEPT_USER_TOKENS
+from explorer.session.text import legible
 from explorer.session.tree import SessionTree
 from explorer.tokens.counters import Counter, EstimateCounter
 from explorer.work.appending import SessionWriter
@@ -96,7 +97,8 @@ class OpenedSession:
     @property
     def title(self) -> str:
         """The session's name, or the first thing that was said in it."""
-        return self.tree.name() or self.row.title or self._first_said() or "Untitled session"
+        told = self.tree.name() or self.row.title or self._first_said()
+        return legible(told) or "Untitled session"
 
     def _first_said(self) -> str:
         """For a session that was begun here, whose row knew nothing yet."""
@@ -206,6 +208,17 @@ class OpenedSession:
 
     def entry(self, index: int) -> Mapping[str, Any]:
         return self.payloads.entry(index)
+
+    def made_here(self, index: int) -> bool:
+        """Whether this program recorded an entry: it came from no file, and no fork copied it.
+
+        Reads one row of the database. Raises StoreError.
+        """
+        if not 0 <= index < len(self.tree):
+            return False
+        # A fork begins after all that it copies.
+        is_new = self.tree.columns.time[index] >= self.header.time_ms
+        return is_new and not self.store.is_of_file(self.key, index)
 
     def resolve(self, name: str) -> int:
         """The entry that a person means: an id, a unique start of one, or ``#index``.

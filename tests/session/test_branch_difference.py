@@ -129,7 +129,7 @@ def test_the_comparison_as_markdown() -> None:
     assert "| | one \\| first | two |" in told
     assert "| Tools | edit 1 | read 1 |" in told
     assert "| `retry.py` | edit | — |" in told
-    assert "| Cost | $0.5000 | not known |" in told
+    assert "| Cost | $0.5000 | not recorded |" in told
     assert "## Turn 2" in told
     assert "**assistant** #2 → edit retry.py" in told
     assert told.endswith("## Final answer: two\n\nI fixed the broken clock.\n")

@@ -21,6 +21,8 @@ class MemoryDocument:
         self.tree = SessionTree()
         self.payloads = MemoryPayloads()
         self.weights: Sequence[int] | None = None
+        self.own: set[int] = set()
+        """Entries that this program recorded."""
         for entry in entries:
             self.add(entry)
 
@@ -36,6 +38,10 @@ class MemoryDocument:
         index = self.tree.append(str(entry["id"]), parent, facts, estimate_entry(dict(entry)))
         self.payloads.append(json.dumps(entry, ensure_ascii=False), facts.preview)
         return index
+
+    def made_here(self, index: int) -> bool:
+        """As of a file that another agent wrote."""
+        return index in self.own
 
     def count_by(self, factor: float) -> None:
         """Pretend that a tokenizer counted."""

@@ -429,3 +429,10 @@ def test_a_choice_is_known_before_the_database_knows_it(document: Document) -> N
         assert document.choices()["agent_model"] == f"offline/{number}"
     document.choose("agent_model", None)
     assert "agent_model" not in document.choices()
+
+
+def test_a_title_that_would_turn_its_direction_does_not(document: Document) -> None:
+    """Where a title is shown, a bare window's frame too, what is read is what is there."""
+    wait(document.rename("fine\u202egpj.exe\x07"))
+    assert document.title == "fine\ufffdgpj.exe\ufffd"
+    assert document.store.session(document.key).title == document.title

@@ -57,6 +57,22 @@ def test_the_path_is_copied_line_by_line_with_its_ids(bench: Workbench, document
     assert made.row.path == ""
 
 
+def test_what_this_program_recorded_is_told_from_what_a_file_or_a_fork_brought(
+    bench: Workbench, document: Document
+) -> None:
+    here = asyncio.run(document.rename("A name of here"))
+    assert [document.made_here(at) for at in (0, here - 1, here, here + 1)] == [
+        False, False, True, False,
+    ]  # fmt: skip
+    for whole in (False, True):
+        made = fork(bench, document, whole=whole)
+        later = asyncio.run(made.rename("Later"))
+        assert made.made_here(later)
+        ids = made.tree.columns.ids
+        copied = [at for at in range(later) if ids[at] in document.tree]
+        assert copied and not any(map(made.made_here, copied))
+
+
 def test_the_model_sees_the_same_in_the_fork(bench: Workbench, document: Document) -> None:
     for at in (document.leaf, 150, 252):
         made = fork(bench, document, at=at)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from explorer.audit.provenance import Known, Provenance
+from ui.audit.known import TITLES, reason
 from ui.theme import S4, icon_pixmap, on_theme_changed, scaled
 from ui.widgets.labels import Caption
 
@@ -13,16 +14,6 @@ ICONS = {
     Provenance.EXACT: "check",
     Provenance.INFERRED: "unknown",
     Provenance.UNREADABLE: "close",
-}
-TITLES = {
-    Provenance.EXACT: "exact",
-    Provenance.INFERRED: "inferred",
-    Provenance.UNREADABLE: "unreadable",
-}
-MEANINGS = {
-    Provenance.EXACT: "It is recorded.",
-    Provenance.INFERRED: "It is worked out from what is recorded.",
-    Provenance.UNREADABLE: "It is neither recorded nor to be worked out.",
 }
 
 
@@ -50,6 +41,10 @@ class ProvenanceBadge(QWidget):
         on_theme_changed(self._restyle)
         self.hide()
 
+    def set_unless_exact(self, known: Known) -> None:
+        """Show how something is known where it is not simply recorded."""
+        self.set_known(None if known.provenance is Provenance.EXACT else known)
+
     def set_known(self, known: Known | None, of: str = "") -> None:
         """Show how something is known; None hides the badge."""
         if known == self.known and of in ("", self._of):
@@ -60,9 +55,7 @@ class ProvenanceBadge(QWidget):
         self.setVisible(known is not None)
         if known is None:
             return
-        word = TITLES[known.provenance]
-        of = f"{self._of}: " if self._of else ""
-        tip = f"{of}{word}. {known.told}"
+        word, tip = TITLES[known.provenance], reason(self._of, known)
         self.word.setText(f"{self._of} {word}".strip() if self._labelled else word)
         self.setToolTip(tip)
         self.setAccessibleName(tip)

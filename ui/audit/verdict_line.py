@@ -7,7 +7,6 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.audit.ledger import Ledger
 from explorer.audit.provenance import (
-    Provenance,
     content_known,
     model_known,
     time_known,
@@ -66,21 +65,24 @@ class VerdictLine(QWidget):
         )
         self.badge.set_known(ledger.known(at))
 
-    def show_figures(self, tree: SessionTree, entry: int, is_measured: bool) -> None:
-        """How the figures of an entry's header are known. Those that are as recorded as anything
-        in the file go without a badge."""
+    def show_figures(
+        self, tree: SessionTree, entry: int, is_measured: bool, made_here: bool = False
+    ) -> None:
+        """How the figures of an entry's header are known. Those that are simply recorded go
+        without a badge, and so do all that this program recorded itself."""
         columns = tree.columns
-        is_reply = columns.kind[entry] == Kind.ASSISTANT
-        content, time = content_known(tree, entry), time_known(columns.time[entry])
         known = {
             "tokens": weight_known(is_measured),
-            "context": usage_known(columns.usage[entry]) if is_reply else None,
-            "model": model_known(tree, entry) if is_reply else None,
-            "time": None if time.provenance is Provenance.EXACT else time,
-            "content": None if content.provenance is Provenance.EXACT else content,
+            "time": time_known(columns.time[entry]),
+            "content": content_known(tree, entry),
         }
+        if columns.kind[entry] == Kind.ASSISTANT:
+            known["context"] = usage_known(columns.usage[entry])
+            known["model"] = model_known(tree, entry)
         for name, badge in self.figures.items():
-            badge.set_known(known[name])
+            badge.set_known(None)
+            if name in known and not made_here:
+                badge.set_unless_exact(known[name])
 
     def _follow(self, link: str) -> None:
         if link == "ledger:":

@@ -146,7 +146,7 @@ class AuditControl(QObject):
         if document is not None and 0 <= entry < len(document.tree):
             weights = document.weights
             is_measured = weights is not None and entry < len(weights) and weights[entry] >= 0
-            line.show_figures(document.tree, entry, is_measured)
+            line.show_figures(document.tree, entry, is_measured, document.made_here(entry))
 
     @staticmethod
     def _path_leaf(document: Document, entry: int) -> int:

@@ -142,7 +142,9 @@ class RefreshControl(QObject):
             window.context.clear()
         else:
             tree = document.tree
-            window.map.show_session(tree, document.previews, document.leaf, tree.labels())
+            window.map.show_session(
+                tree, document.previews, document.leaf, tree.labels(), None, document.made_here
+            )
             self._take_map(document)
             window.map.select(document.leaf)
             window.map.setFocus()

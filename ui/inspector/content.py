@@ -18,6 +18,7 @@ from explorer.session.describe import (
 from explorer.session.kinds import Kind
 from explorer.session.pruned import PRUNE_TYPE, prune_facts
 from explorer.session.shaping import ShapeFacts, shape_facts
+from ui.audit.known import NOT_RECORDED
 from ui.inspector.blocks import (
     Block,
     CallBlock,
@@ -252,8 +253,8 @@ def _compaction(entry: Json, related: Sequence[Related]) -> list[Block]:
     facts: list[Fact] = []
     before = entry.get("tokensBefore", entry.get("tokens_before"))
     after = entry.get("tokensAfter", entry.get("tokens_after"))
-    if isinstance(before, int | float):
-        facts.append(Fact("Tokens before", f"{int(before):,}"))
+    is_told = isinstance(before, int | float) and before > 0
+    facts.append(Fact("Tokens before", f"{int(before):,}" if is_told else NOT_RECORDED))
     if isinstance(after, int | float):
         facts.append(Fact("Tokens after", f"{int(after):,}"))
     kept = first_kept_id(entry)

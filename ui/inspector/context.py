@@ -5,15 +5,26 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from explorer.audit.provenance import (
+    Known,
+    context_known,
+    context_model_known,
+    thinking_known,
+    weight_known,
+    window_known,
+)
 from explorer.compaction.context_size import context_size
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.session.context import Context, context_at
+from ui.audit.badges import ProvenanceBadge
+from ui.audit.known import NOT_RECORDED, marked, spoken
 from ui.inspector.context_model import Column, ContextModel
 from ui.inspector.ports import InspectedDocument
 from ui.theme import S4, S8, S12, S16
 from ui.widgets.budget_bar import BudgetBar
 from ui.widgets.entry_table import EntryTable
 from ui.widgets.figures import count, full, round_short, short
+from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.panels import EmptyState, row
 from ui.widgets.swatch import Legend, beyond_share
@@ -38,6 +49,11 @@ class ContextPane(QWidget):
         self.legend = Legend(self)
         self.facts = Caption(parent=self)
         self.facts.setWordWrap(True)
+        self.badges = {
+            name: ProvenanceBadge(self, name, labelled=True)
+            for name in ("size", "window", "model", "thinking")
+        }
+        """How the figures of the head are known, where they are not simply recorded."""
         self.model = ContextModel(self)
         figures = (Column.TOKENS, Column.RUNNING)
         self.table = EntryTable(Column.TEXT, figures, {Column.RUNNING: 400}, self)
@@ -68,6 +84,10 @@ class ContextPane(QWidget):
         head.addWidget(self.bar)
         head.addWidget(self.legend)
         head.addWidget(self.facts)
+        flow = FlowLayout(across=S12, down=0)
+        for badge in self.badges.values():
+            flow.addWidget(badge)
+        head.addLayout(flow)
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -133,17 +153,25 @@ class ContextPane(QWidget):
             shares.insert(0, beyond_share(size.tokens - summed))
         self.bar.set_budget(shares, self._window, self._reserve)
         self.legend.set_shares(shares)
+        own = document.made_here(self._index)
+        known = context_known(size.source)
+        taken = short(size.tokens) if own else marked(short(size.tokens), known)
         self.title.setText(
-            f"Context at #{self._index}, {short(size.tokens)} of {round_short(self._window)} "
+            f"Context at #{self._index}, {taken} of {round_short(self._window)} "
             f"tokens ({size.source})"
         )
+        self.title.setAccessibleName(spoken(self.title.text()))
+        self._show_known(document, context, known, own)
         self.reserve.setText(f"reserve {short(self._reserve)}")
         by = "tokenizer" if document.weights is not None else "estimate"
         parts = [count(len(context.messages), "message")]
         if summed != size.tokens:
-            parts.append(f"entries {full(summed)} ({by})")
+            figure = full(summed) if own else marked(full(summed), weight_known(by == "tokenizer"))
+            parts.append(f"entries {figure} ({by})")
         if context.model:
             parts.append(context.model)
+        elif not own:
+            parts.append(f"model {NOT_RECORDED}")
         parts.append(f"thinking {context.thinking_level}")
         if context.compaction >= 0:
             parts.append(f"compaction #{context.compaction} in force")
@@ -152,6 +180,24 @@ class ContextPane(QWidget):
         if context.omitted:
             parts.append(f"{len(context.omitted):,} omitted")
         self.facts.setText(" · ".join(parts))
+        self.facts.setAccessibleName(spoken(self.facts.text()))
+
+    def _show_known(
+        self, document: InspectedDocument, context: Context, size: Known, own: bool
+    ) -> None:
+        columns = document.tree.columns
+        is_named = any(at in context.path for at in columns.thinking)
+        known = {
+            "size": size,
+            "window": window_known(own),
+            "model": context_model_known(bool(context.model)),
+            "thinking": thinking_known(is_named),
+        }
+        for name, badge in self.badges.items():
+            if own:
+                badge.set_known(None)
+            else:
+                badge.set_unless_exact(known[name])
 
     def _chosen(self, entry: int) -> None:
         self._own_request = entry

@@ -6,7 +6,9 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from explorer.audit.provenance import weight_known
 from explorer.session.kinds import Kind
+from ui.audit.known import NOT_RECORDED, marked, spoken
 from ui.inspector.ports import InspectedDocument, entry_tokens
 from ui.theme import (
     S4,
@@ -137,16 +139,26 @@ class EntryHeader(QWidget):
         self.label.setText(label)
         self.label.setVisible(bool(label))
         self.label.setAccessibleName(f"label {label}")
+        self.facts.setText(" · ".join(self._facts(document, index)))
+        self.setAccessibleName(f"Entry {index}, {self.title.text()}, {spoken(self.facts.text())}")
+        self._restyle()
+
+    @staticmethod
+    def _facts(document: InspectedDocument, index: int) -> list[str]:
+        columns, own = document.tree.columns, document.made_here(index)
         tokens, source = entry_tokens(document, index)
-        parts = [moment(columns.time[index]), f"{full(tokens)} tokens ({source})"]
+        counted = weight_known(source == "tokenizer")
+        figure = full(tokens) if own else marked(full(tokens), counted)
+        parts = [
+            moment(columns.time[index]) or f"time {NOT_RECORDED}", f"{figure} tokens ({source})"
+        ]  # fmt: skip
         if columns.usage[index] > 0:
             parts.append(f"context {full(columns.usage[index])} (provider)")
         if columns.model[index]:
             parts.append(columns.models[columns.model[index]])
-        parts.append(f"id {columns.ids[index]}")
-        self.facts.setText(" · ".join(part for part in parts if part))
-        self.setAccessibleName(f"Entry {index}, {self.title.text()}, {self.facts.text()}")
-        self._restyle()
+        elif columns.kind[index] == Kind.ASSISTANT and not own:
+            parts.append(f"model {NOT_RECORDED}")
+        return [*parts, f"id {columns.ids[index]}"]
 
     def _restyle(self) -> None:
         token = role_token(self._kind, self._flags)

@@ -43,7 +43,7 @@ class PlaceStrip(QFrame):
 
     def show_place(self, words: str, number: int, count: int) -> None:
         """Tell of the ``number``-th of ``count`` places, from 1."""
-        where = f"Place {number:,} of {count:,}: " if count > 1 else "Place of "
+        where = f"{number:,} of {count:,} · " if count > 1 else ""
         self.words.setText(where + words)
         for button, there in ((self.previous, number > 1), (self.following, number < count)):
             button.setVisible(count > 1)

@@ -24,6 +24,9 @@ class InspectedDocument(Protocol):
     def weights(self) -> Sequence[int] | None:
         """Tokens per entry by a tokenizer, negative where not counted; None before any are."""
 
+    def made_here(self, index: int) -> bool:
+        """Whether this program recorded an entry; what a file brought, it did not."""
+
 
 def entry_tokens(document: InspectedDocument, index: int) -> tuple[int, str]:
     """Tokens of one entry and who counted them."""

@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 
 from explorer.store import SessionRow
 from ui import theme
+from ui.audit.known import NOT_RECORDED
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 KEY_ROLE = Qt.ItemDataRole.UserRole
@@ -58,7 +59,8 @@ def when(ms: float, now: datetime) -> str:
 
 def detail(row: SessionRow, now: datetime) -> str:
     """The second line of a session: when, how large, how often compacted."""
-    parts = [when(row.last_ms, now), f"{row.entries:,}"]
+    is_untimed = row.entries and row.last_ms <= 0
+    parts = [f"time {NOT_RECORDED}" if is_untimed else when(row.last_ms, now), f"{row.entries:,}"]
     if row.compactions:
         parts.append(f"{row.compactions} compaction{'s' if row.compactions > 1 else ''}")
     return " · ".join(part for part in parts if part)

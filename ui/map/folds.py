@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from explorer.audit.provenance import Known
 from explorer.compaction.context_size import counted_size
 from explorer.compaction.profile import PROFILES
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
+from ui.audit.known import marked
 from ui.map.ids import find_on_path, latest_above, stretch
 from ui.map.layout import Lanes
 
@@ -91,6 +93,11 @@ def _hide_branches(hidden: bytearray, lanes: Lanes, safe: set[int]) -> None:
         if chain in gone or (origin >= 0 and hidden[origin] and chain not in safe):
             gone.add(chain)
             hidden[start : ends[at]] = b"\x01" * (ends[at] - start)
+
+
+def sized(before: int, after: int, known: Known) -> str:
+    """A compaction's sizes: ``184.2k → 23.8k``, with marks where they are inferred."""
+    return " → ".join(marked(short_tokens(size), known) for size in (before, after))
 
 
 def short_tokens(count: int) -> str:

@@ -22,6 +22,7 @@ from ui.map.texts import TextCache
 from ui.map.worker import Laid, LayoutWorker, Order, first_layout, snapshot
 
 Previews = Callable[[Sequence[int]], list[str]]
+MadeHere = Callable[[int], bool]
 
 AT_ONCE = 8_000
 """Entries up to which a layout is made on the window's thread (under 10 ms)."""
@@ -58,7 +59,9 @@ class MapModel(QObject):
         self._worker.failed.connect(self.layout_failed)
         self._clear(SessionTree(), lambda indices: [""] * len(indices))
 
-    def _clear(self, tree: SessionTree, previews: Previews) -> None:
+    def _clear(
+        self, tree: SessionTree, previews: Previews, made_here: MadeHere = lambda _entry: False
+    ) -> None:
         self.tree = tree
         self.leaf = -1
         self.selected = -1
@@ -76,7 +79,7 @@ class MapModel(QObject):
         self.rows = Rows(self.groups, self.weights)
         self._is_stale = False
         self._use(arrange(self.skeleton, -1))
-        self.texts = TextCache(self, previews)
+        self.texts = TextCache(self, previews, made_here)
         self.is_complete = True
         self._rest_is_ordered = True
         self.is_open = False
@@ -92,10 +95,13 @@ class MapModel(QObject):
         leaf: int,
         labels: Mapping[int, str],
         titles: Mapping[int, str],
+        made_here: MadeHere = lambda _entry: False,
     ) -> None:
-        """Show another session. A large one is laid out in the background, its end at once."""
+        """Show another session. A large one is laid out in the background, its end at once.
+
+        ``made_here``: whether this program recorded an entry; asked once for what is shown."""
         self._worker.cancel()
-        self._clear(tree, previews)
+        self._clear(tree, previews, made_here)
         self.is_open = True
         self.leaf = self.selected = leaf
         self.labels = dict(labels)

@@ -6,9 +6,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QPainter, QPen
 
 from explorer.session.kinds import Kind
+from ui.audit.known import NOT_RECORDED
 from ui.map.canvas import Canvas
 from ui.map.inks import bar_share, mix
-from ui.map.texts import clock
 from ui.theme import RADIUS, role_name, role_token, verdict_brush
 from ui.theme.verdicts import OMITTED, PRUNED
 
@@ -205,10 +205,12 @@ class _Card:
         canvas = self.canvas
         columns, inks = canvas.model.tree.columns, canvas.inks
         parts = [f"#{self.entry}", role_name(self.kind, self.flags)]
-        parts += [clock(columns.time[self.entry], "%Y-%m-%d %H:%M:%S")]
+        parts.append(canvas.model.texts.moment(self.entry))
         if columns.model[self.entry]:
             parts.append(columns.models[columns.model[self.entry]])
-        line = " · ".join(part for part in parts if part)
+        elif self.kind == Kind.ASSISTANT:
+            parts.append(f"model {NOT_RECORDED}")
+        line = " · ".join(parts)
         height = inks.small_metrics.height()
         down = height + canvas.geometry.px(3)
         low = baseline + down

@@ -119,13 +119,17 @@ class MapPane(QWidget):
         leaf: int,
         labels: Mapping[int, str] | None = None,
         compaction_titles: Mapping[int, str] | None = None,
+        made_here: Callable[[int], bool] = lambda _entry: False,
     ) -> None:
         """Show a session with its leaf selected.
 
         ``previews`` gives first lines by entry and is called for visible rows only;
-        ``compaction_titles`` replaces the line that is otherwise written for a compaction.
+        ``compaction_titles`` replaces the line that is otherwise written for a compaction, and
+        ``made_here`` says whether this program recorded an entry: its figures are exact.
         """
-        self.model.show_session(tree, previews, leaf, labels or {}, compaction_titles or {})
+        self.model.show_session(
+            tree, previews, leaf, labels or {}, compaction_titles or {}, made_here
+        )
 
     def clear(self) -> None:
         """Show no session."""

@@ -6,8 +6,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from explorer.audit.provenance import (
+    Known,
+    Provenance,
+    model_known,
+    sizes_known,
+    time_known,
+    weight_known,
+)
 from explorer.session.kinds import Kind
-from ui.map.folds import Fold, short_tokens
+from explorer.session.text import legible
+from ui.audit.known import marked, reason, spoken
+from ui.map.folds import Fold, sized
 from ui.theme import role_name, verdict_title
 
 if TYPE_CHECKING:
@@ -25,9 +35,16 @@ def clock(time_ms: float, pattern: str = "%H:%M") -> str:
 class TextCache:
     """First lines of the rows that were shown lately, fetched in one call per paint."""
 
-    def __init__(self, model: MapModel, previews: Callable[[Sequence[int]], list[str]]) -> None:
+    def __init__(
+        self,
+        model: MapModel,
+        previews: Callable[[Sequence[int]], list[str]],
+        made_here: Callable[[int], bool] = lambda _entry: False,
+    ) -> None:
         self._model = model
         self._previews = previews
+        self._made_here = made_here
+        self._sizes: dict[int, Known] = {}
         self._lines: dict[int, str] = {}
         self._folds: dict[int, Fold] = {}
         self.titles: Mapping[int, str] = {}
@@ -39,7 +56,8 @@ class TextCache:
             return
         if len(self._lines) > KEPT_LINES:
             self._lines = {entry: self._lines[entry] for entry in entries if entry in self._lines}
-        self._lines.update(zip(missing, self._previews(missing), strict=True))
+        lines = map(legible, self._previews(missing))
+        self._lines.update(zip(missing, lines, strict=True))
 
     def line(self, entry: int) -> str:
         """The text of a row."""
@@ -73,16 +91,22 @@ class TextCache:
         """Their sizes were counted otherwise."""
         self._folds.clear()
 
+    def sizes_known(self, entry: int) -> Known:
+        """How a compaction's sizes are known, looked up once."""
+        if entry not in self._sizes:
+            recorded = self._model.tree.columns.compactions[entry].tokens_before
+            self._sizes[entry] = sizes_known(recorded, self._made_here(entry))
+        return self._sizes[entry]
+
     def compaction(self, entry: int) -> str:
-        """``Compaction 14:31 · 184.2k → 23.8k · 312 entries folded · I fixed it``: the sizes, and
+        """``Compaction 14:31 · ≈184.2k → ≈23.8k · 312 entries folded · I fixed it``: the sizes, and
         at the end its short summary, or the first that its summary says."""
         if title := self.titles.get(entry):
             return title
         fold = self._model.fold(entry)
         parts = [f"Compaction {clock(self._model.tree.columns.time[entry])}".strip()]
         if fold is not None:
-            before, after = short_tokens(fold.tokens_before), short_tokens(fold.tokens_after)
-            parts.append(f"{before} → {after}")
+            parts.append(sized(fold.tokens_before, fold.tokens_after, self.sizes_known(entry)))
             number = len(fold.folded)
             word = "folded" if entry in self._model.folded else "summarized"
             parts.append(f"{number:,} {'entry' if number == 1 else 'entries'} {word}")
@@ -109,7 +133,7 @@ class TextCache:
         name = role_name(columns.kind[entry], columns.flags[entry])
         parts = [f"{name[:1].upper()}{name[1:]}, entry {entry}"]
         if text := self.line(entry):
-            parts.append(text)
+            parts.append(spoken(text) if columns.kind[entry] == Kind.COMPACTION else text)
         parts.append(f"{self._model.told(entry):,} tokens")
         parts += self._notes(entry)
         return ". ".join(part.rstrip(".") for part in parts) + "."
@@ -141,11 +165,12 @@ class TextCache:
         columns = self._model.tree.columns
         name = role_name(columns.kind[entry], columns.flags[entry])
         lines = [f"#{entry} · {columns.ids[entry]} · {name}"]
-        moment = clock(columns.time[entry], "%Y-%m-%d %H:%M:%S")
+        moment = self.moment(entry)
         tokens = f"{self._model.told(entry):,} tokens"
         if columns.usage[entry] >= 0:
             tokens += f" · {columns.usage[entry]:,} in the context, by the provider"
-        lines.append(f"{moment} · {tokens}" if moment else tokens)
+        lines.append(f"{moment} · {tokens}")
+        lines += self._reasons(entry)
         if columns.kind[entry] == Kind.COMPACTION and (told := self.told_by(entry)):
             lines.append(told)
         lines += self._notes(entry)
@@ -153,6 +178,26 @@ class TextCache:
         if verdict_of(partition, entry) >= 0:
             lines.append(partition.reason(partition.path.position(entry)))
         return lines
+
+    def moment(self, entry: int) -> str:
+        """When an entry was made, to the second."""
+        made = self._model.tree.columns.time[entry]
+        words = clock(made, "%Y-%m-%d %H:%M:%S")
+        return words or f"time {marked('', time_known(made))}"
+
+    def _reasons(self, entry: int) -> list[str]:
+        """How the figures of an entry are known, where they are not simply recorded."""
+        model, columns = self._model, self._model.tree.columns
+        known = {"Tokens": weight_known(model.weights is not columns.estimate)}
+        if columns.kind[entry] == Kind.ASSISTANT:
+            known["Model"] = model_known(model.tree, entry)
+        elif columns.kind[entry] == Kind.COMPACTION:
+            known["Sizes"] = self.sizes_known(entry)
+        return [
+            reason(of, one)
+            for of, one in known.items()
+            if one.provenance is not Provenance.EXACT and not self._made_here(entry)
+        ]
 
 
 def verdict_of(partition: Any, entry: int) -> int:

@@ -8,6 +8,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from explorer.audit.provenance import Provenance, context_known
+from ui.audit.known import marked
 from ui.theme import bind_font, mono_font, on_theme_changed, theme
 from ui.theme.verdicts import TO_SUMMARIZE, verdict_brush
 from ui.widgets.figures import full, round_short, short
@@ -105,12 +107,15 @@ class ContextGauge(QWidget):
         if not now.by_itself:
             how = f"Compaction is due at {at}, and does not happen by itself now."
         taken = f"{full(now.tokens)} of {full(now.window)} tokens ({now.source})"
-        return f"{taken}; {state}. {how}"
+        told = f"{taken}; {state}. {how}"
+        known = context_known(now.source)
+        return told if known.provenance is Provenance.EXACT else f"{told}\n{known.told}"
 
     def text(self) -> str:
         """The figure beside the bar."""
         now = self._shown
-        figures = f"{short(now.tokens)} / {round_short(now.window)}"
+        taken = marked(short(now.tokens), context_known(now.source)) if now.tokens else "0"
+        figures = f"{taken} / {round_short(now.window)}"
         if now.is_due:
             return f"{figures} · due !"
         return f"{figures} · {short(now.left)} left" if now.is_near else figures

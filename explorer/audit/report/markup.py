@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from explorer.session.text import well_formed
+from explorer.session.text import legible
 
-# Control characters, and those that turn the direction of what follows.
-_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 _VOID = frozenset({"meta", "rect", "line", "path", "circle", "col", "br"})
 
 
@@ -35,7 +32,7 @@ Rows = list[list["str | Cell"]]
 def shown(text: str) -> str:
     """A text of a session with its half letters, control characters and marks that turn the
     direction of writing replaced, so that what is read is what is there."""
-    return _UNSEEN.sub("\ufffd", well_formed(text.replace("\r\n", "\n")))
+    return legible(text.replace("\r\n", "\n"))
 
 
 def text(value: str) -> Markup:

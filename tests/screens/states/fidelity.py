@@ -17,6 +17,18 @@ async def findings(scene: Scene) -> AsyncIterator[None]:
     yield
 
 
+@state("fidelity-source", dark=True, doubled=True)
+async def at_the_source(scene: Scene) -> AsyncIterator[None]:
+    """The place of a finding in its entry."""
+    await _fidelity(scene, FINDINGS)
+    live = scene.live
+    page = live.session.fidelity.page
+    live.click(page.detail.links[0])
+    await live.until(live.window.entry.place.isVisible, "the place")
+    await live.settle()
+    yield
+
+
 @state("fidelity-kinds", dark=True, doubled=True)
 async def kinds(scene: Scene) -> AsyncIterator[None]:
     await _fidelity(scene, KINDS)

@@ -17,19 +17,26 @@ from explorer.audit.provenance import (
     content_known,
     context_known,
     cost_known,
+    elapsed_known,
     model_known,
+    sizes_known,
     time_known,
     tokens_before_known,
+    tokens_known,
     usage_known,
     weight_known,
+    window_known,
 )
 from explorer.compaction.profile import BASES
+from explorer.session.spending import UNCOUNTED, Spending, Spent
 from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
 from ui.audit.badges import ProvenanceBadge
+from ui.audit.known import marked, reason, spoken
 from ui.audit.ledger_model import Column
 from ui.audit.tab import BRANCHES, LEDGER, LOSSES, SURVIVAL, AuditTab, headline
 from ui.audit.words import LEADS, MEANINGS, VERDICTS
+from ui.control.talking.spending import label_of, tip_of
 from ui.widgets.entry_table import LEAD, STRONG, VERDICT
 
 
@@ -117,8 +124,28 @@ def test_a_badge_says_how_a_figure_is_known(app: QApplication) -> None:
     labelled = ProvenanceBadge(of="tokens", labelled=True)
     labelled.set_known(Known(Provenance.EXACT, "So."))
     assert labelled.word.text() == "tokens exact"
-    labelled.set_known(None)
+    labelled.set_unless_exact(Known(Provenance.EXACT, "So."))
     assert labelled.isHidden()
+
+
+def test_a_figure_in_running_words_is_calm() -> None:
+    shown = {one: marked("1.2k", Known(one, "Because.")) for one in Provenance}
+    assert list(shown.values()) == ["1.2k", "≈1.2k", "not recorded"]
+    assert spoken("≈1.2k of ≈3k") == "about 1.2k of about 3k"
+    assert reason("Cost", Known(Provenance.INFERRED, "Because.")) == "Cost: inferred. Because."
+
+
+def test_a_sum_says_what_is_not_in_it() -> None:
+    """The status bar's figures."""
+    priced = Spent(input=900, output=100, cost=1.5, calls=2)
+    assert label_of(priced) == ("$1.50 · 1.0k tokens", "$1.50")
+    some = priced + Spent(input=500, calls=1, unpriced=1)
+    assert label_of(some) == ("≈$1.50 · 1.5k tokens", "≈$1.50")
+    assert label_of(some + UNCOUNTED) == ("≈$1.50 · ≈1.5k tokens", "≈$1.50")
+    assert label_of(UNCOUNTED) == ("tokens not recorded", "not recorded")
+    tip = tip_of(Spending(some), Spending(), Spending(), Spent())
+    assert "Cost: inferred. As recorded, without 1 of 3 calls that tell no cost." in tip
+    assert "Tokens: " not in tip
 
 
 @pytest.mark.parametrize(
@@ -138,6 +165,13 @@ def test_a_badge_says_how_a_figure_is_known(app: QApplication) -> None:
         (cost_known(2, 1), Provenance.INFERRED),
         (cost_known(2, 2), Provenance.UNREADABLE),
         (cost_known(2, 2, by_price_list=True), Provenance.INFERRED),
+        (tokens_known(3, 0), Provenance.EXACT),
+        (tokens_known(3, 1), Provenance.INFERRED),
+        (tokens_known(3, 3), Provenance.UNREADABLE),
+        (sizes_known(9, made_here=False), Provenance.INFERRED),
+        (sizes_known(0, made_here=True), Provenance.EXACT),
+        (window_known(made_here=False), Provenance.INFERRED),
+        (elapsed_known(made_here=False), Provenance.INFERRED),
         (time_known(0), Provenance.UNREADABLE),
         (time_known(1), Provenance.EXACT),
     ],

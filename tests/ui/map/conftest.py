@@ -66,7 +66,9 @@ def show(app: QApplication) -> Iterator[Show]:
         panes.append(pane)
         pane.resize(900, 640)
         leaf = document.leaf if leaf is None else leaf
-        pane.show_session(document.tree, document.payloads.previews, leaf, labels or {})
+        pane.show_session(
+            document.tree, document.payloads.previews, leaf, labels or {}, None, document.made_here
+        )
         pane.show()
         pane.activateWindow()
         pane.view.setFocus()

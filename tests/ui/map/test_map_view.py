@@ -167,6 +167,28 @@ def test_a_compaction_tells_its_time_and_tokens(show: Show, branchy: Branchy) ->
     assert pane.model.texts.line(branchy.compaction) == "Compaction 14:31 · automatic"
 
 
+def test_sizes_that_no_file_tells_have_a_mark_and_a_reason(show: Show, branchy: Branchy) -> None:
+    """Read aloud as words; what this program recorded has none."""
+    texts = show(branchy.document).model.texts
+    sizes = texts.line(branchy.compaction).split(" · ")[1]
+    assert sizes.count("≈") == 2 and sizes.startswith("≈") and " → ≈" in sizes
+    told = texts.describe(branchy.compaction)
+    assert "about" in told and "≈" not in told
+    tip = "\n".join(texts.tip(branchy.compaction))
+    assert "Sizes: inferred. The entries of the context, counted here" in tip
+    branchy.document.own.add(branchy.compaction)
+    texts = show(branchy.document).model.texts
+    assert texts.line(branchy.compaction).split(" · ")[1] == sizes.replace("≈", "")
+    assert "inferred" not in "\n".join(texts.tip(branchy.compaction))
+
+
+def test_a_line_that_would_turn_its_direction_does_not(show: Show) -> None:
+    talk = Talk()
+    at = talk.message("user", content="safe\u202efdp.exe and \x07bells")
+    line = show(talk.document).model.texts.line(at)
+    assert line == "safe\ufffdfdp.exe and \ufffdbells"
+
+
 @pytest.mark.parametrize(
     ("title", "choice"),
     [("No tools", RowFilter.NO_TOOLS), ("User only", RowFilter.USER_ONLY),

@@ -111,9 +111,12 @@ def test_the_label_leads_to_the_box_and_everything_has_a_name(slider: NumberSlid
 def test_gauge_says_what_it_shows(app: QApplication) -> None:
     gauge = ContextGauge()
     gauge.set_context(121_400, 200_000, 183_616, "tokenizer o200k")
-    assert gauge.text() == "121.4k / 200k"
+    assert gauge.text() == "≈121.4k / 200k"
     assert "121,400 of 200,000" in gauge.accessibleDescription()
     assert "tokenizer o200k" in gauge.toolTip()
+    assert "no provider told it" in gauge.toolTip()
+    gauge.set_context(121_400, 200_000, 183_616, "provider")
+    assert gauge.text() == "121.4k / 200k"
     gauge.set_context(190_000, 200_000, 183_616, "estimate")
     assert gauge.text().endswith("!")
     assert "compaction is due" in gauge.accessibleDescription()

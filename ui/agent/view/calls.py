@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from explorer.audit.provenance import Known, elapsed_known
 from explorer.session.describe import text_of
 from explorer.session.kinds import Flag
 from ui.agent.view.parts import Code, Diff, Note, Part, Picture, Role, Row
 from ui.agent.view.segments import code_segments
+from ui.audit.known import marked
 from ui.inspector.blocks import CallBlock, ImageBlock, Json
 from ui.inspector.content import result_call_id
 from ui.inspector.diff_view import DiffLine, diff_lines
@@ -25,6 +27,7 @@ MOST_OUTPUT = 200_000
 TAIL_KEPT = 16_000
 """Characters of a running command's output that are kept for showing."""
 
+_RECORDED = elapsed_known(made_here=True)
 _EDITED = ("oldText", "newText", "old_string", "new_string", "edits")
 
 
@@ -92,6 +95,8 @@ class Answer:
     preview: str = ""
     tool: str = ""
     took_s: float = 0.0
+    took_known: Known = _RECORDED
+    """How the time is known; a run that was watched here is told by its clock."""
 
     @classmethod
     def of(
@@ -179,8 +184,11 @@ def _tail(
 def _outcome(block: CallBlock | None, answer: Answer, live: LiveCall | None) -> tuple[str, str]:
     message, known = _message(answer.data), _details(answer)
     text = text_of(message.get("content")).rstrip("\n") if answer.data else answer.preview
-    took = live.took if live is not None and live.took else answer.took_s
+    watched = live.took if live is not None else 0.0
+    took = watched or answer.took_s
     time_words = seconds(took) if took >= 0.1 else ""
+    if time_words and not watched:
+        time_words = marked(time_words, answer.took_known)
     if known.get("notRun") is True or known.get("noResult") is True:
         return ("not run" if known.get("notRun") is True else "broken off"), "comp"
     if answer.flags & Flag.ERROR:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from explorer.audit.provenance import Known, Provenance
 from explorer.session.describe import describe, from_extension, summary_line
 from explorer.session.kinds import Flag, Kind
 from ui.agent.view.parts import Note, Part, Prose, Role, Row
 from ui.agent.view.segments import segments
+from ui.audit.known import reason
 from ui.inspector.blocks import Json
-from ui.map.folds import short_tokens
+from ui.map.folds import sized
 from ui.theme import role_icon, role_token
 
 _NAMES = {
@@ -31,17 +33,21 @@ def mark_parts(
     flags: int,
     data: Json,
     sizes: tuple[int, int] | None,
+    known: Known | None,
     is_open: Callable[[str], bool],
 ) -> list[Part]:
-    """A mark, and the words that it opens to."""
+    """A mark, and the words that it opens to. ``known``: how the sizes are."""
     name = _NAMES.get(kind, "Note")
     role = Role(name, role_icon(kind, flags), role_token(kind, flags & ~Flag.ERROR))
-    text, tail = _told(kind, data, sizes)
+    figures = sized(*sizes, known) if sizes is not None and known is not None else ""
+    text, tail = _told(kind, data, figures)
+    doubted = known is not None and known.provenance is not Provenance.EXACT
     inside = _inside(kind, data)
     opened = bool(inside) and is_open("m")
     row = Row(
         key="m", role=role, text=text, tail=tail, tint="ink" if inside else "dim",
         opens="m" if inside else "", is_open=opened, is_mark=True,
+        tip=reason("Sizes", known) if known is not None and doubted else "",
     )  # fmt: skip
     if not opened:
         return [row]
@@ -54,9 +60,8 @@ def mark_parts(
     return found
 
 
-def _told(kind: Kind, data: Json, sizes: tuple[int, int] | None) -> tuple[str, str]:
+def _told(kind: Kind, data: Json, figures: str) -> tuple[str, str]:
     if kind is Kind.COMPACTION:
-        figures = f"{short_tokens(sizes[0])} → {short_tokens(sizes[1])}" if sizes else ""
         short = data.get("shortSummary")
         told = short if isinstance(short, str) and short else summary_line(_text(data, "summary"))
         return (f"{figures} · {told}" if figures and told else figures or told), "summary"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ui.audit.known import spoken
 from ui.inspector.blocks import ImageBlock
 from ui.inspector.diff_view import DiffLine
 
@@ -102,12 +103,14 @@ class Row(Part):
     """The entry that a click shows instead of opening anything."""
     address: str = ""
     """The file that a click shows the address of."""
+    tip: str = ""
 
     @property
     def words(self) -> str:
         name = f"{self.role.name} " if self.role else ""
         state = "" if not self.opens else ", opened" if self.is_open else ", folded"
-        return f"{name}{self.text}{f', {self.tail}' if self.tail else ''}{state}"
+        text = spoken(self.text) if self.is_mark else self.text
+        return f"{name}{text}{f', {spoken(self.tail)}' if self.tail else ''}{state}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +132,12 @@ class Note(Part):
     text: str
     tint: str = "dim"
     icon: str = ""
+    tip: str = ""
+    """How its figures are known, where they are not simply recorded."""
 
     @property
     def words(self) -> str:
-        return self.text
+        return spoken(self.text)
 
 
 def markdown_of(part: Part) -> str:

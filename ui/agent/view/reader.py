@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from explorer.audit.provenance import elapsed_known
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.session.kinds import Flag, Kind
 from explorer.session.payloads import Payloads
@@ -37,6 +38,9 @@ class ShownDocument(Protocol):
     def previews(self, indices: Sequence[int]) -> list[str]:
         """First lines of entries."""
 
+    def made_here(self, index: int) -> bool:
+        """Whether this program recorded an entry; what a file brought, it did not."""
+
     def weights_for(self, profile: Profile) -> Sequence[int] | None:
         """Tokens per entry by a tokenizer; None while the estimate stands in."""
 
@@ -66,6 +70,7 @@ def read_item(
     missing = [at for at in (entry, *results) if at not in loaded]
     lines = dict(zip(missing, document.previews(missing), strict=True)) if missing else {}
     kind = Kind(columns.kind[entry])
+    own = document.made_here(entry)
     took = 0.0
     if len(results) == 1 and columns.time[entry] and columns.time[results[0]]:
         took = (columns.time[results[0]] - columns.time[entry]) / 1000
@@ -74,13 +79,13 @@ def read_item(
         answer = Answer.of(at, columns.flags[at], loaded.get(at), lines.get(at, ""))
         if at not in loaded:
             answer = replace(answer, tool=columns.tools[columns.tool[at]])
-        answers.append(replace(answer, took_s=took))
+        answers.append(replace(answer, took_s=took, took_known=elapsed_known(own)))
     data = loaded.get(entry)
     if kind is Kind.ASSISTANT and data is not None:
         answers = _named(data, answers)
     return ItemRead(
         entry, kind, columns.flags[entry], data, lines.get(entry, ""), columns.time[entry],
-        tuple(answers), _sizes(document, entry, kind), states,
+        tuple(answers), _sizes(document, entry, kind), states, own,
     )  # fmt: skip
 
 

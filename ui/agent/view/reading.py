@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from explorer.audit.provenance import sizes_known
 from explorer.session.kinds import Flag, Kind
 from ui.agent.view.calls import Answer, CallStates, call_parts
-from ui.agent.view.figures import footer
+from ui.agent.view.figures import Footer, footer, tokens_before
 from ui.agent.view.marks import mark_parts
 from ui.agent.view.parts import AGENT, YOU, Code, Note, Part, Picture, Prose, Role, Row
 from ui.agent.view.segments import code_segments, segments
@@ -46,6 +47,8 @@ class ItemRead:
     sizes: tuple[int, int] | None = None
     """Of a compaction: tokens of the context before it and after it."""
     states: CallStates = field(default_factory=CallStates)
+    made_here: bool = False
+    """Recorded by this program: its figures are exact, and what lacks was never there."""
 
 
 Opened = Callable[[str], bool]
@@ -68,7 +71,10 @@ def parts_of(item: ItemRead, is_open: Opened) -> list[Part]:
         return call_parts("r", None, _orphan(item), item.states, is_open)
     if item.kind in (Kind.CUSTOM_MESSAGE, Kind.CUSTOM_ROLE, Kind.FILE_MENTION, Kind.OTHER_ROLE):
         return _note(item)
-    return mark_parts(item.entry, item.kind, item.flags, item.data, item.sizes, is_open)
+    known = None
+    if item.sizes is not None:
+        known = sizes_known(tokens_before(item.data), item.made_here)
+    return mark_parts(item.entry, item.kind, item.flags, item.data, item.sizes, known, is_open)
 
 
 def _short(name: str) -> str:
@@ -145,11 +151,12 @@ def _reply(item: ItemRead, is_open: Opened) -> list[Part]:
     for answer in item.answers:
         if answer.call_id not in asked:
             found += call_parts(f"r{answer.entry}", None, answer, item.states, is_open)
-    return found + reply_end(item.flags, message, item.time_ms, said or not item.answers)
+    figures = footer(message, item.time_ms, item.made_here)
+    return found + reply_end(item.flags, message, figures, said or not item.answers)
 
 
 def reply_end(
-    flags: int, message: Mapping[str, Any], time_ms: float, with_figures: bool = True
+    flags: int, message: Mapping[str, Any], figures: Footer, with_figures: bool = True
 ) -> list[Part]:
     """Why a reply broke off, and what it took."""
     found: list[Part] = []
@@ -163,9 +170,8 @@ def reply_end(
     elif flags & Flag.LENGTH_STOP:
         words = "Cut short: the answer reached the model's output limit."
         found.append(Note(key="why", text=words, tint="comp", icon="warning"))
-    figures = footer(message, time_ms)
-    if figures and (with_figures or found):
-        found.append(Note(key=FIGURES, text=figures))
+    if figures.words and (with_figures or found):
+        found.append(Note(key=FIGURES, text=figures.words, tip=figures.tip))
     return found
 
 

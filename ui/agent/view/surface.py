@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from ui import theme
 from ui.agent.view.boxes import Box, DocumentBox, Looks, Zone
 from ui.agent.view.finding import Hit
-from ui.agent.view.parts import Code, Picture, Prose, Row
+from ui.agent.view.parts import Code, Note, Picture, Prose, Row
 from ui.agent.view.rows import RowBox, paint_role
 from ui.agent.view.scrolled import Placed, ScrolledFlow
 from ui.agent.view.selecting import Place, Selection
@@ -369,9 +369,9 @@ class Surface(ScrolledFlow):
         if self._on_role(box, inside):
             entry = box.part.entry if box.part.entry >= 0 else self.flow.entry(placed.item)
             return f"Show #{entry} on the map" if entry >= 0 else ""
-        if isinstance(box, RowBox) and box.row.opens:
-            return box.row.text[:300]
-        return ""
+        if isinstance(box, RowBox) and (box.row.opens or box.row.tip):
+            return box.row.tip or box.row.text[:300]
+        return box.part.tip if isinstance(box.part, Note) else ""
 
     def focus_on(self, entry: int, key: str, *, scroll: bool = True) -> None:
         """Let the keys go to a part."""

@@ -8,6 +8,7 @@ from explorer.audit.recorded import compactions_on_path
 from explorer.session.kinds import Kind
 from explorer.work.document import Document
 from ui.audit.compare.subjects import Key, Subject
+from ui.audit.known import NOT_RECORDED
 from ui.widgets.figures import full, moment
 
 MOST_BRANCHES = 12
@@ -20,8 +21,9 @@ def stored_subject(document: Document, entry: int) -> Subject:
     is_branch = document.tree.kind(entry) is Kind.BRANCH_SUMMARY
     name = f"{'branch summary' if is_branch else 'compaction'} #{entry}"
     facts = moment(columns.time[entry])
-    if not is_branch and columns.compactions[entry].tokens_before > 0:
-        facts += f" · of {full(columns.compactions[entry].tokens_before)} tokens"
+    if not is_branch:
+        before = columns.compactions[entry].tokens_before
+        facts += f" · of {full(before)} tokens" if before > 0 else f" · size {NOT_RECORDED}"
     if not document.tree.is_ancestor(entry, document.leaf):
         facts += " · on another branch"
     return Subject(Key("entry", entry), name, facts.removeprefix(" · "))

@@ -44,7 +44,8 @@ class SourcePlaces(QObject):
 
     def _mark(self, finding: Finding) -> None:
         pane, spans = self._desk.window.entry, finding.atom.spans
-        words = f"{ONE_KIND[finding.atom.kind]} “{' '.join(finding.atom.text[:LONGEST].split())}”"
+        said = " ".join(finding.atom.text[:LONGEST].split())
+        words = f"{ONE_KIND[finding.atom.kind].capitalize()} “{said}”"
         pane.show_place(spans[self._at], words, self._at + 1, len(spans))
         pane.place.back.setFocus(Qt.FocusReason.OtherFocusReason)
 

@@ -6,11 +6,13 @@ import asyncio
 
 from PySide6.QtCore import QObject, QTimer
 
+from explorer.audit.provenance import Provenance, cost_known, tokens_known
 from explorer.session.spending import Spending, Spent
 from explorer.store.rows import StoreError
 from explorer.work.changes import Change, DraftChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
 from ui.agent.view.figures import cost_words
+from ui.audit.known import NOT_RECORDED, marked, reason
 from ui.control.desk import Desk
 from ui.widgets.figures import count, full, short
 
@@ -86,11 +88,24 @@ class SpendingControl(QObject):
         if not (whole.calls or drafts.calls or whole.uncounted):
             self._desk.window.spent.say("", "", "")
             return
-        cost = cost_words(whole.cost)
-        tokens = f"{short(whole.tokens)} tokens"
-        words = f"{cost} · {tokens}" if cost else tokens
-        tip = tip_of(session, branch, turn, drafts)
-        self._desk.window.spent.say(words, cost or short(whole.tokens), tip)
+        self._desk.window.spent.say(*label_of(whole), tip_of(session, branch, turn, drafts))
+
+
+def label_of(whole: Spent) -> tuple[str, str]:
+    """The sum in words, and in fewer where there is little room. What is a sum over some of the
+    calls only has a mark, and what no call told says so."""
+    calls = whole.calls + whole.uncounted
+    if not calls:
+        return "0 tokens", "0"
+    counted = tokens_known(calls, whole.uncounted)
+    priced = cost_known(calls, whole.unpriced + whole.uncounted)
+    if not whole.calls:
+        return f"tokens {NOT_RECORDED}", NOT_RECORDED
+    tokens = marked(short(whole.tokens), counted)
+    if not whole.cost:
+        return f"{tokens} tokens", tokens
+    cost = marked(cost_words(whole.cost), priced)
+    return f"{cost} · {tokens} tokens", cost
 
 
 def tip_of(session: Spending, branch: Spending, turn: Spending, drafts: Spent) -> str:
@@ -115,6 +130,14 @@ def tip_of(session: Spending, branch: Spending, turn: Spending, drafts: Spent) -
         lines.append(f"{count(whole.unpriced, 'call')} without a known price: not in the cost")
     if whole.uncounted:
         lines.append(f"{count(whole.uncounted, 'call')} told no tokens: in none of the figures")
+    calls = whole.calls + whole.uncounted
+    known = {
+        "Tokens": tokens_known(calls, whole.uncounted),
+        "Cost": cost_known(calls, whole.unpriced + whole.uncounted),
+    }
+    lines += [
+        reason(of, one) for of, one in known.items() if one.provenance is not Provenance.EXACT
+    ]
     return "\n".join(lines)
 
 

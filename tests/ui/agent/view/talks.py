@@ -231,6 +231,8 @@ class Opened:
         self.tree = SessionTree()
         self.payloads: Any = Payloads(talk.entries)
         self.leaf = -1
+        self.is_own = False
+        """Whether this program recorded the talk."""
         self.take()
 
     def take(self) -> None:
@@ -240,6 +242,9 @@ class Opened:
             parent = self.tree.index_of(entry["parentId"]) if entry["parentId"] else -1
             self.tree.append(entry["id"], parent, describe(entry), len(json.dumps(entry)) // 4)
             self.leaf = at
+
+    def made_here(self, index: int) -> bool:
+        return self.is_own
 
     def weights_for(self, profile: Profile) -> Sequence[int] | None:
         return None

@@ -57,6 +57,33 @@ def test_a_reply_is_its_thinking_its_words_its_calls_and_what_it_took() -> None:
     assert parts[2].entry == 2, "a call leads to its result"
 
 
+def notes(talk: Talk, own: bool = False) -> list[Note]:
+    document, items = Opened(talk), PathItems()
+    document.is_own = own
+    items.show(document.tree, document.leaf)
+    read = read_item(document, items.heads[0], items.results(0), CallStates())
+    return [part for part in parts_of(read, lambda _key: False) if isinstance(part, Note)]
+
+
+def test_what_a_foreign_reply_does_not_tell_is_not_recorded() -> None:
+    """What was summed from parts has a mark; what this program recorded has neither."""
+    talk = Talk()
+    talk.reply("Done.")
+    usage = talk.entries[0]["message"]["usage"]
+    assert notes(talk)[0].tip == "", "all of it is recorded"
+    usage["cost"] = {"input": 0.25, "output": 0.5}
+    (told,) = notes(talk)
+    assert told.text.endswith("· ≈$0.75") and told.words.endswith("about $0.75")
+    assert told.tip == "Cost: inferred. The sum of the parts that the reply recorded."
+    del usage["cost"]
+    assert notes(talk)[0].text.endswith("out · cost not recorded")
+    assert notes(talk, own=True)[0].text.endswith(" out")
+    del talk.entries[0]["message"]["usage"], talk.entries[0]["message"]["model"]
+    (told,) = notes(talk)
+    assert told.text.endswith("model, tokens and cost not recorded")
+    assert "Model: unreadable. The file does not name the model." in told.tip.split("\n")
+
+
 def test_a_call_opens_to_its_change_its_output_and_the_file_with_all_of_it() -> None:
     talk = Talk()
     talk.reply(call("a", "edit", path="q.py", oldText="a\nb\n", newText="a\nc\n"))
@@ -142,7 +169,11 @@ def test_marks_open_to_their_summaries() -> None:
     talk.add("model_change", provider="openai", modelId="gpt-5.1")
     ((name, told, _),) = rows(shown(talk, 1))
     assert name == "Compacted"
-    assert "→" in told
+    before, _, after = told.split(" · ")[0].partition(" → ")
+    assert before.startswith("≈") and after.startswith("≈"), "counted here: no file tells them"
+    (mark,) = (part for part in shown(talk, 1) if isinstance(part, Row))
+    assert mark.tip.startswith("Sizes: inferred.") and "recorded 9 tokens" in mark.tip
+    assert "about" in mark.words and "≈" not in mark.words
     assert "No flake." in told
     assert any(isinstance(p, Prose) and "## Goal" in p.text for p in shown(talk, 1, "m"))
     assert rows(shown(talk, 2))[0][1] == "Tried a fake clock."
