@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from explorer.audit.atoms.letters import even_lower
-from explorer.audit.atoms.lists import any_of
+from explorer.audit.atoms.lists import any_of, any_of_cased
 
 LONGEST = 600
 """Characters; a longer line is data, and only its beginning is kept."""
@@ -24,7 +24,7 @@ _WORDS = (
     "oom", "http", "[rejected]", "expect(", "●", "×", "✗", "✘",
 )  # fmt: skip
 _ASCII_WORDS = tuple(word for word in _WORDS if word.isascii())
-_STRONG = any_of(
+_STRONG = any_of_cased(
     r"^\W*(?:\[?(?:[Ee]rror|[Ff]atal|[Pp]anic|err!|[Cc]ritical|[Ff]ail(?:ed|"
     r"ure)?)\b[\]:!(\[\s-])",
     r"^FAIL$",
@@ -57,7 +57,6 @@ _STRONG = any_of(
     r"\bBUILD\s+FAILED\b",
     r"^FAIL\b",
     r"\bEXCEPTION_\w+",
-    ignore_case=False,
 )
 _PHRASE = any_of(
     r"\bpermission\s+denied",
@@ -116,7 +115,7 @@ _NONE = re.compile(
     r"|\bfail(?:ed|ures?)?\s*[:=]\s*0\b|\berrors?\s*[:=]\s*0\b",
     re.IGNORECASE,
 )
-_SOURCE = any_of(
+_SOURCE = any_of_cased(
     r"^\s*(?:\d+\s*[:|→\t-]\s*)?(?:(?:import|from|use|using|include|require|def|class|fn|"
     r"func|function|const|let|var|return|raise|throw|except|catch|if|elif|else|for|while|"
     r"public|private|protected|static|async|export|assert|try|with|struct|enum|interface|"
@@ -124,7 +123,6 @@ _SOURCE = any_of(
     r"print\w*\()\b|[\w.]+\s*=\s(?!.*,\s+want\b)|-\s+\w+:\s|[-dlrwx]{10}[.+@]?\s|//|/\*|"
     r"\*\s|\#\s|<!--|--\s|\"[\w-]+\"\s*:|[\"']{3}|For\s+more\s+information|@\w+|\}|[+]\s*|"
     r"-\s+\w+\s*[(=])",
-    ignore_case=False,
 )
 _REPORT = re.compile(r"\b[A-Z]\w*(?:Error|Exception): |^\W*error\b|\b(?:ERROR|FATAL)\b|^E ")
 _NPM_ASIDE = re.compile(

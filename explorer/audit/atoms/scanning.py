@@ -14,7 +14,7 @@ from explorer.audit.atoms.figures import figures
 from explorer.audit.atoms.keys import figure, path_key, statement_key
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.sentences import sentences
-from explorer.audit.atoms.statements import statements, statements_of_summary
+from explorer.audit.atoms.statements import plain_letters, statements, statements_of_summary
 from explorer.audit.atoms.tokens import Piece, Words, value_key
 
 SHORT_RESULT = 8
@@ -205,12 +205,13 @@ def _pasted(body: str, blocks: list[tuple[int, int, str]]) -> list[tuple[int, st
 
 
 def _statements(text: Text, blocks: list[tuple[int, int, str]]) -> list[Item]:
-    skip = [(start, end) for start, end, _ in blocks]
-    found = list(sentences(text.text, skip))
+    body = text.text
+    found = sentences(body, [(start, end) for start, end, _ in blocks])
+    plain = plain_letters(body)
     if text.voice is Voice.SUMMARY:
-        spoken = statements_of_summary(found)
+        spoken = statements_of_summary(found, plain)
     else:
-        spoken = statements(found, by_user=text.voice is Voice.USER)
+        spoken = statements(found, plain, by_user=text.voice is Voice.USER)
     return [
         _item(kind, text, one.start, one.text, statement_key(one.text))
         for kind, one in spoken
