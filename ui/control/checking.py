@@ -1,4 +1,8 @@
-"""A draft is checked, mended by one more call when the person asks for it, and taken or not."""
+"""A summary is checked, mended by one more call when the person asks for it, and taken or not.
+
+A draft, or what a compaction of the session stored: then what is taken is a draft of its own, to
+be committed where that compaction was made.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,14 @@ from PySide6.QtCore import QObject
 from explorer.audit.atoms import ScanCancelled
 from explorer.compaction.partition import Partition
 from explorer.models.door import Cancelled, CancelToken
+from explorer.session.context import latest_on_path
+from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.tokens.estimate import estimate_text
 from explorer.work.auditing import Auditor
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.stored_summaries import stored_summary
 from explorer.work.verifying import Checked, Mended, check, mend, request_for
 from ui.compaction.request_window import RequestWindow
 from ui.control.desk import Desk
@@ -24,7 +31,7 @@ from ui.workshop.mend_window import MendWindow
 
 
 class CheckControl(QObject):
-    """Owns the window; one draft at a time."""
+    """Owns the window; one summary at a time."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
@@ -47,9 +54,21 @@ class CheckControl(QObject):
 
     @property
     def can_check(self) -> bool:
-        """Whether a draft is there to be checked."""
+        """Whether a draft or a compaction is there to be checked."""
+        document = self._desk.document
+        if document is None:
+            return False
+        return self._draft_shown() is not None or bool(document.tree.columns.compactions)
+
+    def _draft_shown(self) -> tuple[Draft, Partition, str] | None:
+        """The draft that is shown, what it was made from, and its text as it is edited by now."""
         panel = self._desk.window.compaction
-        return panel.has_drafts and isinstance(panel.draft.current, Draft)
+        current = panel.draft.current if panel.has_drafts else None
+        held = panel.draft.held() if isinstance(current, Draft) else []
+        for draft, shown, text in held:
+            if draft is current and isinstance(draft, Draft):
+                return draft, shown, text
+        return None
 
     def stop(self) -> None:
         """Cancel what is under way; the draft and the session are not changed."""
@@ -68,24 +87,55 @@ class CheckControl(QObject):
     # checking ----------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Check the draft that is shown, as it is edited by now."""
-        panel, document = self._desk.window.compaction, self._desk.document
-        current = panel.draft.current if panel.has_drafts else None
-        found = [one for one in panel.draft.held() if one[0] is current] if current else []
-        if document is None or not found or not isinstance(current, Draft) or self.running:
+        """Check the draft that is shown, else the compaction that is selected, else the latest
+        one of the active path."""
+        document = self._desk.document
+        if document is None:
             return
-        _, shown, text = found[0]
-        self._desk.window.inspector.setCurrentIndex(TABS.index("compaction"))
+        if (found := self._draft_shown()) is not None:
+            draft, shown, text = found
+            self._desk.window.inspector.setCurrentIndex(TABS.index("compaction"))
+            self._open(document, draft, shown, text, f"the draft by {draft.model}")
+            return
+        selected = self._desk.window.map.selected
+        if 0 <= selected < len(document.tree) and document.tree.kind(selected) is Kind.COMPACTION:
+            self.open_compaction(selected)
+            return
+        path = document.tree.path(document.leaf)
+        at = latest_on_path(document.tree, path, Kind.COMPACTION)
+        if at < 0:
+            self._desk.say("No compaction is on the active path: select one on the map.")
+            return
+        self.open_compaction(path[at])
+
+    def open_compaction(self, entry: int) -> None:
+        """Check what a compaction of the session stored; why not is said where that cannot be."""
+        desk, document = self._desk, self._desk.document
+        if document is None:
+            return
+        try:
+            found = stored_summary(document, entry, desk.profile, desk.settings)
+        except ValueError as error:
+            desk.notice("info", str(error), "Nothing was changed.")
+            return
+        self._open(document, found.draft, found.shown, found.draft.summary, f"compaction #{entry}")
+
+    def _open(
+        self, document: Document, draft: Draft, shown: Partition, text: str, name: str
+    ) -> None:
+        if self.running:
+            self._desk.say("Another summary is being checked; wait for it, or stop it.")
+            return
         if document is not self._document:
             self._document, self._auditor = document, Auditor(document)
-        self._draft = current
+        self._draft = draft
         window = self._window = self._window or self._made()
-        window.checking(current.model)
+        window.checking(name)
         window.show()
         window.raise_()
         window.activateWindow()
         self._cancel = CancelToken()
-        self._desk.tasks.start("Checking the draft", self._check(shown, text, self._cancel))
+        self._desk.tasks.start("Checking the summary", self._check(shown, text, self._cancel))
 
     def _made(self) -> MendWindow:
         window = MendWindow(self._desk.window)
@@ -110,7 +160,7 @@ class CheckControl(QObject):
             window.close()
             return
         except (StoreError, ValueError) as error:
-            window.show_found_again(Notice("error", f"The draft cannot be checked: {error}"))
+            window.show_found_again(Notice("error", f"It cannot be checked: {error}"))
             return
         finally:
             self._cancel = None
@@ -166,7 +216,7 @@ class CheckControl(QObject):
         self._cancel = CancelToken()
         self._window.asking(model)
         work = self._ask(self._draft, self._checked, model, self._cancel)
-        self._desk.tasks.start("Mending the draft", work)
+        self._desk.tasks.start("Mending the summary", work)
 
     async def _ask(self, draft: Draft, checked: Checked, model: str, cancel: CancelToken) -> None:
         document, auditor, window = self._document, self._auditor, self._window
@@ -178,17 +228,17 @@ class CheckControl(QObject):
         try:
             mended = await mend(document, auditor, draft, checked, order)
         except (Cancelled, asyncio.CancelledError):
-            window.show_found_again(Notice("info", "Stopped.", "The draft stays as it is."))
+            window.show_found_again(Notice("info", "Stopped.", window.stays))
             return
         except DraftFailed as error:
             written = "\n\n".join(part.text for part in error.parts)
             window.show_found_again(
-                Notice("error", str(error), "The draft stays as it is.",
+                Notice("error", str(error), window.stays,
                        "Try again, or ask another model.", details=written)
             )  # fmt: skip
             return
         except (StoreError, ValueError) as error:
-            window.show_found_again(Notice("error", str(error), "The draft stays as it is."))
+            window.show_found_again(Notice("error", str(error), window.stays))
             return
         finally:
             self._cancel = None
@@ -202,17 +252,17 @@ class CheckControl(QObject):
         await document.drafts.mark(mended.draft, "discarded", mended.draft.summary)
 
     def _take(self) -> None:
-        """Put the mended draft beside the one that it was made from."""
+        """Put the mended draft beside the one that it was made from; of a compaction, show it."""
         mended, window, document = self._mended, self._window, self._desk.document
         self._mended = None
         if window is not None:
             window.close()
         if mended is None or document is None or document is not self._document:
             return
-        panel = self._desk.window.compaction
-        panel.draft.finish(document, mended.draft, mended.before.shown)
+        self._desk.window.inspector.setCurrentIndex(TABS.index("compaction"))
+        self._desk.window.compaction.draft_finished(mended.draft, mended.before.shown)
         self._desk.state_changed.emit()
-        self._desk.say("The mended draft is beside the other; nothing is stored before you commit.")
+        self._desk.say("The mended draft is here; nothing is stored before you commit.")
 
     def _closed(self) -> None:
         self.stop()

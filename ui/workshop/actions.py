@@ -1,4 +1,4 @@
-"""The workshop's actions: the words sent to models, and a draft checked."""
+"""The workshop's actions: the words sent to models, and a summary checked."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ COMPACTION = "Com&paction"
 def workshop_actions(session: WindowSession) -> list[Entry]:
     """For menus and the palette."""
     return [
-        (ActionSpec("check_mend", "Chec&k and mend the draft…",
-                    "What the draft lost, and one more call to put it back, if you want that",
+        (ActionSpec("check_mend", "Chec&k and mend a summary…",
+                    "What the draft, else the selected compaction, lost, and one more call to put "
+                    "it back, if you want that",
                     COMPACTION, ("Ctrl+Alt+C",)), session.checking.open),
         (ActionSpec("workshop", "Prompt &workshop…",
                     "See, change, compare and try the words that are sent to models",

@@ -1,5 +1,5 @@
-"""Check and mend: what a draft lost, the request that has it mended, and the change before it is
-taken."""
+"""Check and mend: what a summary lost, the request that has it mended, and the change before it
+is taken."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ BESIDE = 700
 """From this width on, at a text scale of 100 %, both texts stand side by side."""
 SHOWN = 300
 """Characters of a text that a row shows."""
-KEPT = "The draft stays as it is until you take the other."
 
 
 class MendWindow(QDialog):
@@ -64,6 +63,8 @@ class MendWindow(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Check and mend")
         self.setModal(False)
+        self._name = "the draft"
+        """What is checked: a draft, or a compaction."""
         self.notice = NoticeStrip(self)
         self.title = QLabel(self)
         self.title.setWordWrap(True)
@@ -96,7 +97,7 @@ class MendWindow(QDialog):
     def _build_found(self) -> None:
         page = QWidget(self)
         self.lacks = QTreeWidget(page)
-        self.lacks.setAccessibleName("What the draft lost or states otherwise, the gravest first")
+        self.lacks.setAccessibleName("What was lost or is stated otherwise, the gravest first")
         self.lacks.setRootIsDecorated(False)
         self.lacks.setUniformRowHeights(True)
         self.lacks.setHeaderLabels(["What", "Is", "The record says", "Entry"])
@@ -141,13 +142,13 @@ class MendWindow(QDialog):
     def _build_change(self) -> None:
         page = QWidget(self)
         self._following = False
-        self.before = MarkedText("The draft; what the mended one has not is marked", page)
+        self.before = MarkedText("As it is; what the mended one has not is marked", page)
         self.after = MarkedText("The mended draft; what is new in it is marked", page)
         for one, other in ((self.before, self.after), (self.after, self.before)):
             one.verticalScrollBar().valueChanged.connect(partial(self._follow, one, other))
         self.split = QSplitter(Qt.Orientation.Horizontal, page)
         self.split.setChildrenCollapsible(False)
-        for words, view in (("The draft", self.before), ("Mended", self.after)):
+        for words, view in (("As it is", self.before), ("Mended", self.after)):
             side = QWidget(self.split)
             inner = QVBoxLayout(side)
             inner.setContentsMargins(0, 0, 0, 0)
@@ -178,14 +179,14 @@ class MendWindow(QDialog):
         self._foot = QWidget(self)
         self.mend = self._button("&Mend it", "Send this request to the model", primary=True)
         self.mend.clicked.connect(lambda: self.asked.emit(self.chosen_model()))
-        self.stop = self._button("&Cancel", "Stop; the draft stays as it is")
+        self.stop = self._button("&Cancel", "Stop; nothing is changed")
         self.stop.clicked.connect(self.cancel_asked)
         self.take = self._button(
-            "&Take it", "Put the mended text beside the draft, to be edited and committed",
+            "&Take it", "Take the mended text as a draft, to be edited and committed",
             primary=True,
         )  # fmt: skip
         self.take.clicked.connect(self.taken)
-        self.leave = self._button("&Leave it", "Give the mended text up; the draft stays")
+        self.leave = self._button("&Leave it", "Give the mended text up; nothing is changed")
         self.leave.clicked.connect(self.left)
         self.done_button = self._button("C&lose", "")
         self.done_button.clicked.connect(self.close)
@@ -213,10 +214,22 @@ class MendWindow(QDialog):
         """The id of the model chosen."""
         return str(self.model.currentData() or "")
 
-    def checking(self, model: str) -> None:
-        """The draft is being checked; nothing is sent for that."""
+    @property
+    def stays(self) -> str:
+        """What was kept, where nothing came of it."""
+        return f"{self._name[:1].upper()}{self._name[1:]} stays as it is."
+
+    @property
+    def _kept(self) -> str:
+        if self._name.startswith("compaction"):
+            return f"{self.stays} What you take is a draft of the same entries, to be committed."
+        return f"{self.stays[:-1]} until you take the other."
+
+    def checking(self, name: str) -> None:
+        """A summary is being checked; nothing is sent for that."""
+        self._name = name
         self.notice.dismiss()
-        self.title.setText(f"Checking the draft by {model}")
+        self.title.setText(f"Checking {name}")
         self.told.setText("Reading what it takes the place of. No model is asked.")
         self.stream.begin()
         self._show_page(1, self.stop)
@@ -258,7 +271,7 @@ class MendWindow(QDialog):
         """The request is on its way."""
         self.notice.dismiss()
         self.title.setText(f"{model} is asked to mend it")
-        self.told.setText(KEPT)
+        self.told.setText(self._kept)
         self.stream.begin()
         self._show_page(1, self.stop)
         self.stop.setFocus()
@@ -268,7 +281,7 @@ class MendWindow(QDialog):
         self.stream.finish()
         self.notice.show_notice(notice)
         self.title.setText("Not mended")
-        self.told.setText(KEPT)
+        self.told.setText(self._kept)
         self._show_page(0, self.mend, self.done_button)
         self.mend.setFocus()
 
@@ -281,7 +294,7 @@ class MendWindow(QDialog):
             f"{count(gained, 'thing')} regained, {gone:,} lost by it: "
             f"{before.fidelity.survival:.0%} → {after.fidelity.survival:.0%}"
         )
-        self.told.setText(f"{facts}. {KEPT}")
+        self.told.setText(f"{facts}. {self._kept}")
         mine, theirs = differing(before.text, mended.draft.summary)
         self.before.show_pieces(mine, "Empty")
         self.after.show_pieces(theirs, "Empty")
@@ -348,7 +361,7 @@ def _reveal(view: QTextEdit, pieces: Sequence[Piece]) -> None:
 def _row(lack: Lack) -> QTreeWidgetItem:
     says = lack.text
     if lack.stated and lack.stated != lack.text:
-        says = f"{lack.text}   (the draft: {lack.stated})"
+        says = f"{lack.text}   (the summary: {lack.stated})"
     entry = f"#{lack.entry}" if lack.entry >= 0 else ""
     item = QTreeWidgetItem([lack.kind, lack.lacking, " ".join(says.split())[:SHOWN], entry])
     item.setToolTip(2, (lack.line or says)[: 4 * SHOWN])

@@ -252,6 +252,31 @@ async def test_a_draft_is_checked_mended_and_taken_beside_the_first(house: House
     assert entry["type"] == "compaction" and entry["summary"] != first
 
 
+async def test_a_compaction_is_mended_and_committed_where_it_was_made(house: House) -> None:
+    live = await house.start(sample_path())
+    live.click_entry(197)
+    live.window.map.setFocus()
+    live.keys("Ctrl+Alt+C")
+    window = await live.dialog(MendWindow)
+    await live.until(lambda: window.mend.isVisible(), "what was found")
+    assert window.lacks.topLevelItemCount() > 1
+    live.press_button("Mend it", window)
+    await live.until(lambda: window.take.isVisible(), "the change")
+    assert "Compaction #197 stays as it is" in window.told.text()
+    before = live.document.entry(197)
+    live.press_button("Take it", window)
+    page = live.window.compaction.draft
+    await live.until(lambda: page.isVisible() and page.drafts(), "the draft")
+    await live.back()
+    leaf = live.document.leaf
+    live.press_button("Go to #196 and commit", page)
+    await live.until(lambda: live.document.leaf > leaf, "the compaction")
+    entry = live.document.entry(live.document.leaf)
+    assert entry["firstKeptEntryId"] == before["firstKeptEntryId"]
+    assert entry["summary"] != before["summary"] == live.document.entry(197)["summary"]
+    await live.idle()
+
+
 async def test_a_mended_draft_that_is_left_is_discarded(house: House) -> None:
     live = await house.start(sample_path())
     window = await checked(live)

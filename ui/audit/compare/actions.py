@@ -53,7 +53,7 @@ def connect(session: WindowSession) -> None:
     mending.show_fidelity = fidelity.show_page
     fidelity.answer("pin", partial(_mend, session, mending.pin_finding))
     fidelity.answer("instruct", partial(_mend, session, mending.instruct_finding))
-    fidelity.answer("mend", lambda _finding: session.checking.open())
+    fidelity.answer("mend", partial(_mend, session, partial(_check, session)))
 
 
 def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
@@ -67,6 +67,8 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
     menu.addSeparator()
     if kind is Kind.COMPACTION:
         menu.addAction("What this summary lost").triggered.connect(lambda: _look(session, entry))
+        check = menu.addAction("Check and mend this summary…")
+        check.triggered.connect(lambda: session.checking.open_compaction(entry))
     window = session.compared.window
     is_open = window is not None and window.isVisible()
     words = "Add to the comparison" if is_open else "Compare this summary…"
@@ -89,3 +91,11 @@ def _mend(session: WindowSession, do: Callable[[Finding, Audited], None], findin
     shown = session.fidelity.page.shown
     if shown is not None:
         do(finding, shown.audited)
+
+
+def _check(session: WindowSession, _finding: Finding, audited: Audited) -> None:
+    """Check the summary that is looked at: a draft, or a compaction."""
+    if audited.entry >= 0:
+        session.checking.open_compaction(audited.entry)
+    else:
+        session.checking.open()

@@ -37,8 +37,6 @@ class FindingPart(QWidget):
         self.finding: Finding | None = None
         self.offered: frozenset[str] = frozenset()
         """Which of the actions there is somebody for."""
-        self.is_draft = False
-        """Whether the summary can still be mended."""
         self.text = QLabel(self)
         self.text.setWordWrap(True)
         self.text.setTextFormat(Qt.TextFormat.PlainText)
@@ -106,8 +104,7 @@ class FindingPart(QWidget):
         self.in_summary.setEnabled(bool(finding.places))
         for name, button in self.buttons.items():
             fits = bool(atom.sources) if name == "pin" else finding.fate in MENDED
-            is_offered = name in self.offered and (name != "mend" or self.is_draft)
-            button.setVisible(is_offered)
+            button.setVisible(name in self.offered)
             button.setEnabled(fits)
 
     def show_excerpt(self, finding: Finding, found: Excerpt | None) -> None:

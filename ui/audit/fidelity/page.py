@@ -347,7 +347,6 @@ class FidelityPage(QWidget):
         self._show_time(shown)
         self.reading.show_summary(shown.audited.summary)
         self.read_of.setText(f"The text of {shown.audited.name}, as it is stored.")
-        self.detail.is_draft = shown.audited.entry < 0
         self.list.findings.show_groups(shown.groups)
         self.list.findings.set_kind(None)
         self.list.select_row(self.list.findings.first_finding())
