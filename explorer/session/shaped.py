@@ -217,11 +217,12 @@ def round_of(tree: SessionTree, path: Path, entry: int) -> list[int]:
 def heading_of(tree: SessionTree, entry: int, why: Literal["pin", "user-message"]) -> str:
     """The words before an entry that is told again; their length is a multiple of four UTF-16
     units, so that tokens by the estimate simply add up (B8)."""
+    number = tree.number(entry)
     if why == "user-message":
-        return _padded(f"[Entry #{entry}: the user said this earlier.]\n")
+        return _padded(f"[Entry #{number}: the user said this earlier.]\n")
     name = _NAMES.get(Kind(tree.columns.kind[entry]), "an earlier message")
     text = (
-        f"[Entry #{entry}, {name}, kept word for word at the user's wish; older than the rest.]\n"
+        f"[Entry #{number}, {name}, kept word for word at the user's wish; older than the rest.]\n"
     )
     return _padded(text)
 

@@ -177,6 +177,10 @@ class SessionTree:
     def kind(self, index: int) -> Kind:
         return Kind(self.columns.kind[index])
 
+    def number(self, index: int) -> int:
+        """The number by which a model is told of an entry."""
+        return index
+
     # shape ---------------------------------------------------------------------------------
 
     # Only the first entry of a run can be one of several children of its parent, so that the

@@ -22,6 +22,8 @@ from explorer.audit.simulation import (
     past_of,
     simulate,
 )
+from explorer.audit.simulation.keeper import Keeper
+from explorer.audit.simulation.leap import Leaps
 from explorer.audit.simulation.measure import measure_of, summary_size
 from explorer.audit.simulation.overlay import Overlay
 from explorer.audit.simulation.sweep import axes, sweep
@@ -79,26 +81,67 @@ def weights_of(tree: SessionTree) -> list[int]:
     ]
 
 
-class Checked(_Walk):
-    """Holds every size, and every skipped plan, to the engine's own functions."""
+def with_operations(overlay: Overlay) -> SessionTree:
+    """The tree with what only the engine's own pruning asks of it."""
+    track, columns = overlay.track, overlay.tree.columns
+    theirs, mine = track.operations, columns.ops
+    mine.paths, mine.parts = theirs.paths, theirs.parts
+    for row, position in enumerate(theirs.entry):
+        entry = overlay.entry_of(position)
+        if entry < 0:
+            continue
+        mine.entry.append(entry)
+        mine.result.append(overlay.entry_of(theirs.result[row]))
+        for name in ("kind", "path", "failed", "part", "known", "wide"):
+            getattr(mine, name).append(getattr(theirs, name)[row])
+    for position, mark in track.rare.errors.items():
+        entry = overlay.entry_of(position)
+        if entry >= 0:
+            columns.errors[entry] = mark
+    return overlay.tree
 
-    requests = 0
+
+class Checked(_Walk):
+    """Holds every size, and every plan, to the engine's own functions. Takes no leaps."""
+
+    requests = plans = 0
+
+    def __init__(self, past: Past, policy: Policy, taken: Assumptions | None = None) -> None:
+        super().__init__(past, policy, taken or Assumptions(), None)
+        self._leaps = None
 
     def _went_out(self, at: int, prompt: int, mark: int) -> None:
+        self.check()
+        self.requests += 1
+        super()._went_out(at, prompt, mark)
+
+    def check(self) -> None:
         keeper = self._keeper
-        overlay, context, profile = keeper.overlay(), keeper.context, keeper.profile
-        tree, leaf = overlay.tree, overlay.leaf
-        if leaf >= 0:
+        context, profile = keeper.context, keeper.profile
+        for whole in (False, True):
+            overlay = keeper.overlay(whole)
+            tree, leaf = overlay.tree, overlay.leaf
+            if leaf < 0:
+                return
             real = context_at(tree, leaf)
             assert context.counted == counted_size(tree, real, profile, overlay.weights)
             assert context.size == context_size(tree, real, profile, overlay.weights).tokens
-        policy = profile.pruning
-        if policy is not None and leaf >= 0:
-            plan = plan_pruning(tree, leaf, policy, weights=overlay.weights)
-            may = keeper._results.may_save(context.end, context.start, policy.minimum_savings)
-            assert may or not plan.results
-        self.requests += 1
-        super()._went_out(at, prompt, mark)
+        if profile.pruning is not None and keeper.pruner is not None:
+            self._check_plan(keeper, overlay)
+
+    def _check_plan(self, keeper: Keeper, overlay: Overlay) -> None:
+        policy, pruner, context = keeper.profile.pruning, keeper.pruner, keeper.context
+        assert policy is not None and pruner is not None
+        tree = with_operations(overlay)
+        for needed in (None, 10_000):
+            plan = plan_pruning(tree, overlay.leaf, policy, weights=overlay.weights, needed=needed)
+            mine = pruner.plan(context.end, context.start, needed)
+            assert [overlay.entry_of(one.entry) for one in mine.results] == [
+                one.entry for one in plan.results
+            ]
+            assert (mine.saved, mine.reason) == (plan.saved, plan.reason)
+            assert pruner.may_save(context.end, context.start) or not plan.results
+            self.plans += bool(plan.results)
 
 
 @pytest.mark.parametrize("measured", [False, True], ids=["estimate", "tokenizer"])
@@ -111,22 +154,27 @@ def test_every_size_is_the_engines_own(
         known = Known(weights=weights_of(tree) if measured else None)
         window = WINDOW if tree is sample[0] else 60_000
         policy = small(name, window)
-        walk = Checked(past_of(tree, leaf, known=known), policy, Assumptions(), None)
+        walk = Checked(past_of(tree, leaf, known=known), policy)
         found = walk.done()
         assert walk.requests == len(found.requests) > 50
         assert found.compactions
 
 
 @pytest.mark.parametrize("name", [profile.name for profile in ALL])
-def test_what_is_forgotten_decides_nothing(
+def test_what_is_left_away_and_leapt_over_decides_nothing(
     made: tuple[SessionTree, int], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
+    """Long stretches of nothing, a window that is too small, a breaker that opens."""
     tree, leaf = made
-    past, policy = past_of(tree, leaf), small(name, 60_000)
-    found = simulate(tree, leaf, policy, past=past)
-    monkeypatch.setattr(Overlay, "forget", lambda self, start, besides=(): None)
-    assert simulate(tree, leaf, policy, past=past) == found
-    assert len(found.compactions) >= 3
+    past = past_of(tree, leaf)
+    policies = [small(name, 60_000), small(name, 20_000, 4_000, 1), small(name, 20_000, 15_000)]
+    found = [simulate(tree, leaf, policy, past=past) for policy in policies]
+    assert len(found[0].compactions) >= 3
+    monkeypatch.setattr(Leaps, "onward", lambda self, at: at)
+    assert [simulate(tree, leaf, policy, past=past) for policy in policies] == found
+    part = Keeper.overlay
+    monkeypatch.setattr(Keeper, "overlay", lambda self, whole=True: part(self, whole=True))
+    assert [simulate(tree, leaf, policy, past=past) for policy in policies] == found
 
 
 def test_tool_output_is_pruned_before_anything_is_compacted(tmp_path: Path) -> None:

@@ -38,16 +38,15 @@ class Weighed:
             ):
                 values[at] = 0 if profile.weights == "sent" else values[at]
         if profile.weights == "sent" and self.measured is None:
-            for entry, images in track.tree.columns.user_images.items():
-                at = track.position(entry)
-                if at < len(track) and track.entries[at] == entry:
-                    values[at] += USER_IMAGE_TOKENS * images
+            for at, images in track.rare.user_images.items():
+                values[at] += USER_IMAGE_TOKENS * images
         self.values = values
-        self._sums = array("q", accumulate(values, initial=0))
+        self.sums = array("q", accumulate(values, initial=0))
+        """Tokens of all entries before a position; one value more than there are positions."""
 
     def between(self, start: int, stop: int) -> int:
         """Tokens of the entries from ``start`` to before ``stop``."""
-        return self._sums[stop] - self._sums[start]
+        return self.sums[stop] - self.sums[start]
 
 
 class RunningContext:
@@ -65,14 +64,20 @@ class RunningContext:
         """Tokens of the summary in force."""
         self.compacted_at = 0
         """The position at which the compaction in force happened; 0 without one."""
+        self.was_reset = False
+        """A new start was the last thing that dropped something."""
         self.is_whole = True
         """Nothing was summarized, pruned or dropped."""
         self._reply = -1
         """The reply whose report counts."""
         self._told = 0
-        self._pruned = False
+        self._changed = False
+        """It was told otherwise since the last report."""
+        self.again = 0
+        """Tokens of what is told again right after the summary."""
         self._notes: list[tuple[int, int]] = []
-        """Of the pruned results in it: the position, and what the note takes less."""
+        """Of what is in it with less than it weighs, as pruned results are, or not at all: the
+        position, and how much less it takes."""
         self._less = 0
 
     # what it takes -----------------------------------------------------------------------------
@@ -80,12 +85,18 @@ class RunningContext:
     @property
     def counted(self) -> int:
         """Tokens of its entries, whatever a provider told."""
-        return self.summary + self._weighed.between(self.start, self.end) - self._less
+        return self.fixed + self._weighed.sums[self.end]
+
+    @property
+    def fixed(self) -> int:
+        """What ``counted`` is, less the tokens of all entries before the end: it stays the same
+        while the context only grows."""
+        return self.summary + self.again - self._less - self._weighed.sums[self.start]
 
     @property
     def size(self) -> int:
         """The number that is tested."""
-        if self._usage == "last-reply" and not self._pruned:
+        if self._usage == "last-reply" and not self._changed:
             return self._told if self._reply >= 0 else 0
         if self._reply < 0:
             return self.counted
@@ -99,6 +110,11 @@ class RunningContext:
         return self._reply
 
     @property
+    def report(self) -> int:
+        """Tokens that were told with that reply."""
+        return self._told
+
+    @property
     def messages(self) -> int:
         """Messages since the compaction in force."""
         return self._track.messages[self.end] - self._track.messages[self.compacted_at]
@@ -106,7 +122,8 @@ class RunningContext:
     def upto(self, position: int) -> int:
         """Tokens of what lies before a position."""
         less = sum(each for at, each in self._notes if at < position)
-        return self.summary + self._weighed.between(self.start, max(position, self.start)) - less
+        told = self.summary + self.again
+        return told + self._weighed.between(self.start, max(position, self.start)) - less
 
     # what happens ------------------------------------------------------------------------------
 
@@ -121,6 +138,7 @@ class RunningContext:
         """What is before a position gave way to a summary."""
         self._from(first_kept)
         self.summary, self.compacted_at, self.is_whole = summary, self.end, False
+        self.again, self.was_reset = 0, False
         stale = self._usage == "since-compaction" or self._reply < first_kept
         if stale and self._usage != "last-reply":
             self._reply = -1
@@ -129,16 +147,36 @@ class RunningContext:
         """What was before gave way to nothing."""
         self._from(self.end)
         self.summary, self.compacted_at, self.is_whole = 0, 0, False
+        self.again, self.was_reset = 0, True
         if self._usage != "last-reply":
             self._reply = -1
 
     def pruned(self, results: Iterable[tuple[int, int]]) -> None:
         """Results gave way to notes: their positions, and what each note takes less."""
-        for position, less in results:
-            if position >= self.start:
-                self._notes.append((position, less))
-                self._less += less
-        self._reply, self._pruned, self.is_whole = -1, True, False
+        found = [one for one in results if one[0] >= self.start]
+        self._notes += found
+        self._less += sum(less for _position, less in found)
+        self._reply, self._changed, self.is_whole = -1, True, False
+
+    def shaped(self, again: int, less: Iterable[tuple[int, int]], changed: int) -> int:
+        """A person's wishes hold: ``again`` tokens are told again after the summary, and what
+        stands at some positions takes less, or nothing. ``changed``: the last position at which
+        such a wish changed what is told, or -1.
+
+        Returns how many tokens at the beginning are told as before; -1 for all.
+        """
+        before, told = dict(self._notes), {at: each for at, each in less if at >= self.start}
+        apart = [at for at in before.keys() | told.keys() if before.get(at) != told.get(at)]
+        same = self.upto(min(apart)) if apart else -1
+        if again != self.again:
+            same = self.summary
+        self.again = again
+        self._notes = sorted(told.items())
+        self._less = sum(told.values())
+        self.is_whole = self.is_whole and same < 0
+        if changed > self._reply:
+            self._reply, self._changed = -1, True
+        return same
 
     def _from(self, position: int) -> None:
         self.start = position

@@ -6,22 +6,23 @@ The order in which it is asked is that of ``explorer.work.automatic``; what is d
 
 from __future__ import annotations
 
-from array import array
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from explorer.audit.simulation.context import RunningContext
 from explorer.audit.simulation.meter import Meter
-from explorer.audit.simulation.overlay import Overlay
-from explorer.audit.simulation.past import Past
+from explorer.audit.simulation.overlay import Made, MadeCompaction, MadePrune, Overlay
+from explorer.audit.simulation.past import LONG_RESULT, Past
 from explorer.audit.simulation.policy import Assumptions, Policy
+from explorer.audit.simulation.pruner import NEVER, Pruner
 from explorer.audit.simulation.result import Cause, Compacted, NotDone, PrunedThen
-from explorer.audit.simulation.results import ResultSums
+from explorer.audit.simulation.shaping import shape
 from explorer.compaction.partition import Partition, Verdict, is_possible, partition, summary_guess
 from explorer.compaction.prepare import Preparation, prepare
-from explorer.compaction.pruning import PruningPlan, plan_pruning
+from explorer.compaction.pruning import PruningPlan
 from explorer.compaction.requests import purposes_of
-from explorer.compaction.serialize import MAX_RESULT_UNITS
 from explorer.compaction.threshold import limits_of
 from explorer.compaction.triggers import (
     Decision,
@@ -32,11 +33,22 @@ from explorer.compaction.triggers import (
     looks_between_rounds,
     shrinks,
 )
-from explorer.session.kinds import Kind
+from explorer.session.kinds import Flag
+from explorer.session.pruned import note_tokens
 
-_RESULT_TOKENS = MAX_RESULT_UNITS // 4
-"""Tokens of a tool result that a summarizer sees."""
+_FAILED = int(Flag.ERROR | Flag.ABORTED)
 _CALM = Guards()
+
+
+class _Told(NamedTuple):
+    """The last reply with a provider's report: its position, and tokens."""
+
+    position: int
+    total: int
+    prompt: int
+
+
+_NOTHING_TOLD = _Told(-1, -1, -1)
 
 
 @dataclass(slots=True)
@@ -64,15 +76,27 @@ class Keeper:
         self.taken = taken
         self.summaries = past.summaries(taken)
         self.happened = Happened([], [], [])
-        self.usage = array("i", [-1]) * len(self.track)
-        """What providers told in this walk, by position."""
-        self.prompts = array("i", [-1]) * len(self.track)
         self.guards = _CALM
-        self._overlay = Overlay(self.track, self.weighed.measured)
-        self._results = ResultSums(self.track, self.weighed, self.profile.pruning)
+        self._made = Made()
+        self._told = _NOTHING_TOLD
+        self._omitted: frozenset[int] = frozenset()
+        self._long = past.long_results_for(policy)
+        results = past.results_for(policy)
+        self.pruner = None if results is None else Pruner(results)
+        self._is_shaped = bool(self.track.shapes) or self.profile.keep_user_tokens > 0
         self._between = looks_between_rounds(self.profile)
-        self.on_compacted: Callable[[int], None] = lambda _kept: None
-        """Told of every compaction that is made here, with the first position that stays."""
+        self.on_changed: Callable[[int], None] = lambda _start: None
+        """Told when the context does not hold what it held, with the first position in it."""
+
+    @property
+    def is_calm(self) -> bool:
+        """Nothing that happened holds anything back."""
+        return self.guards is _CALM
+
+    @property
+    def omitted(self) -> frozenset[int]:
+        """Positions that a person left out."""
+        return self._omitted
 
     # what a turn asks --------------------------------------------------------------------------
 
@@ -102,15 +126,36 @@ class Keeper:
             return False
         self.guards = replace(self.guards, recovered=True)
         pruned = self._prune(everything=True)
-        if pruned and not is_possible(self._preview()):
+        if pruned and not is_possible(self._preview(self.overlay())):
             return True
         return self._compact("overflow", decision.reason)
 
     def reset(self) -> None:
         """The context starts anew."""
-        self.overlay()
         self.meter.changed(self.measure.beyond)
         self.context.reset()
+        self.shape()
+
+    def shape(self) -> None:
+        """What a person pinned and omitted is looked at anew."""
+        if not self._is_shaped:
+            return
+        overlay = self.overlay()
+        found = shape(
+            self.context, self.weighed, overlay.tree, overlay.leaf, overlay.source.__getitem__
+        )
+        self._omitted = found.omitted
+        if self.pruner is not None:
+            self.pruner.shaped(found.apart, found.pruned)
+        if found.same >= 0:
+            self.meter.changed(self.measure.prompt(found.same))
+            self.on_changed(self.context.start)
+
+    def reported(self, position: int, total: int, prompt: int) -> None:
+        """A reply brought a provider's report along: tokens of its prompt, and with itself."""
+        self.context.told(position, total)
+        if not self.track.flags[position] & _FAILED:
+            self._told = _Told(position, total, prompt)
 
     # deciding ----------------------------------------------------------------------------------
 
@@ -118,7 +163,8 @@ class Keeper:
         context = self.context
         tokens = context.size
         if tokens <= self.limits.threshold and self.guards is _CALM:
-            if self._results.everything and self._prune():
+            everything = self.pruner is not None and self.pruner.everything
+            if everything and self._prune():
                 tokens = context.size
             if tokens <= self.limits.threshold:
                 return
@@ -128,9 +174,14 @@ class Keeper:
         if decision.trigger == "threshold" and self.profile.prompt_budget is None:
             self._compact("threshold", decision.reason)
 
-    def _decide(self, reply: LastReply | None) -> Decision:
+    def refusal(self) -> str:
+        """Why nothing is done for a request that does not fit, where nothing can be."""
+        now = self._situation(LastReply("", "overflow"))
+        return decide(now, self.guards, self.profile, self.profile.enabled).reason
+
+    def _situation(self, reply: LastReply | None) -> Situation:
         context = self.context
-        now = Situation(
+        return Situation(
             tokens=context.size,
             counted=context.counted,
             threshold=self.limits.threshold,
@@ -140,6 +191,9 @@ class Keeper:
             new_messages=context.messages,
             now_ms=self.now_ms,
         )
+
+    def _decide(self, reply: LastReply | None) -> Decision:
+        now = self._situation(reply)
         self.guards = self.guards.observed(now)
         if self.guards == _CALM:
             self.guards = _CALM
@@ -153,66 +207,78 @@ class Keeper:
 
     # doing -------------------------------------------------------------------------------------
 
+    def may_prune_from(self, position: int) -> int:
+        """The first end of the context, from a position on, with which all results that can be
+        pruned may be, whatever its size."""
+        pruner = self.pruner
+        if pruner is None or not pruner.everything or not self.profile.enabled:
+            return NEVER
+        return pruner.may_save_from(position, self.context.start)
+
     def _prune(self, everything: bool = False) -> bool:
-        policy, context = self.profile.pruning, self.context
-        if policy is None or not self.profile.enabled or self.guards.resting:
+        policy, context, pruner = self.profile.pruning, self.context, self.pruner
+        if policy is None or pruner is None or not self.profile.enabled or self.guards.resting:
             return False
         over = context.size - self.limits.threshold
         needed = None if everything or policy.amount == "everything" else over
         if needed is not None and needed <= 0:
             return False
-        if not self._results.may_save(context.end, context.start, policy.minimum_savings):
+        if not pruner.may_save(context.end, context.start):
             return False
-        tree = self.overlay().tree
-        plan = plan_pruning(
-            tree, self._overlay.leaf, policy, weights=self._overlay.weights, needed=needed
-        )
+        plan = pruner.plan(context.end, context.start, needed)
         if not plan.results:
             return False
-        self._pruned(plan)
+        self._pruned(plan, pruner)
         return True
 
-    def _pruned(self, plan: PruningPlan) -> None:
-        overlay, context = self._overlay, self.context
-        source, values = overlay.source, self.weighed.values
+    def _pruned(self, plan: PruningPlan, pruner: Pruner) -> None:
+        context, values = self.context, self.weighed.values
         before = context.counted
-        places = sorted((source[one.entry], one) for one in plan.results)
-        overlay.prune(plan)
-        notes = overlay.tree.prune_results(overlay.leaf)
-        less = [(at, values[at] - notes[one.entry].note_tokens) for at, one in places]
-        inside = [at for at, _less in less if at >= context.start]
+        places = sorted(plan.results, key=lambda one: one.entry)
+        notes = {one.entry: (one.tokens, one.note, note_tokens(one.note)) for one in places}
+        less = [(at, values[at] - taken) for at, (_tokens, _note, taken) in notes.items()]
+        self._made.all.append(MadePrune(context.end, notes))
+        inside = [at for at in notes if at >= context.start]
         if inside:
             self.meter.changed(self.measure.prompt(context.upto(inside[0])))
-        self._results.gone(less)
+        pruner.gone(notes)
         context.pruned(less)
         self.happened.prunes.append(
             PrunedThen(
                 plan.reason, len(self.meter.requests), self._entry(), self._turn(),
-                tuple(self.track.entries[at] for at, _one in places), plan.saved, before,
+                tuple(self.track.entries[at] for at in notes), plan.saved, before,
                 context.counted,
             )
         )  # fmt: skip
 
-    def overlay(self) -> Overlay:
-        """The tree as far as the walk came."""
-        self._overlay.upto(self.context.end, self.usage)
-        return self._overlay
+    def overlay(self, whole: bool = False) -> Overlay:
+        """The tree as far as the walk came: what a decision looks at, or the ``whole`` of it."""
+        context, told = self.context, self._told
+        start = 0 if whole or self._is_shaped else max(0, context.start - context.was_reset)
+        usage = {context.reply: context.report} if context.reply >= 0 else {}
+        if told.position >= 0:
+            usage[told.position] = told.total
+        return Overlay(
+            self.track, start, context.end, self._made,
+            weights=self.weighed.measured, usage=usage, besides=usage if self._asks_old else (),
+        )  # fmt: skip
 
-    def _preview(self) -> Partition:
-        overlay = self.overlay()
+    @property
+    def _asks_old(self) -> bool:
+        """Whether a report from before what is kept may still count."""
+        return self.profile.usage == "last-reply" or self.profile.keep_recent_scale != "none"
 
-        def prompt_of(entry: int) -> int:
-            return self.prompts[overlay.source[entry]]
-
+    def _preview(self, overlay: Overlay) -> Partition:
         return partition(
             prepare(
                 overlay.tree, overlay.leaf, self.profile, self.policy.settings,
-                weights=overlay.weights, prompt_of=prompt_of,
+                weights=overlay.weights, prompt_of=lambda _entry: self._told.prompt,
             )
         )  # fmt: skip
 
     def _compact(self, cause: Cause, reason: str) -> bool:
-        shown = self._preview()
+        overlay = self.overlay()
+        shown = self._preview(overlay)
         made = shown.preparation
         if not isinstance(made, Preparation) or not is_possible(shown):
             self._failed(made.reason if not isinstance(made, Preparation) else "All is recent.")
@@ -222,13 +288,13 @@ class Keeper:
         if not shrinks(before, after):
             self._failed(f"The context would take {after:,} tokens instead of {before:,}.")
             return False
-        overlay, context = self._overlay, self.context
+        context = self.context
         before = context.counted
         kept = overlay.position_from(made.first_kept)
         split = made.is_split_turn
         purposes = len(purposes_of(made))
-        told = shown.tokens_told - self._left_out(made)
-        self.compacted(summary, made.first_kept, made.read_files, made.modified_files)
+        told = shown.tokens_told - self._left_out(made, overlay)
+        self.compacted(summary, kept)
         self.happened.compactions.append(
             Compacted(
                 cause=cause,
@@ -251,22 +317,15 @@ class Keeper:
         self.guards = self.guards.ended(context.counted, self.limits.threshold, self.now_ms)
         return True
 
-    def compacted(
-        self,
-        summary: int,
-        first_kept: int,
-        read: tuple[str, ...] = (),
-        modified: tuple[str, ...] = (),
-    ) -> None:
-        """A summary takes the place of what is before an entry of the overlay; -1: of all."""
-        overlay, context = self._overlay, self.context
-        kept = overlay.position_from(first_kept) if first_kept >= 0 else context.end
-        overlay.compact(summary, first_kept, read, modified)
+    def compacted(self, summary: int, kept: int) -> None:
+        """A summary takes the place of what is before a position."""
+        context = self.context
+        user_tokens = self.profile.keep_user_tokens
+        self._made.all.append(MadeCompaction(context.end, kept, summary, user_tokens))
         self.meter.changed(self.measure.beyond)
         context.compacted(kept, summary)
-        still = {*self._results.still_looked_at(context.end, kept), context.reply}
-        overlay.forget(first_kept if first_kept >= 0 else overlay.leaf, still - {-1})
-        self.on_compacted(kept)
+        self.shape()
+        self.on_changed(kept)
 
     def summary_of(self, shown: Partition) -> tuple[int, bool]:
         """Tokens of the next summary, and whether that is assumed."""
@@ -283,18 +342,17 @@ class Keeper:
         size = summary_guess(previous, told, prefix, reserve, self.summaries.share)
         return max(1, size), True
 
-    def _left_out(self, made: Preparation) -> int:
+    def _left_out(self, made: Preparation, overlay: Overlay) -> int:
         """Tokens of long results that a summarizer does not see."""
-        source, values, kinds = self._overlay.source, self.weighed.values, self.track.kinds
-        total = 0
-        pruned = made.cuts.view.pruned
-        for part in (made.history, made.turn_prefix):
-            for entry in part:
-                at = source[entry]
-                long = at >= 0 and values[at] > _RESULT_TOKENS
-                if long and kinds[at] == Kind.TOOL_RESULT and entry not in pruned:
-                    total += values[at] - _RESULT_TOKENS
-        return total
+        values, pruned = self.weighed.values, made.cuts.view.pruned
+        start = overlay.position_from(made.path[made.boundary])
+        stop = overlay.position_from(made.first_kept)
+        first = bisect_left(self._long, start)
+        return sum(
+            values[at] - LONG_RESULT
+            for at in self._long[first : bisect_left(self._long, stop)]
+            if at not in self._omitted and overlay.entry_of(at) not in pruned
+        )
 
     def _failed(self, reason: str) -> None:
         self.guards = self.guards.failed(reason, self.now_ms)

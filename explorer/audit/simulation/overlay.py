@@ -7,42 +7,71 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
 
 from explorer.audit.simulation.track import Track
-from explorer.compaction.pruning import PruningPlan
 from explorer.session.columns import SessionColumns
 from explorer.session.describe import CompactionFacts
 from explorer.session.kinds import Flag, Kind
-from explorer.session.pruned import PruneFacts
+from explorer.session.pruned import PrunedResult, PruneFacts
 from explorer.session.tree import SessionTree
+
+_PRUNING = int(Flag.PRUNING)
+
+
+class MadeCompaction(NamedTuple):
+    """A compaction of a walk. Positions are the track's."""
+
+    position: int
+    """Where it stands: before the entry there."""
+    kept: int
+    """From where entries are kept; its own position where none is."""
+    summary: int
+    """Tokens."""
+    user_tokens: int
+    """Up to how many tokens of the user's messages its profile keeps word for word."""
+
+
+class MadePrune(NamedTuple):
+    """A prune of a walk."""
+
+    position: int
+    results: Mapping[int, tuple[int, str, int]]
+    """By position of each pruned result: its tokens, the note, and the note's tokens."""
+
+
+@dataclass(slots=True)
+class Made:
+    """What a policy added in a walk, in order."""
+
+    all: list[MadeCompaction | MadePrune] = field(default_factory=list)
+
+    @property
+    def compaction(self) -> MadeCompaction | None:
+        """The last one."""
+        found = (one for one in reversed(self.all) if isinstance(one, MadeCompaction))
+        return next(found, None)
 
 
 class _Chain(SessionTree):
-    """A tree of one chain that grows by many entries at once."""
+    """A tree of one chain, made at once."""
 
-    def __init__(self) -> None:
-        super().__init__(SessionColumns())
+    def __init__(self, columns: SessionColumns, entries: Sequence[int]) -> None:
+        """``entries``: the recorded entry of each one, or -1."""
+        super().__init__()
+        count = len(columns.kind)
+        columns.parent = array("i", range(-1, count - 1))
+        self.columns = columns
         self.named: dict[str, int] = {}
         """The entries that another one names; nobody asks for any other by its id."""
+        self.notes: dict[int, dict[int, PrunedResult]] = {}
+        self._entries = entries
+        self._run = array("i", bytes(4 * count))
         self._starts = [0]
         self._below = {-1: [0]}
-
-    def grew(self) -> None:
-        """Take note of what was put into the columns."""
-        columns = self.columns
-        count = len(columns.kind) - len(self._run)
-        columns.parent.extend(range(len(self._run) - 1, len(self._run) - 1 + count))
-        self._run.extend(array("i", [0]) * count)
-
-    def renumber(self, where: Mapping[int, int]) -> None:
-        """Entries were dropped and the others numbered anew."""
-        count = len(self.columns.kind)
-        self.columns.parent = array("i", range(-1, count - 1))
-        self._run = array("i", [0]) * count
-        self._pruned.clear()
-        self.named = {name: where[at] for name, at in self.named.items() if at in where}
 
     def index_of(self, entry_id: str) -> int:
         return self.named.get(entry_id, -1)
@@ -50,190 +79,155 @@ class _Chain(SessionTree):
     def index_above(self, entry_id: str, below: int) -> int:
         return self.named.get(entry_id, -1)
 
+    def prune_results(self, prune: int) -> dict[int, PrunedResult]:
+        return self.notes[prune]
+
+    def number(self, index: int) -> int:
+        return self._entries[index]
+
 
 class Overlay:
-    """Positions are the track's; entries of the tree here are named by ``leaf`` and the like."""
+    """The tree at one moment of a walk. Positions are the track's; entries of the tree here are
+    named by ``leaf`` and the like."""
 
-    def __init__(self, track: Track, weights: array[int] | None) -> None:
-        """``weights``: the token column by position, where a tokenizer counted."""
+    def __init__(
+        self,
+        track: Track,
+        start: int,
+        end: int,
+        made: Made,
+        *,
+        weights: array[int] | None = None,
+        usage: Mapping[int, int],
+        besides: Collection[int] = (),
+    ) -> None:
+        """Of the positions from ``start`` to before ``end``, what is before them left away.
+
+        ``weights``: the token column by position, where a tokenizer counted. ``usage``: what
+        providers told in this walk, by position. ``besides``: positions before ``start`` that are
+        looked at all the same.
+        """
         self.track = track
-        self.tree = _Chain()
-        self.source = array("i")
-        """By entry here: the position, or -1 for what was added."""
-        self.weights: array[int] | None = None if weights is None else array("i")
-        self._measured = weights
-        self._walked = 0
-        self._operation = 0
-        self._open: list[tuple[int, int]] = []
-        """Rows of operations whose result is further on, and its position."""
-        self._added: list[int] = []
-        """Before which positions something was added, ascending."""
-        columns, known = self.tree.columns, track.tree.columns
-        columns.models, columns.tools = known.models, known.tools
-        columns.ops.paths, columns.ops.parts = track.operations.paths, track.operations.parts
-        self._rare: list[tuple[dict[int, Any], list[tuple[int, Any]]]] = [
-            (mine, _by_position(track, theirs))
-            for mine, theirs in (
-                (columns.user_images, known.user_images),
-                (columns.errors, known.errors),
-                (columns.branches, known.branches),
-                (columns.thinking, known.thinking),
-            )
+        self._start, self._end = start, end
+        self._besides = sorted(at for at in besides if at < start)
+        last = made.compaction
+        self._added = [
+            one
+            for one in made.all
+            if one.position > start or (one is last and one.position == start)
         ]
+        self._places = [one.position for one in self._added]
+        self.source = array("i", self._besides)
+        """By entry here: the position, or -1 for what was added."""
+        for lower, upper in self._parts():
+            self.source.extend(range(lower, upper))
+            self.source.append(-1)
+        self.source.pop()
+        self.weights: array[int] | None = None
+        if weights is not None:
+            added = [one.summary if isinstance(one, MadeCompaction) else 0 for one in self._added]
+            self.weights = self._column(weights, added)
+        entries = array("i", (track.entries[at] if at >= 0 else -1 for at in self.source))
+        self.tree = _Chain(self._columns(usage), entries)
+        self._add_rare()
+        self._tell_made()
+        if track.shapes:
+            self._tell_shapes()
 
     @property
     def leaf(self) -> int:
         return len(self.source) - 1
 
     def entry_of(self, position: int) -> int:
-        """The entry here of a position that was walked."""
-        newer = len(self._added) - bisect_right(self._added, position)
-        return len(self.source) - (self._walked - position) - newer
+        """The entry here of a position, or -1."""
+        if not self._start <= position < self._end:
+            found = bisect_left(self._besides, position)
+            is_there = found < len(self._besides) and self._besides[found] == position
+            return found if is_there else -1
+        newer = bisect_right(self._places, position)
+        return len(self._besides) + position - self._start + newer
 
     def position_from(self, entry: int) -> int:
         """The position of an entry here, or of the next that is the track's."""
         while entry < len(self.source) and self.source[entry] < 0:
             entry += 1
-        return self.source[entry] if entry < len(self.source) else self._walked
+        return self.source[entry] if entry < len(self.source) else self._end
 
-    # growing -----------------------------------------------------------------------------------
+    # what is in it -----------------------------------------------------------------------------
 
-    def upto(self, stop: int, usage: array[int]) -> None:
-        """Take in the positions before ``stop``. ``usage``: what providers told in this walk."""
-        start, track, columns = self._walked, self.track, self.tree.columns
-        if stop <= start:
-            return
-        here = len(self.source)
-        known, part = track.tree.columns, track.entries[start:stop]
-        columns.ids.extend([""] * (stop - start))
-        columns.kind.extend(track.kinds[start:stop])
-        columns.flags.extend(track.flags[start:stop])
-        columns.estimate.extend(track.estimate[start:stop])
-        columns.usage.extend(usage[start:stop])
-        columns.time.extend(array("d", bytes(8 * (stop - start))))
-        columns.model.extend(array("H", [known.model[at] for at in part]))
-        columns.tool.extend(array("H", [known.tool[at] for at in part]))
-        if self.weights is not None and self._measured is not None:
-            self.weights.extend(self._measured[start:stop])
-        self.source.extend(range(start, stop))
-        for mine, theirs in self._rare:
-            first = bisect_left(theirs, start, key=lambda found: found[0])
-            for position, value in theirs[first:]:
-                if position >= stop:
-                    break
-                mine[here + position - start] = value
-        self._walked = stop
-        self.tree.grew()
-        self._operations(start, stop, here)
+    def _parts(self) -> list[tuple[int, int]]:
+        """The stretches of positions between what was added."""
+        return list(pairwise([self._start, *self._places, self._end]))
 
-    def _operations(self, start: int, stop: int, here: int) -> None:
-        theirs, mine = self.track.operations, self.tree.columns.ops
-        for row, position in self._open:
-            if position < stop:
-                mine.result[row] = here + position - start
-        self._open = [(row, position) for row, position in self._open if position >= stop]
-        first = self._operation
-        last = bisect_left(theirs.entry, stop, first)
-        for row in range(first, last):
-            mine.entry.append(here + theirs.entry[row] - start)
-            result = theirs.result[row]
-            if result >= stop:
-                self._open.append((len(mine.result), result))
-            mine.result.append(here + result - start if 0 <= result < stop else -1)
-        mine.kind.extend(theirs.kind[first:last])
-        mine.path.extend(theirs.path[first:last])
-        mine.failed.extend(theirs.failed[first:last])
-        mine.part.extend(theirs.part[first:last])
-        mine.known.extend(theirs.known[first:last])
-        mine.wide.extend(theirs.wide[first:last])
-        self._operation = last
+    def _column(self, values: array[int], added: Sequence[int]) -> array[int]:
+        column = array(values.typecode, [values[at] for at in self._besides])
+        parts = self._parts()
+        for (lower, upper), value in zip(parts, added, strict=False):
+            column.extend(values[lower:upper])
+            column.append(value)
+        column.extend(values[parts[-1][0] : parts[-1][1]])
+        return column
 
-    # forgetting --------------------------------------------------------------------------------
+    def _columns(self, usage: Mapping[int, int]) -> SessionColumns:
+        track, known, count = self.track, self.track.tree.columns, len(self.source)
+        is_compaction = [isinstance(one, MadeCompaction) for one in self._added]
+        summaries = [one.summary if isinstance(one, MadeCompaction) else 0 for one in self._added]
+        kinds = [int(Kind.COMPACTION if one else Kind.CUSTOM) for one in is_compaction]
+        flags = [0 if one else _PRUNING for one in is_compaction]
+        columns = SessionColumns(
+            ids=[""] * count,
+            kind=bytearray(self._column(array("B", track.kinds), kinds)),
+            flags=self._column(track.flags, flags),
+            time=array("d", bytes(8 * count)),
+            estimate=self._column(track.estimate, summaries),
+            usage=array("i", b"\xff" * (4 * count)),
+            model=array("H", bytes(2 * count)),
+            models=known.models,
+            tool=self._column(track.tool, [0] * len(kinds)),
+            tools=known.tools,
+        )
+        for position, tokens in usage.items():
+            entry = self.entry_of(position)
+            if entry >= 0:
+                columns.usage[entry] = tokens
+        return columns
 
-    def forget(self, start: int, besides: Collection[int] = ()) -> None:
-        """Drop what no decision looks at any more: the entries here before ``start``, but for
-        those of the positions ``besides``. All later ones are numbered anew."""
-        stay = set(besides)
-        kept = [at for at in range(start) if self.source[at] in stay] if stay else []
-        order = [*kept, *range(start, len(self.source))]
-        where = {entry: at for at, entry in enumerate(order)}
+    def _add_rare(self) -> None:
+        columns, rare = self.tree.columns, self.track.rare
+        for position, images in rare.user_images.items():
+            if (entry := self.entry_of(position)) >= 0:
+                columns.user_images[entry] = images
+        for position, branch in rare.branches.items():
+            if (entry := self.entry_of(position)) >= 0:
+                columns.branches[entry] = branch
+
+    def _tell_made(self) -> None:
         tree, columns = self.tree, self.tree.columns
-        columns.ids = [columns.ids[at] for at in order]
-        columns.kind = bytearray(columns.kind[at] for at in order)
-        for name in ("flags", "time", "estimate", "usage", "model", "tool"):
-            column = getattr(columns, name)
-            setattr(columns, name, array(column.typecode, (column[at] for at in order)))
-        for rare in (*(mine for mine, _theirs in self._rare), columns.prunes, columns.compactions):
-            still = [(where[at], value) for at, value in rare.items() if at in where]
-            rare.clear()
-            rare.update(still)
-        if self.weights is not None:
-            self.weights = array("i", (self.weights[at] for at in order))
-        self.source = array("i", (self.source[at] for at in order))
-        tree.renumber(where)
-        self._forget_operations(start, where)
+        for number, one in enumerate(self._added):
+            entry = len(self._besides) + one.position - self._start + number
+            if isinstance(one, MadeCompaction):
+                name = ""
+                if one.kept < one.position:
+                    name = f"kept {number}"
+                    tree.named[name] = self.entry_of(one.kept)
+                columns.compactions[entry] = CompactionFacts(
+                    name, 0, (), (), False, user_tokens=one.user_tokens
+                )
+                continue
+            columns.prunes[entry] = PruneFacts((), 0, "", "")
+            tree.notes[entry] = {
+                here: PrunedResult(tokens, note, entry, taken)
+                for at, (tokens, note, taken) in one.results.items()
+                if (here := self.entry_of(at)) >= 0
+            }
 
-    def _forget_operations(self, start: int, where: Mapping[int, int]) -> None:
-        ops = self.tree.columns.ops
-        first = bisect_left(ops.entry, start)
-        for name in ("entry", "kind", "path", "failed", "result", "part", "known", "wide"):
-            del getattr(ops, name)[:first]
-        for row, entry in enumerate(ops.entry):
-            ops.entry[row] = where[entry]
-            ops.result[row] = where.get(ops.result[row], -1)
-        self._open = [(row - first, position) for row, position in self._open if row >= first]
-
-    # what a policy adds ------------------------------------------------------------------------
-
-    def compact(
-        self,
-        summary: int,
-        first_kept: int,
-        read: tuple[str, ...] = (),
-        modified: tuple[str, ...] = (),
-    ) -> None:
-        """Add a compaction with a summary of so many tokens. ``first_kept``: the entry here from
-        which on entries are kept; -1: none is."""
-        facts = CompactionFacts(self._name(first_kept), 0, read, modified, False)
-        self.tree.columns.compactions[len(self.source)] = facts
-        self._add(Kind.COMPACTION, 0, summary)
-
-    def prune(self, plan: PruningPlan) -> None:
-        """Add what a plan says."""
-        results = tuple((self._name(one.entry), one.tokens, one.note) for one in plan.results)
-        facts = PruneFacts(results, plan.saved, plan.reason, "")
-        self.tree.columns.prunes[len(self.source)] = facts
-        self._add(Kind.CUSTOM, int(Flag.PRUNING), 0)
-
-    def _name(self, entry: int) -> str:
-        if entry < 0:
-            return ""
-        name = str(entry)
-        self.tree.named[name] = entry
-        self.tree.columns.ids[entry] = name
-        return name
-
-    def _add(self, kind: Kind, flags: int, tokens: int) -> None:
-        columns = self.tree.columns
-        columns.ids.append("")
-        columns.kind.append(kind)
-        columns.flags.append(flags)
-        columns.estimate.append(tokens)
-        columns.usage.append(-1)
-        columns.time.append(0.0)
-        columns.model.append(0)
-        columns.tool.append(0)
-        if self.weights is not None:
-            self.weights.append(tokens)
-        self.source.append(-1)
-        self._added.append(self._walked)
-        self.tree.grew()
-
-
-def _by_position(track: Track, values: Mapping[int, Any]) -> list[tuple[int, Any]]:
-    found = []
-    for entry in sorted(values):
-        position = track.position(entry)
-        if position < len(track) and track.entries[position] == entry:
-            found.append((position, values[entry]))
-    return found
+    def _tell_shapes(self) -> None:
+        """What a person shaped, and the names by which that tells of entries."""
+        tree, ids = self.tree, self.track.tree.columns.ids
+        for position, facts in self.track.shapes.items():
+            if (entry := self.entry_of(position)) >= 0:
+                tree.columns.shapes[entry] = facts
+                tree.columns.ids[entry] = ids[self.track.entries[position]]
+        for name, position in self.track.named.items():
+            if (entry := self.entry_of(position)) >= 0:
+                tree.named[name] = entry

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 
 from explorer.audit.simulation.context import RunningContext, Weighed
 from explorer.audit.simulation.measure import Measure, SummarySize, measure_of, summary_size
 from explorer.audit.simulation.meter import Meter
 from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
+from explorer.audit.simulation.pruner import Results
 from explorer.audit.simulation.result import Compacted, Mark, PrunedThen, Simulation
+from explorer.audit.simulation.shaping import shape
+from explorer.audit.simulation.stretches import Stretches
 from explorer.audit.simulation.track import ASKED, UNASKED, Track, track_of
 from explorer.compaction.partition import SUMMARY_SHARE
+from explorer.compaction.policies import Pruning
 from explorer.compaction.profile import PROFILES
+from explorer.compaction.serialize import MAX_RESULT_UNITS
 from explorer.compaction.threshold import limits_of
+from explorer.compaction.triggers import looks_between_rounds
 from explorer.session.kinds import Flag, Kind
 from explorer.session.pruned import prunes_on
 from explorer.session.tree import SessionTree
 
+LONG_RESULT = MAX_RESULT_UNITS // 4
+"""Tokens of a tool result that a summarizer sees."""
 _ABORTED = int(Flag.ABORTED)
 
 
@@ -33,7 +42,10 @@ class Past:
     """What happened, told as a walk is."""
     _weighed: dict[str, Weighed] = field(default_factory=dict, compare=False)
     _measures: dict[str, Measure] = field(default_factory=dict, compare=False)
-    """Both by the way in which a profile counts."""
+    _long: dict[str, array[int]] = field(default_factory=dict, compare=False)
+    """All by the way in which a profile counts."""
+    _results: dict[tuple[str, Pruning], Results] = field(default_factory=dict, compare=False)
+    _stretches: dict[tuple[object, ...], Stretches] = field(default_factory=dict, compare=False)
 
     @property
     def measure(self) -> Measure:
@@ -56,6 +68,49 @@ class Past:
             reading.read()
             self._measures[way] = reading.measure
         return self._measures[way]
+
+    def long_results_for(self, policy: Policy) -> array[int]:
+        """The positions of tool results of which a summarizer does not see all, ascending."""
+        way = _way(policy)
+        if way not in self._long:
+            kinds, values = self.track.kinds, self.weighed_for(policy).values
+            self._long[way] = array(
+                "i",
+                (
+                    at
+                    for at, kind in enumerate(kinds)
+                    if kind == Kind.TOOL_RESULT and values[at] > LONG_RESULT
+                ),
+            )
+        return self._long[way]
+
+    def results_for(self, policy: Policy) -> Results | None:
+        """The tool results as a policy's profile prunes them; None where it prunes none."""
+        pruning = policy.profile.pruning
+        if pruning is None:
+            return None
+        key = _way(policy), pruning
+        if key not in self._results:
+            self._results[key] = Results(self.track, self.weighed_for(policy), pruning)
+        return self._results[key]
+
+    def stretches_for(self, policy: Policy, cache_minutes: float) -> Stretches:
+        """The requests of the track, as a policy's profile counts them."""
+        by_last, between = (
+            policy.profile.usage == "last-reply",
+            looks_between_rounds(policy.profile),
+        )
+        key = _way(policy), by_last, between, cache_minutes
+        if key not in self._stretches:
+            self._stretches[key] = Stretches(
+                self.track,
+                self.weighed_for(policy),
+                self.measure_for(policy),
+                by_last_reply=by_last,
+                between_rounds=between,
+                cache_minutes=cache_minutes,
+            )
+        return self._stretches[key]
 
     def summaries(self, assumptions: Assumptions) -> SummarySize:
         """How large summaries are taken to be."""
@@ -128,8 +183,11 @@ class _Reading:
             elif kind == Kind.RESET_BOUNDARY:
                 self._changed(at)
                 context.reset()
+                self._shaped(at)
             elif track.entries[at] in self._prunes:
                 self._pruned(at)
+            if at in track.shaping:
+                self._shaped(at)
         told = [(counted, self._told(at)) for at, _size, counted in self._asked]
         self.measure = measure_of(told)
 
@@ -157,6 +215,7 @@ class _Reading:
         self.shares.append((told, summary))
         self._changed(context.start)
         context.compacted(kept, summary)
+        self._shaped(at, facts.user_tokens > 0)
         turn = track.turn[kept]
         split = kept < at and turn > 0 and kept > 0 and track.turn[kept - 1] == turn
         self._compactions.append(
@@ -197,6 +256,16 @@ class _Reading:
             )
         )  # fmt: skip
 
+    def _shaped(self, at: int, keeps_users: bool = False) -> None:
+        """What a person pinned, omitted or wished to be kept, as it holds from a position on."""
+        track = self._track
+        if not track.shapes and not keeps_users:
+            return
+        tree, context = self._tree, self._context
+        found = shape(context, self._weighed, tree, track.entries[at], track.position)
+        if found.same >= 0:
+            self._prefixes.append((len(self._asked), found.same))
+
     def found(self) -> Simulation:
         """The recorded path as a walk."""
         track, measure = self._track, self.measure
@@ -217,7 +286,7 @@ class _Reading:
             policy=self._rules,
             leaf=track.leaf,
             entries=len(track),
-            turns=max(track.turn, default=0),
+            turns=track.turn[-1] if len(track) else 0,
             window=limits.window,
             threshold=limits.threshold,
             requests=meter.requests,

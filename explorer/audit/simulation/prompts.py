@@ -74,7 +74,7 @@ class Prompts:
         self._turns: list[Turn] = []
         self._left_out = 0
         """Tokens of long results that prompts do not hold."""
-        keeper.on_compacted = self._from
+        keeper.on_changed = self._from
 
     @property
     def line(self) -> int:
@@ -87,7 +87,7 @@ class Prompts:
         """An entry was appended."""
         track, values = self._keeper.track, self._keeper.weighed.values
         kind, flags, turns = track.kinds[at], track.flags[at], self._turns
-        if kind not in CONTEXT_KINDS:
+        if kind not in CONTEXT_KINDS or at in self._keeper.omitted:
             return
         if kind == Kind.TOOL_RESULT:
             self._left_out += max(0, values[at] - self._limit)
@@ -117,7 +117,7 @@ class Prompts:
         return Conversation(spoken, tuple(turns))
 
     def _from(self, position: int) -> None:
-        """What is before a position was summarized."""
+        """What is before a position was summarized, or something behind it left out."""
         self._turns, self._left_out = [], 0
         for at in range(position, self._keeper.context.end):
             self.went_on(at)
@@ -234,9 +234,8 @@ class Prompts:
     def _commit(self, found: _Pending, cause: Cause, why: str) -> bool:
         keeper = self._keeper
         context, track = keeper.context, keeper.track
-        overlay, kept = keeper.overlay(), found.last + 1
-        before = context.counted
-        keeper.compacted(found.size, overlay.entry_of(kept) if kept < context.end else -1)
+        kept, before = found.last + 1, context.counted
+        keeper.compacted(found.size, kept)
         split = 0 < kept < context.end and track.turn[kept - 1] == track.turn[kept]
         keeper.happened.compactions.append(
             Compacted(

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import NamedTuple, TypeVar
 
 from explorer.session.columns import FileOpColumns
+from explorer.session.describe import BranchFacts
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
+from explorer.session.shaping import ShapeFacts
 from explorer.session.tree import SessionTree
 
 REPLIES = frozenset({Kind.ASSISTANT})
@@ -27,6 +30,17 @@ PASSED, SAID, TOLD, ASKED, UNASKED = range(5)
 reply; ``UNASKED``: a reply after the end of its turn; ``PASSED``: all else."""
 
 
+_Value = TypeVar("_Value")
+
+
+class Rare(NamedTuple):
+    """What few entries have, by position."""
+
+    user_images: Mapping[int, int]
+    errors: Mapping[int, int]
+    branches: Mapping[int, BranchFacts]
+
+
 @dataclass(frozen=True, slots=True)
 class Track:
     """The walked entries of a path as columns, by position."""
@@ -38,9 +52,13 @@ class Track:
     flags: array[int]
     estimate: array[int]
     usage: array[int]
+    tool: array[int]
     acts: bytes
     ends: bytes
     """1 where a turn of the agent ends, after what is there."""
+    unlooked: bytes
+    """1 at a reply whose request follows another with no message in between: those before which
+    only some profiles look at the context."""
     turn: array[int]
     """The number of the turn that a position is in, from 1; 0 before the first."""
     messages: array[int]
@@ -50,6 +68,14 @@ class Track:
     prune, a reset, a pin or an omission; beyond the last entry where none did."""
     operations: FileOpColumns = field(repr=False, compare=False)
     """The file operations of the walked entries, whose entries are positions here."""
+    rare: Rare = field(repr=False, compare=False)
+    shapes: Mapping[int, ShapeFacts]
+    """What a person pinned, omitted or wished to be kept, by the position of the entry."""
+    named: Mapping[str, int]
+    """The positions of the entries that ``shapes`` name."""
+    shaping: frozenset[int]
+    """Positions after which something else may be pinned or omitted: those of ``shapes``, and of
+    results whose call may have been omitted before they were there."""
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -81,6 +107,8 @@ def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> 
     kinds = bytes(columns.kind[at] for at in entries)
     flags = array("H", (columns.flags[at] for at in entries))
     acts, ends = _acts(kinds, flags)
+    where = dict(zip(entries, range(len(entries)), strict=True))
+    shapes = _by_position(where, columns.shapes)
     return Track(
         tree=tree,
         leaf=leaf,
@@ -89,13 +117,57 @@ def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> 
         flags=flags,
         estimate=array("i", (columns.estimate[at] for at in entries)),
         usage=array("i", (columns.usage[at] for at in entries)),
+        tool=array("H", (columns.tool[at] for at in entries)),
         acts=acts,
         ends=ends,
+        unlooked=_unlooked(acts),
         turn=array("i", accumulate(kinds.translate(_TURNS))),
         messages=array("i", accumulate(kinds.translate(_CONTEXT), initial=0)),
         changed=_changed(tree, leaf),
-        operations=_operations(tree, entries),
+        operations=_operations(tree, where),
+        rare=Rare(
+            _by_position(where, columns.user_images),
+            _by_position(where, columns.errors),
+            _by_position(where, columns.branches),
+        ),
+        shapes=shapes,
+        named=_named(tree, where, shapes),
+        shaping=_shaping(kinds, shapes),
     )
+
+
+def _by_position(where: Mapping[int, int], values: Mapping[int, _Value]) -> dict[int, _Value]:
+    return {where[entry]: values[entry] for entry in sorted(values) if entry in where}
+
+
+def _named(
+    tree: SessionTree, where: Mapping[int, int], shapes: Mapping[int, ShapeFacts]
+) -> dict[str, int]:
+    names = {name for facts in shapes.values() for name, _tokens in facts.entries}
+    names.update(name for facts in shapes.values() for name in facts.lifts)
+    found = ((name, where.get(tree.index_of(name), -1)) for name in names)
+    return {name: position for name, position in found if position >= 0}
+
+
+def _shaping(kinds: bytes, shapes: Mapping[int, ShapeFacts]) -> frozenset[int]:
+    found = set(shapes)
+    for shape in shapes:
+        for at in range(shape + 1, len(kinds)):
+            if kinds[at] == Kind.ASSISTANT:
+                break
+            if kinds[at] == Kind.TOOL_RESULT:
+                found.add(at)
+    return frozenset(found)
+
+
+def _unlooked(acts: bytes) -> bytes:
+    found, looked = bytearray(len(acts)), False
+    for at, act in enumerate(acts):
+        if act in (SAID, TOLD):
+            looked = True
+        elif act == ASKED:
+            found[at], looked = not looked, False
+    return bytes(found)
 
 
 def _acts(kinds: bytes, flags: Sequence[int]) -> tuple[bytes, bytes]:
@@ -139,9 +211,8 @@ def _changed(tree: SessionTree, leaf: int) -> int:
     return min(found, default=len(kinds))
 
 
-def _operations(tree: SessionTree, entries: array[int]) -> FileOpColumns:
+def _operations(tree: SessionTree, where: Mapping[int, int]) -> FileOpColumns:
     found, known = tree.columns.ops, FileOpColumns()
-    where = dict(zip(entries, range(len(entries)), strict=True))
     for row, entry in enumerate(found.entry):
         position = where.get(entry)
         if position is None:

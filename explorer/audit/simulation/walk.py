@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from explorer.audit.simulation.keeper import Keeper
+from explorer.audit.simulation.leap import Leaps
 from explorer.audit.simulation.past import Past, past_of
 from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
 from explorer.audit.simulation.prompts import Prompts
@@ -59,40 +60,53 @@ class _Walk:
         self._past = past
         self._keeper = Keeper(past, policy, taken)
         self._prompts = Prompts(self._keeper) if policy.profile.prompt_budget else None
+        self._leaps: Leaps | None = None
+        if self._prompts is None and not past.known.reports:
+            stretches = past.stretches_for(policy, taken.cache_minutes)
+            self._leaps = Leaps(self._keeper, stretches)
         self._cancelled = cancelled
         self._known = past.known.reports
 
     def done(self) -> Simulation:
         """Go along the whole track. Raises Stopped."""
-        track, keeper, context = self._past.track, self._keeper, self._keeper.context
-        acts, ends, kinds, prompts = track.acts, track.ends, track.kinds, self._prompts
-        looked = False
-        for at in range(len(track)):
-            act = acts[at]
-            if self._cancelled is not None and at % _LOOK_EVERY == 0 and self._cancelled():
-                raise Stopped
-            if act == SAID:
-                keeper.person_spoke()
-                keeper.before_message()
-                looked = True
-            elif act == ASKED:
-                if not looked and prompts is None:
-                    keeper.between_rounds()
-                looked = False
-                self._ask(at)
-            elif act == UNASKED or (kinds[at] == Kind.ASSISTANT and track.flags[at] & _ABORTED):
-                self._went_out(at, self._made(), _NONE)
-            context.end = at + 1
-            if prompts is not None:
-                prompts.went_on(at)
-            if act == TOLD:
-                keeper.before_message()
-                looked = True
-            elif kinds[at] == Kind.RESET_BOUNDARY:
-                keeper.reset()
-            if ends[at]:
-                keeper.after_turn()
+        at, stop, leaps = 0, len(self._past.track), self._leaps
+        looked_at = -_LOOK_EVERY
+        while at < stop:
+            if self._cancelled is not None and at - looked_at >= _LOOK_EVERY:
+                looked_at = at
+                if self._cancelled():
+                    raise Stopped
+            gone = at if leaps is None else leaps.onward(at)
+            if gone == at:
+                self._step(at)
+                gone += 1
+            at = gone
         return self._found()
+
+    def _step(self, at: int) -> None:
+        """What happens at one position."""
+        track, keeper, prompts = self._past.track, self._keeper, self._prompts
+        act, kind = track.acts[at], track.kinds[at]
+        if act == SAID:
+            keeper.person_spoke()
+            keeper.before_message()
+        elif act == ASKED:
+            if track.unlooked[at] and prompts is None:
+                keeper.between_rounds()
+            self._ask(at)
+        elif act == UNASKED or (kind == Kind.ASSISTANT and track.flags[at] & _ABORTED):
+            self._went_out(at, self._made(), _NONE)
+        keeper.context.end = at + 1
+        if prompts is not None:
+            prompts.went_on(at)
+        if at in track.shaping:
+            keeper.shape()
+        if act == TOLD:
+            keeper.before_message()
+        elif kind == Kind.RESET_BOUNDARY:
+            keeper.reset()
+        if track.ends[at]:
+            keeper.after_turn()
 
     # requests ----------------------------------------------------------------------------------
 
@@ -142,8 +156,7 @@ class _Walk:
             mark |= _EXACT
         tokens = context.size
         keeper.meter.take(entry, track.turn[at], tokens, prompt, reply, mark, track.time_ms(at))
-        keeper.usage[at], keeper.prompts[at] = total, prompt
-        context.told(at, total)
+        keeper.reported(at, total, prompt)
 
     # the end -----------------------------------------------------------------------------------
 
@@ -158,7 +171,7 @@ class _Walk:
             policy=keeper.policy,
             leaf=track.leaf,
             entries=len(track),
-            turns=max(track.turn, default=0),
+            turns=track.turn[-1] if len(track) else 0,
             window=limits.window,
             threshold=threshold,
             requests=keeper.meter.requests,
