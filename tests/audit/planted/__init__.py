@@ -25,7 +25,8 @@ What is marked:
     a tool, a name, what is dropped or postponed, a limit taken back, also as the answer to a
     question ("B then", "yes, the second one", "I went with a queue instead of polling",
     "settled: 30 days", "we keep X"). Not the report of a repair, not the announcement of the
-    next step ("I'll run the tests now"), not an order to do something, not what others do;
+    next step ("I'll run the tests now"), not a proposal, not an order to do
+    something, not what others do;
   - request: what a user message asks to be done now, in any words (an order, a question that
     wants work done, "would be nice if", "next up: ...", "go on"). A question that wants an answer
     is a question;
