@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.audit.losses import Gravity
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.session.kinds import Kind
 from tests.models.server import OVERFLOW, Answer, ChatServer, Stall
@@ -160,6 +161,27 @@ async def test_what_was_taken_back_after_a_finished_turn_is_said_and_rests(
     assert "taken back" in strip(again)
     again.press_button("Reset", again.window.agent)
     assert strip(again) == ""
+
+
+async def test_what_a_compaction_by_itself_lost_is_said_where_it_is_told(
+    house: House, provider: ChatServer
+) -> None:
+    """By rules that drop what the compaction before it kept."""
+    live = await small(house)
+    rules = replace(PROFILES["explorer"], pruning=None, boundary="faithful-0.58")
+    live.session.desk.set_rules(rules)
+    await live.idle()
+    say(live, "Is it done?")
+    await answered(live)
+    entry, panel = live.document.leaf, live.window.compaction
+    await live.until(lambda: "neither kept nor summarized" in live.words(panel), "the loss")
+    told = live.session.auditing.overview
+    assert told is not None
+    (loss,) = (one for one in told.losses if one.at == entry and one.gravity is Gravity.LOST)
+    notice = panel.notice.notice
+    assert notice is not None and notice.todo.endswith("The tab Audit tells more.")
+    assert f"{len(loss.entries)} entries" in notice.todo and loss.title.lower() in notice.todo
+    assert notice.what.startswith("Compacted")
 
 
 async def test_a10_a_turn_goes_on_without_the_compaction_that_is_taken_back_in_its_middle(

@@ -215,7 +215,8 @@ async def test_what_was_spent_is_in_the_status_bar_with_all_figures_in_its_tip(
     spent = live.window.spent
     await live.until(spent.isVisible, "the sums")
     before, tip = spent.text(), spent.toolTip()
-    assert before.startswith("$")
+    assert before.startswith("≈$"), "the session has failed calls, which told nothing"
+    assert "Cost: inferred. As recorded, without" in tip
     assert "This branch:" in tip
     usage = {"prompt_tokens": 900_000, "completion_tokens": 100_000, "total_tokens": 1_000_000}
     server.plan(Answer(text="Yes.", usage=usage))
