@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
+from explorer.audit.atoms.items import Item
 from explorer.audit.atoms.keys import Figure, base_name, figure, terms
 from explorer.audit.atoms.model import Atom, AtomKind, Atoms, Span
-from explorer.audit.atoms.scanning import Item
 from explorer.audit.atoms.table import AtomTable
 from explorer.audit.atoms.tokens import value_key
 from explorer.audit.findings import Fate, Finding, Place

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from explorer.audit.atoms.entries import Voice
+from explorer.audit.atoms.items import Item
 from explorer.audit.atoms.keys import Figure, figure, terms
 from explorer.audit.atoms.model import AtomKind
-from explorer.audit.atoms.scanning import Item, scan_text
+from explorer.audit.atoms.scanning import scan_text
 from explorer.audit.atoms.sentences import sentences
 from explorer.audit.findings import Place
 

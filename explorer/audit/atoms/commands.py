@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from explorer.audit.atoms.lists import word_set
+from explorer.audit.atoms.message import Message
 
 HEADS = word_set(
     """
@@ -86,15 +87,19 @@ def is_command(text: str) -> bool:
     )
 
 
-def command_lines(text: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
+def command_lines(
+    message: Message, blocks: list[tuple[int, int, str]]
+) -> Iterator[tuple[int, int]]:
     """Where command lines stand in a message (characters)."""
+    text = message.text
     for start, end, language in blocks:
         yield from _in_block(text, start, end, language in _SHELLS)
     if "`" in text:
         for match in _BACKTICKS.finditer(text):
             if not _inside(match.start(), blocks) and is_command(match.group(1)):
                 yield match.start(1), match.end(1)
-    yield from _in_prose(text, blocks)
+    if not HEADS.isdisjoint(message.words):
+        yield from _in_prose(text, blocks)
 
 
 def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple[int, int]]:
@@ -112,9 +117,6 @@ def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple
 
 
 def _in_prose(text: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
-    words: list[re.Match[str]] | None = None
-    if HEADS.isdisjoint(text.replace("(", " ").replace(":", " ").split()):
-        return
     words = list(_WORD.finditer(text))
     skip = 0
     for index, word in enumerate(words):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from explorer.audit.atoms.letters import even_lower
 from explorer.audit.atoms.lists import any_of, any_of_cased
@@ -164,53 +164,46 @@ class KnownLines:
 
 
 def error_lines(
-    text: str, known: KnownLines, *, is_error: bool = False
-) -> Iterator[tuple[int, str]]:
+    lines: Sequence[str], telling: Mapping[str, str], *, is_error: bool = False
+) -> list[tuple[int, str]]:
     """The lines of a text that tell of a failure, with where they begin (characters).
 
-    ``is_error``: the text is the result of a call that failed; where no line of it tells so, its
-    first and its last line are taken for it.
+    ``telling``: what ``KnownLines`` says of the lines. ``is_error``: the text is the result of a
+    call that failed; where no line of it tells so, its first and its last line are taken for it.
     """
-    lines = text.split("\n")
-    telling = known.telling(set(lines))
-    found = list(_placed(lines, telling)) if telling else []
-    if is_error and not found and text.strip():
-        found = _ends(text)
+    if not telling:
+        text = "\n".join(lines) if is_error else ""
+        return _ends(text) if text.strip() else []
+    found: list[tuple[int, str]] = []
+    start = after = 0
+    for number, bare in _some(
+        [(number, telling[line]) for number, line in enumerate(lines) if line in telling]
+    ):
+        start += sum(map(len, lines[after:number])) + number - after
+        after = number
+        found.append((start + lines[number].find(bare), bare))
+    return found
+
+
+def error_lines_among(lines: Sequence[tuple[int, str]], known: KnownLines) -> list[tuple[int, str]]:
+    """Those of some lines, given with where they begin, that tell of a failure."""
+    telling = known.telling({line for _, line in lines})
+    found = [
+        (start + line.find(telling[line]), telling[line])
+        for start, line in lines
+        if line in telling
+    ]
     return _some(found)
 
 
-def error_lines_among(
-    lines: Sequence[tuple[int, str]], known: KnownLines
-) -> Iterator[tuple[int, str]]:
-    """Those of some lines, given with where they begin, that tell of a failure."""
-    telling = known.telling({line for _, line in lines})
-    return _some(
-        [
-            (start + line.find(bare), bare)
-            for start, line in lines
-            if (bare := telling.get(line)) is not None
-        ]
-    )
-
-
-def _some(found: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def _some(found: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Each of them once; of very many the first and the last."""
     if len(found) > MOST:
         found = [*found[: MOST // 2], *found[-(MOST - MOST // 2) :]]
-    seen = set()
+    first: dict[str, int] = {}
     for start, line in found:
-        if line not in seen:
-            seen.add(line)
-            yield start, line
-
-
-def _placed(lines: Sequence[str], telling: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    start = 0
-    for line in lines:
-        bare = telling.get(line)
-        if bare is not None:
-            yield start + line.find(bare), bare
-        start += len(line) + 1
+        first.setdefault(line, start)
+    return [(start, line) for line, start in first.items()]
 
 
 def _telling(lines: Iterable[str]) -> dict[str, str]:

@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator
 
 from explorer.audit.atoms.lists import any_of, word_set
+from explorer.audit.atoms.message import Message
+from explorer.audit.atoms.taken import Taken
 
 _FIGURE = re.compile(
     r"(?<![\w.,/\\:;#@-])(?:[~≈<>≤≥±+-]|[$€£])?"
     r"(?:\d{1,3}(?:[,'_]\d{3})+(?!\d)|\d{1,3}(?: \d{3})+(?![\d.])|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
     r"(?P<unit>%|°[CF]?|[A-Za-zµμ]{1,6}(?:/[A-Za-z]+)?)?(?![\w/\\@]|[.:,-]\w)"
 )
+_SIGNS = "~≈<>≤≥±+-$€£"
 _UNIT = re.compile(
     r"[ \u00a0\u202f]*(?P<first>%|°[CF]?|[A-Za-zµμ][A-Za-zµμ-]*(?:/[A-Za-z]+)?)(?![\w(=/])"
 )
@@ -61,14 +64,13 @@ _LIST = re.compile(r"(?:^|\n)[ \t]*(?:[-*]\s+)?\d{1,3}$")
 _MORE = re.compile(r"\s(\d+)\s?(ms|s|sec|seconds|min|minutes|h)\b")
 
 
-def figures(
-    text: str, skip: list[tuple[int, int]], *, by_user: bool = False
-) -> Iterator[tuple[int, int]]:
+def figures(message: Message, skip: Taken, *, by_user: bool = False) -> Iterator[tuple[int, int]]:
     """Where figures stand that say how much or how many (characters), those in ``skip`` aside."""
+    text = message.text
     at = 0
-    for match in _FIGURE.finditer(text):
+    for match in _candidates(message):
         start, end = match.span()
-        if start < at or any(a <= start < b for a, b in skip):
+        if start < at or start in skip:
             continue
         if text[start - 1 : start] == "[" and text[end : end + 1] == "]":
             continue  # the time of a line of a log
@@ -86,6 +88,23 @@ def figures(
         if text[start] in "+-" and start and not text[start - 1].isspace():
             start += 1
         yield start, at
+
+
+def _candidates(message: Message) -> Iterator[re.Match[str]]:
+    """What the pattern finds, looked for where there are digits: it begins with them, or with a
+    sign before them, and reads all of them."""
+    text = message.text
+    done = 0
+    for at in message.digits:
+        if at < done:
+            continue
+        match = None
+        if at > done and text[at - 1] in _SIGNS:
+            match = _FIGURE.match(text, at - 1)
+        match = match or _FIGURE.match(text, at)
+        if match:
+            done = match.end()
+            yield match
 
 
 def _is_figured_word(word: str) -> bool:

@@ -36,14 +36,15 @@ class AnyCase:
         """Where it stands first; the match may be of the text in lower case."""
         if text.isascii():
             return self._low.search(text.lower())
-        return self._any.search(text) if _is_odd(text) else self._low.search(text.lower())
+        return self._any.search(text) if is_odd(text) else self._low.search(text.lower())
 
     def match(self, text: str) -> re.Match[str] | None:
         """The same at the beginning of the text."""
         if text.isascii():
             return self._low.match(text.lower())
-        return self._any.match(text) if _is_odd(text) else self._low.match(text.lower())
+        return self._any.match(text) if is_odd(text) else self._low.match(text.lower())
 
 
-def _is_odd(text: str) -> bool:
+def is_odd(text: str) -> bool:
+    """Whether it has letters that do not follow the rule of small and capital ones."""
     return any(letter in text for letter in _ODD)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from explorer.audit.atoms.letters import even_lower
+from explorer.audit.atoms.letters import is_odd
+from explorer.audit.atoms.lists import word_set
+from explorer.audit.atoms.message import Message
 
 _ITEM = re.compile(
     r"[ \t]*(?:>[ \t]*)*(?:[-*+•–]|\d{1,3}[.)])[ \t]+(?:\[(?P<box>[ xX~-])\][ \t]+)?"
@@ -29,6 +31,10 @@ _JOINT = re.compile(
     r"(?<=,)\s+(?:so\s+)?(?=(?:please|never|always|don['’]?t|do\s+not)\s))",
     re.IGNORECASE,
 )
+_JOINING = word_set(
+    "but but, however however, and also also, btw btw, please never always don't don’t dont do"
+)
+"""A text in which none of these is a word has no joints."""
 _JOINTS = (" but ", "however", "and ", "also", "btw", ", ")
 _ENDING = 12
 """Characters before a point that tell whether it closes an abbreviation."""
@@ -54,9 +60,15 @@ class Sentence(NamedTuple):
 
 
 def sentences(text: str, skip: list[tuple[int, int]]) -> list[Sentence]:
-    """The sentences of a message, blocks of code (``skip``) left out, in order."""
+    """The sentences of a text, blocks of code (``skip``) left out, in order."""
+    return sentences_of(Message(text), skip)
+
+
+def sentences_of(message: Message, skip: list[tuple[int, int]]) -> list[Sentence]:
+    """The same of a message."""
+    text = message.text
     found: list[Sentence] = []
-    split = _Splitter(text).split
+    split = _Splitter(message).split
     under = section = ""
     for start, end in _lines(text, skip):
         line = text[start:end]
@@ -120,11 +132,11 @@ class _Splitter:
 
     __slots__ = ("_joints", "_low", "_text")
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._low = even_lower(text)
+    def __init__(self, message: Message) -> None:
+        self._text = message.text
+        self._low = message.low
         self._joints: tuple[str, ...] = ()
-        if _JOINT.search(text):
+        if not _JOINING.isdisjoint(message.said) or is_odd(message.text):
             self._joints = tuple(word for word in _JOINTS if word in self._low)
 
     def split(self, start: int, end: int) -> list[tuple[int, int]]:

@@ -25,7 +25,6 @@ from explorer.audit.atoms.cues import (
     TODO_HEAD,
     TODO_WORDS,
 )
-from explorer.audit.atoms.letters import even_lower
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.sentences import Sentence
 
@@ -99,10 +98,9 @@ _EACH_EDGE = tuple(_PLAIN.items())
 _EDGES = str.maketrans(_PLAIN)
 
 
-def plain_letters(text: str) -> str:
-    """A message in lower case, its marks made blanks: its words are those between the blanks, and
-    each stands where it did."""
-    low = even_lower(text)
+def plain_letters(low: str) -> str:
+    """A message, given in lower case, its marks made blanks: its words are those between the
+    blanks, and each stands where it did."""
     if low.isascii():
         return low.translate(_EDGES)
     for mark, plain in _EACH_EDGE:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from explorer.audit.atoms.entries import Voice
+from explorer.audit.atoms.items import Item
 from explorer.audit.atoms.keys import Figure, figure, stem, terms
 from explorer.audit.atoms.lists import whole_words, word_set
 from explorer.audit.atoms.model import AtomKind
-from explorer.audit.atoms.scanning import Item
 
 if TYPE_CHECKING:
     from explorer.audit.atoms.table import AtomTable

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from explorer.audit.atoms.entries import Voice
+from explorer.audit.atoms.items import Item
 from explorer.audit.atoms.keys import terms_of_message
+from explorer.audit.atoms.known import Known
 from explorer.audit.atoms.model import Atom, AtomKind, Atoms, ReadEntries, Span
-from explorer.audit.atoms.scanning import EMPTY, EntryAtoms, Item, Known, scan_entry
+from explorer.audit.atoms.scanning import EMPTY, EntryAtoms, scan_entry
 from explorer.audit.atoms.superseding import superseded
 
 _ASKING = (AtomKind.REQUEST, AtomKind.QUESTION)

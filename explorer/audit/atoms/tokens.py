@@ -128,15 +128,13 @@ class Words:
         self._mentions: dict[str, tuple[str, ...]] = {}
         self._plain: set[str] = set()
 
-    def holding(self, text: str) -> dict[str, tuple[Piece, ...]]:
-        """The different words of a text that hold something, with what they hold."""
+    def holding(self, words: Iterable[str]) -> dict[str, tuple[Piece, ...]]:
+        """Those of the words of a text that hold something, with what they hold."""
         known = self._known
-        return {word: known[word] for word in self._holding(set(text.split()))}
+        return {word: known[word] for word in self._holding(set(words))}
 
-    def mentions(self, text: str) -> set[str]:
-        """The keys of all that a text mentions; of figures the bare value, ``#1500``."""
-        # Outputs repeat their lines: to split each of them once is faster.
-        lines = set(text.split("\n"))
+    def mentions(self, lines: Iterable[str]) -> set[str]:
+        """The keys of all that some lines mention; of figures the bare value, ``#1500``."""
         return self.mentions_of(self._holding(set(" ".join(lines).split())))
 
     def mentions_of(self, words: Iterable[str]) -> set[str]:

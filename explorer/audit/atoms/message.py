@@ -1,0 +1,26 @@
+"""A text that people or models wrote, with what several readers ask of it."""
+
+from __future__ import annotations
+
+import re
+
+from explorer.audit.atoms.letters import even_lower
+
+_DIGITS = re.compile(r"\d+")
+
+
+class Message:
+    """One text and its words, looked up once."""
+
+    __slots__ = ("digits", "low", "said", "text", "words")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.low = even_lower(text)
+        """In lower case, letter by letter."""
+        self.words = frozenset(text.split())
+        """Its different words, marks and all."""
+        self.said = frozenset(self.low.split())
+        """The same in lower case."""
+        self.digits = [found.start() for found in _DIGITS.finditer(text)]
+        """Where its runs of digits begin (characters)."""
