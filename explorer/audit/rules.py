@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from explorer.audit.branch_audit import BranchAudit
 from explorer.audit.generations import Boundary, Generation, Run, State
-from explorer.compaction.reasons import tokens_text
+from explorer.compaction.profile import Settings
+from explorer.compaction.reasons import count_text, tokens_text
 from explorer.session.kinds import Kind
 
 if TYPE_CHECKING:  # a ledger asks for its own sentences
@@ -34,7 +35,10 @@ def rule_of(ledger: Ledger, row: int) -> str:
         return _lost(ledger, run)
     if verdict == OMITTED:
         by = ledger.view.shape.omitted[entry]
-        return f"Omitted by #{by}: left out of the context and of summaries."
+        tokens = tokens_text(ledger.view.weight_in_place(ledger.view.path.position(entry)))
+        return (
+            f"Omitted by #{by}: its {tokens} tokens are left out of the context and of summaries."
+        )
     if verdict == PINNED:
         return _again(ledger, entry, run)
     if run.state is State.TOLD:
@@ -48,7 +52,19 @@ def why_cut(ledger: Ledger, by: Generation) -> str:
     if by.boundary is not Boundary.KEPT:
         return f"Compaction #{by.compaction} kept nothing of what was before it"
     kept = tokens_text(view.weight(by.kept_from, by.position))
-    return f"Compaction #{by.compaction} kept the newest {kept} tokens, from #{_at(ledger, by)} on"
+    said = f"Compaction #{by.compaction} kept the newest {kept} tokens, from #{_at(ledger, by)} on"
+    return f"{said} ({_size_rule(ledger)})"
+
+
+def _size_rule(ledger: Ledger) -> str:
+    """What the rules keep by themselves; what was set for a compaction is in no file."""
+    profile = ledger.generations.profile
+    sizes = Settings.of(profile)
+    if profile.cut_unit == "rounds":
+        kept = f"{count_text(sizes.keep_rounds, 'round')}"
+    else:
+        kept = f"{sizes.keep_recent_tokens:,} tokens"
+    return f"{profile.title} keeps the newest {kept} unless told otherwise"
 
 
 def _at(ledger: Ledger, by: Generation) -> int:
@@ -58,7 +74,10 @@ def _at(ledger: Ledger, by: Generation) -> int:
 def _told(ledger: Ledger, run: Run, position: int) -> str:
     every = ledger.generations
     first = every.all[run.told - 1]
-    said = f"{why_cut(ledger, first)}. This is older: it went to the summarizer"
+    said = (
+        f"{why_cut(ledger, first)}. #{ledger.view.path[position]} is older: it went to the "
+        "summarizer"
+    )
     if 0 <= first.turn_start <= position < first.kept_from:
         start = ledger.view.path[first.turn_start]
         said += f" (the cut splits the turn of #{start}, whose first part is told on its own)"
@@ -85,7 +104,7 @@ def _verbatim(ledger: Ledger, entry: int, run: Run) -> str:
     last = every[-1]
     if entry > last.compaction:
         return f"Said after compaction #{last.compaction}: sent word for word."
-    said = f"{why_cut(ledger, last)}; this is one of them and is sent word for word."
+    said = f"{why_cut(ledger, last)}; #{entry} is one of them and is sent word for word."
     if run.told:
         earlier = every[run.told - 1].compaction
         said += f" Compaction #{earlier} had summarized it already: it is told twice."
@@ -96,7 +115,14 @@ def _again(ledger: Ledger, entry: int, run: Run) -> str:
     found = ledger.view.again[entry]
     who = f"#{found.by}" if found.by >= 0 else "The profile"
     what = "pinned it" if found.why == "pin" else "keeps the user's own messages"
-    said = f"{who} {what}: it is told again, word for word, right after the summary."
+    budget = ledger.view.shape.user_budget
+    if found.why != "pin" and budget is not None:
+        what += f", the newest first, up to {budget.tokens:,} tokens"
+    weight = ledger.view.plain.get(entry, ledger.view.weights[ledger.view.path.position(entry)])
+    tokens = tokens_text(max(0, weight + found.extra))
+    said = (
+        f"{who} {what}: it is told again, word for word, right after the summary ({tokens} tokens)."
+    )
     if run.state is State.TOLD:
         return f"{said} Compaction #{ledger.generations.all[run.told - 1].compaction} told it too."
     if run.state is not State.IN_CONTEXT:
@@ -129,8 +155,8 @@ def _lost(ledger: Ledger, run: Run) -> str:
     if run.state is State.LOST_RANGE:
         before = ledger.generations.all[by.previous - 1].compaction if by.previous else -1
         return (
-            f"Lost at {name}: compaction #{before} had kept it, so no summary tells of it, and "
-            "this one started after that. It is in neither."
+            f"Lost at {name}: compaction #{before} had kept it word for word, so no summary tells "
+            f"of it, and this one {_started(ledger, by)}. It is in neither."
         )
     if run.state is State.LOST_CHAIN:
         first = ledger.generations.all[run.told - 1].compaction if run.told else -1
@@ -140,6 +166,15 @@ def _lost(ledger: Ledger, run: Run) -> str:
     if run.state is State.LOST_SUMMARY:
         return f"Lost at {name}: it went to the summarizer, and the summary is empty."
     return f"Lost at {name}: it was not in the recorded request, and was not kept."
+
+
+def _started(ledger: Ledger, by: Generation) -> str:
+    """What a compaction took into its summary and kept, as half a sentence."""
+    path = ledger.view.path
+    kept = f"kept from #{path[by.kept_from]} on" if by.kept_from < by.position else "kept nothing"
+    if not by.told:
+        return f"summarized nothing new and {kept}"
+    return f"summarized only from #{path[by.told.start]} on and {kept}"
 
 
 def broken_words(boundary: Boundary) -> str:
@@ -155,9 +190,11 @@ def _pruned(ledger: Ledger, entry: int) -> str:
     result = ledger.view.pruned.get(entry)
     if result is None:
         return "Its own agent put a note in its place: the file has only the note."
+    reason = ledger.tree.columns.prunes[result.by].reason
+    why = f" The reason: {reason}" if reason else ""
     return (
         f"Pruned by #{result.by}: a note stands for its {tokens_text(result.tokens)} tokens; the "
-        "model is sent the note alone."
+        f"model is sent the note alone.{why}"
     )
 
 
@@ -196,4 +233,9 @@ def _on_branch(branch: BranchAudit, entry: int, verdict: int) -> str:
             f"{where}: branch summary #{branch.entry} is told of calls, and not of results or of "
             "what failed."
         )
-    return f"{where}: branch summary #{branch.entry} tells of it."
+    told = f"{count_text(len(branch.included), 'entry')}, {tokens_text(branch.tokens)} tokens"
+    within = f", within {tokens_text(branch.budget)}" if branch.budget else ""
+    return (
+        f"{where}: the session went on elsewhere, and branch summary #{branch.entry} tells of "
+        f"{told}{within}, this one among them."
+    )

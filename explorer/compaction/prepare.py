@@ -61,6 +61,8 @@ class Preparation:
     reason: str
     """Why the cut falls here, in sentences."""
     cuts: Cuts = field(repr=False, compare=False)
+    by_hand: bool = False
+    """The cut was chosen, and does not follow from the sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ def prepare(
         settings=settings,
         reason=reasons.cut_reason(cuts, found, settings, keep, len(plan.prefix), by_hand=by_hand),
         cuts=cuts,
+        by_hand=by_hand,
     )
 
 

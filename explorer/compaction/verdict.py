@@ -43,7 +43,7 @@ def verdict_reason(
     if verdict is Verdict.SUMMARIZED_EARLIER:
         if view.compaction < 0:
             return "No longer in the context."
-        said = f"The compaction #{view.path[view.compaction]} summarized it already."
+        said = _summarized_already(view, position)
         by = view.shape.omitted.get(view.path[position])
         return said if by is None else f"{said} #{by} omitted it since; that summary may tell it."
     if verdict is Verdict.LOST:
@@ -59,12 +59,36 @@ def verdict_reason(
     if verdict is Verdict.TURN_PREFIX:
         turn = view.turn(preparation.turn_start)
         return (
-            f"Turn {turn} is split by the cut at #{view.path[preparation.cut]}; this part of it "
-            "gets a summary of its own."
+            f"{_why_cut(preparation)}, inside turn {turn}, which is split: "
+            f"#{view.path[position]} is in its first part, which gets a summary of its own "
+            f"({tokens_text(weight)} tokens)."
         )
     return (
-        f"Older than the cut at #{view.path[preparation.cut]}: told by the summary "
+        f"{_why_cut(preparation)}. #{view.path[position]} is older, so it goes into the summary "
         f"({tokens_text(weight)} tokens)."
+    )
+
+
+def _why_cut(preparation: Preparation) -> str:
+    """The rule that puts the cut where it is, with its figure."""
+    cut, settings = f"#{preparation.path[preparation.cut]}", preparation.settings
+    if preparation.by_hand:
+        return f"The cut was put at {cut} by hand"
+    if preparation.profile.cut_unit == "rounds":
+        return f"Keep rounds is {settings.keep_rounds:,}: the cut falls at {cut}"
+    said = f"Keep recent is {settings.keep_recent_tokens:,} tokens"
+    if preparation.keep.ratio > 1:
+        said += f", {tokens_text(preparation.keep.tokens)} as entries are counted"
+    return f"{said}: counted from the newest entry, the cut falls at {cut}"
+
+
+def _summarized_already(view: PathView, position: int) -> str:
+    by = f"compaction #{view.path[view.compaction]}"
+    if not position < view.kept_from < view.compaction:
+        return f"{by.capitalize()} summarized it already."
+    return (
+        f"{by.capitalize()} kept from #{view.path[view.kept_from]} on; #{view.path[position]} is "
+        "older, so the summary tells of it already."
     )
 
 
@@ -159,8 +183,12 @@ def _kept(view: PathView, preparation: Preparation | Refusal, position: int, wei
             f"Kept as it is ({tokens_text(weight)} tokens), and pinned by #{pin.by}: once it is"
             " summarized it is told again, word for word."
         )
+    rule = f"{_why_cut(preparation)}."
     if position == preparation.cut_point:
-        return f"The first kept message: from here to the end are {held} tokens."
+        return f"The first kept message: from here to the end are {held} tokens. {rule}"
     if view.kinds[position] == Kind.TOOL_RESULT:
-        return f"Kept with its call; from here to the end are {held} tokens."
-    return f"Kept as it is ({tokens_text(weight)} tokens); from here to the end are {held} tokens."
+        return f"Kept with its call; from here to the end are {held} tokens. {rule}"
+    return (
+        f"Kept as it is ({tokens_text(weight)} tokens); from here to the end are {held} tokens. "
+        f"{rule}"
+    )

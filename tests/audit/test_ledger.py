@@ -48,6 +48,8 @@ def test_the_moment_of_a_past_compaction_follows_what_it_recorded() -> None:
     verdict, rule = of(then, old)
     assert verdict is V.IN_THIS_SUMMARY
     assert f"kept the newest 80 tokens, from #{kept} on" in rule
+    assert "keeps the newest 20,000 tokens unless told otherwise" in rule
+    assert f"#{old} is older: it went to the summarizer" in rule
     assert of(then, kept)[0] is V.VERBATIM
     now = ledger_at(made.tree, made.leaf, None, PI)
     assert now.in_force == second
@@ -164,7 +166,7 @@ def test_a_branch_that_was_left_is_told_by_its_summary() -> None:
     assert list(now.entries) == sorted(now.entries)
     verdict, rule = of(now, left)
     assert verdict is V.IN_BRANCH_SUMMARY
-    assert f"branch summary #{summary} tells of it" in rule
+    assert f"branch summary #{summary} tells of" in rule and "this one among them" in rule
     assert now.summaries(now.row(left)) == (summary,)
     assert of(now, summary)[0] is V.VERBATIM
 
@@ -229,7 +231,8 @@ def test_a_pin_gives_back_what_was_lost_and_an_omission_is_told() -> None:
     assert f"lost at compaction #{second}" in rule
     assert of(now, kept + 1)[0] is V.LOST
     assert of(now, omitted) == (
-        V.OMITTED, f"Omitted by #{out}: left out of the context and of summaries.",
+        V.OMITTED,
+        f"Omitted by #{out}: its 10 tokens are left out of the context and of summaries.",
     )  # fmt: skip
     then = ledger_at(made.tree, made.leaf, second, OLD_PI)
     assert of(then, kept)[0] is V.LOST, "it was not pinned yet"

@@ -55,13 +55,18 @@ def test_the_size_afterwards_is_guessed_as_what_is_kept_and_a_summary() -> None:
 def test_reasons_tell_each_verdict_in_a_sentence() -> None:
     parts = session_of_all().partition(10)
     reasons = [parts.reason(position) for position in range(len(parts.path))]
-    assert reasons[0] == "The compaction #2 summarized it already."
-    assert reasons[1] == "Older than the cut at #8: told by the summary (10 tokens)."
+    cut = "Keep recent is 10 tokens: counted from the newest entry, the cut falls at #8"
+    assert reasons[0] == (
+        "Compaction #2 kept from #1 on; #0 is older, so the summary tells of it already."
+    )
+    assert reasons[1] == f"{cut}. #1 is older, so it goes into the summary (10 tokens)."
     assert "goes to the summarizer and is updated" in reasons[2]
     assert "never sent" in reasons[3]
     assert "kept out of the context" in reasons[5]
-    assert "split by the cut at #8" in reasons[6]
-    assert reasons[8] == "The first kept message: from here to the end are 10 tokens."
+    assert reasons[6].startswith(f"{cut}, inside turn 4, which is split: #6 is in its first part")
+    assert reasons[8] == f"The first kept message: from here to the end are 10 tokens. {cut}."
+    by_hand = session_of_all().partition(10, cut=8)
+    assert by_hand.reason(1).startswith("The cut was put at #8 by hand. #1 is older")
     assert all(reason.endswith(".") for reason in reasons)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
@@ -18,9 +18,10 @@ from ui.compaction.outcome_part import OutcomePart
 from ui.compaction.ports import CompactionDocument, ModelChoice
 from ui.compaction.rules_part import RulesPart
 from ui.compaction.shaping_part import ShapingPart
+from ui.compaction.why_line import WhyLine
 from ui.compaction.words import is_possible
 from ui.theme import bind_font, on_theme_changed, scaled, set_tone, small_font
-from ui.widgets.entry_table import EntryTable
+from ui.widgets.entry_table import ENTRY, EntryTable
 from ui.widgets.figures import short
 from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
 from ui.widgets.panels import CollapsibleSection, row, section
@@ -116,6 +117,10 @@ class SetupPage(QWidget):
         self.table.restyle()
         self.table.entry_chosen.connect(self.entry_requested)
         self._add(self.table, 1)
+        self.entry_why = WhyLine(self._body)
+        self.entry_why.entry_requested.connect(self.entry_requested)
+        self.table.selectionModel().currentChanged.connect(self._row_chosen)
+        self._column.addWidget(self.entry_why)
 
     def _build_request(self) -> None:
         part, column = section(self._body)
@@ -213,16 +218,35 @@ class SetupPage(QWidget):
         self.budget.show_partition(shown, self._profile, self._settings, at_leaf)
         self.following.show_partition(shown, by_hand)
         self.ledger.show_partition(shown, document.tree, document.payloads.previews)
+        self.entry_why.show_partition(shown, document.tree)
         if cut_moved:
             self._reveal_cut(shown)
         self.request.setEnabled(is_possible(shown))
         self.show_request_size((-1, 0))
         self.outcome_part.show_partition(shown)
 
+    def show_entry(self, entry: int) -> None:
+        """Follow an entry that was selected elsewhere; -1 for none."""
+        self.entry_why.show_entry(entry)
+        shown = self.shown
+        position = shown.path.position(entry) if shown is not None and entry >= 0 else -1
+        row = self.ledger.row_of_position(position) if position >= 0 else -1
+        if row >= 0 and self.ledger.position(row) == position:
+            self.table.selectRow(row)
+            self.table.scrollTo(self.ledger.index(row, 0))
+        else:
+            self.table.clearSelection()
+
+    def _row_chosen(self, current: QModelIndex) -> None:
+        """The arrow keys walk through the sentences."""
+        if current.isValid():
+            self.entry_why.show_entry(current.data(ENTRY))
+
     def forget(self) -> None:
         """Hold on to nothing of a session that is closed."""
         self.shown = None
         self.ledger.show_partition(None, None, None)
+        self.entry_why.show_partition(None, None)
 
     def _reveal_cut(self, shown: Partition) -> None:
         at = self.ledger.row_of_position(shown.cut if shown.cut >= 0 else len(shown.verdicts) - 1)

@@ -46,6 +46,7 @@ class CompactionControl(QObject):
         )
         panel.discard_requested.connect(self._discard)
         panel.undo_requested.connect(self.undo)
+        window.map.selection_changed.connect(panel.setup.show_entry)
         window.map.cut_dragged.connect(panel.set_cut)
         window.map.cut_dropped.connect(self._cut_dropped)
         desk.document_changed.connect(self.stop)

@@ -79,3 +79,22 @@ def test_reasons_have_a_column_where_there_is_room(panel: CompactionPanel) -> No
     panel.resize(900, 860)
     settle()
     assert not panel.setup.table.isColumnHidden(Column.WHY)
+
+
+def test_why_is_read_below_the_ledger_without_pointing_at_anything(panel: CompactionPanel) -> None:
+    table, line, shown = panel.setup.table, panel.setup.entry_why, panel.partition
+    assert shown is not None and line.words.isVisible()
+    assert "Select an entry" in line.words.accessibleName()
+    older = shown.path[shown.cut - 1]
+    where = table.visualRect(panel.setup.ledger.index(shown.cut - 1, 0)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    settle()
+    told = line.words.accessibleName()
+    assert told == f"#{older}: to summarize. {shown.reason(shown.cut - 1)}"
+    assert "Keep recent is 3,000 tokens" in told and f"#{older} is older" in told
+    QTest.keyClick(table, Key.Key_Down)
+    assert line.words.accessibleName().startswith(f"#{older + 1}: kept.")
+    set_keep(panel, 1_000)
+    assert line.words.accessibleName().startswith(f"#{older + 1}: to summarize.")
+    panel.setup.show_entry(shown.path[-1])
+    assert line.words.accessibleName().startswith(f"#{shown.path[-1]}: kept.")
