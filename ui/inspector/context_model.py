@@ -8,10 +8,12 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
+from explorer.audit.provenance import weight_known
 from explorer.session.context import Context
 from explorer.session.kinds import Kind
 from explorer.session.pruned import NOTHING_PRUNED, Pruned
 from explorer.session.shaped import Reinserted
+from ui.audit.known import reason
 from ui.inspector.categories import categories_of, number_of, only, shares_of, tokens_sent
 from ui.inspector.ports import InspectedDocument
 from ui.theme import role_name
@@ -134,6 +136,8 @@ class ContextModel(QAbstractTableModel):
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole, /
     ) -> Any:
         if orientation == Qt.Orientation.Horizontal:
+            if role == Qt.ItemDataRole.ToolTipRole and section and self._document is not None:
+                return reason("Tokens", weight_known(self._document.weights is not None))
             if role == Qt.ItemDataRole.DisplayRole:
                 return self._TITLES[section]
             if role == Qt.ItemDataRole.TextAlignmentRole:

@@ -331,9 +331,7 @@ class MapModel(QObject):
         """What a compaction entry summarized; None for other entries."""
         if compaction not in self.tree.columns.compactions:
             return None
-        return self.texts.fold(
-            compaction, lambda entry: fold_of(self.tree, entry, self._measured())
-        )
+        return self.texts.fold(compaction, lambda entry: fold_of(self.tree, entry, self.measured()))
 
     # marks -----------------------------------------------------------------------------------
 
@@ -396,7 +394,8 @@ class MapModel(QObject):
         self._build_rows()
         self.marks_changed.emit()
 
-    def _measured(self) -> Sequence[int] | None:
+    def measured(self) -> Sequence[int] | None:
+        """Tokens per entry by a tokenizer; None where they are estimated."""
         return None if self.weights is self.tree.columns.estimate else self.weights
 
     def _extend_weights(self, first: int) -> None:

@@ -17,6 +17,8 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
+from explorer.audit.provenance import weight_known
+from ui.audit.known import reason
 from ui.map import keys
 from ui.map.model import MapModel
 from ui.theme import (
@@ -77,6 +79,8 @@ class OutlineModel(QAbstractTableModel):
         if orientation == Qt.Orientation.Horizontal:
             if role == Role.DisplayRole:
                 return _TITLES[section]
+            if role == Role.ToolTipRole and section == TOKENS:
+                return reason("Tokens", weight_known(self._model.measured() is not None))
             if role == Role.TextAlignmentRole:
                 left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
                 return _RIGHT if section in (NUMBER, TOKENS) else left

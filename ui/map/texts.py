@@ -188,7 +188,7 @@ class TextCache:
     def _reasons(self, entry: int) -> list[str]:
         """How the figures of an entry are known, where they are not simply recorded."""
         model, columns = self._model, self._model.tree.columns
-        known = {"Tokens": weight_known(model.weights is not columns.estimate)}
+        known = {"Tokens": weight_known(model.measured() is not None)}
         if columns.kind[entry] == Kind.ASSISTANT:
             known["Model"] = model_known(model.tree, entry)
         elif columns.kind[entry] == Kind.COMPACTION:

@@ -11,6 +11,7 @@ from explorer.audit.difference import Candidate, Difference
 from explorer.audit.findings import STATED_WRONGLY, Fate
 from ui.audit.fidelity.bars import FateBar, fate_legend
 from ui.audit.fidelity.words import UPPER_BOUND, percent
+from ui.audit.known import NOT_RECORDED
 from ui.theme import S4, S8, S16, bind_font, ui_font
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption
@@ -19,9 +20,9 @@ UNKNOWN = "—"
 
 
 def cost_words(cost: float | None) -> str:
-    """Dollars as they are told; a dash where they are not known."""
+    """Dollars as they are told."""
     if cost is None:
-        return UNKNOWN
+        return NOT_RECORDED
     if cost == 0:
         return "0 $"
     return f"{cost:.2f} $" if cost >= 0.01 else "under 0.01 $"
@@ -32,7 +33,7 @@ def figures_of(found: Difference) -> list[tuple[str, tuple[str, ...]]]:
     rows: list[tuple[str, tuple[str, ...]]] = []
 
     def add(title: str, values: Sequence[str]) -> None:
-        if any(value != UNKNOWN for value in values):
+        if any(value not in (UNKNOWN, NOT_RECORDED) for value in values):
             rows.append((title, tuple(values)))
 
     every = found.candidates
@@ -49,7 +50,7 @@ def figures_of(found: Difference) -> list[tuple[str, tuple[str, ...]]]:
     add("Tokens of the summary", [_tokens(one.tokens) for one in every])
     add("Context with it", [_tokens(one.tokens_after) for one in every])
     add("Cost", [cost_words(one.cost) for one in every])
-    times = [f"{one.elapsed_ms / 1000:.1f} s" if one.elapsed_ms else UNKNOWN for one in every]
+    times = [f"{one.elapsed_ms / 1000:.1f} s" if one.elapsed_ms else NOT_RECORDED for one in every]
     add("Time", times)
     apart = {name for name, _ in found.settings_apart}
     # What differs in how they were made stands before what does not.
