@@ -9,10 +9,9 @@ from explorer.audit.atoms.keys import Figure, base_name, figure, stem, terms
 from explorer.audit.atoms.model import STATEMENT_KINDS, Atom, AtomKind, Atoms
 from explorer.audit.atoms.table import AtomTable
 from explorer.audit.findings import Fate, Finding, Place
-from explorer.audit.told import NEGATION, Line, Told, figures_of
+from explorer.audit.rewording import Rewordings, Verdict
+from explorer.audit.told import Line, Told
 
-SAME = 0.7
-"""The share of a statement's telling words that a line must have to say the same."""
 _CANCEL_EVERY = 512
 _BY_KEY = frozenset({AtomKind.PATH, AtomKind.SYMBOL, AtomKind.VERSION, AtomKind.URL, AtomKind.HASH})
 _SHORT_HASH = 7
@@ -37,6 +36,7 @@ class Fates:
 
     def __init__(self, told: Told, kept: Kept, atoms: Atoms, transcript: str = "") -> None:
         self._told = told
+        self._rewordings = Rewordings(told)
         self._kept = kept
         self._transcript = transcript if any(transcript in p for p in told.parts) else ""
         self._items: dict[AtomKind, list[tuple[str, Place]]] = {}
@@ -69,12 +69,15 @@ class Fates:
         """The fate of one atom."""
         exact = self._told.exact(atom.text)
         close = () if exact else self._normalized(atom)
+        note = self._spelled(close) if close else ""
         if self._kept.holds(atom):
             return Finding(atom, Fate.KEPT, exact or close, note="The kept tail says it.")
+        if not exact and not close and atom.kind in STATEMENT_KINDS:
+            close, note = self._reworded(atom)
         if exact:
             return Finding(atom, Fate.EXACT, exact, note="The summary says it letter for letter.")
         if close:
-            return Finding(atom, Fate.NORMALIZED, close, note=self._spelled(close))
+            return Finding(atom, Fate.NORMALIZED, close, note=note)
         if self._transcript:
             note = f"Not in the summary, which names the transcript {self._transcript}."
             return Finding(atom, Fate.RECOVERABLE, note=note)
@@ -83,10 +86,12 @@ class Fates:
         )
 
     def _spelled(self, places: Sequence[Place]) -> str:
-        place = places[0]
+        return f"The summary says: {self._text(places[0])[:160]}"
+
+    def _text(self, place: Place) -> str:
         part = self._told.parts[place.part].encode("utf-16-le")
         text = part[place.start * 2 : place.end * 2].decode("utf-16-le", "replace")
-        return f"The summary says: {' '.join(text.split())[:160]}"
+        return " ".join(text.split())
 
     def _normalized(self, atom: Atom) -> tuple[Place, ...]:
         if atom.kind in _BY_KEY:
@@ -98,8 +103,6 @@ class Fates:
             return flat
         if atom.kind is AtomKind.ERROR:
             return self._failure(atom)
-        if atom.kind in STATEMENT_KINDS:
-            return self._statement(atom)
         return ()
 
     def _by_key(self, atom: Atom) -> tuple[Place, ...]:
@@ -145,16 +148,15 @@ class Fates:
                 return (self._told.place(line),)
         return ()
 
-    def _statement(self, atom: Atom) -> tuple[Place, ...]:
-        wanted = terms(atom.text)
-        denied = NEGATION.search(atom.text) is not None
-        values = {value.value for value in figures_of(atom.text)}
-        if len(wanted) < 2:
-            return ()
-        for _share, line in self._told.nearest(wanted, SAME):
-            if line.denies == denied and values <= {value.value for value in line.figures}:
-                return (self._told.place(line),)
-        return ()
+    def _reworded(self, atom: Atom) -> tuple[tuple[Place, ...], str]:
+        """Where the summary says a statement in other words, and what tells that it does."""
+        found = self._rewordings.of(atom.text, atom.kind)
+        if found is None or found.verdict is not Verdict.SAME:
+            return (), ""
+        places = tuple(self._told.place(line) for line in found.lines)
+        said = " / ".join(self._text(place) for place in places)[:240]
+        words = ", ".join(found.words)
+        return places, f"The summary says it in other words: {said} (shared: {words})."
 
 
 def _suffixes(keys: Iterable[str]) -> Counter[str]:

@@ -19,7 +19,7 @@ class Fate(StrEnum):
     """In the summary, letter for letter."""
     NORMALIZED = "normalized"
     """In the summary, spelled otherwise: case, spaces, ``1.5k`` for ``1,500``, a unique file
-    name for its path."""
+    name for its path; a statement in other words."""
     RECOVERABLE = "recoverable"
     """Not in the summary, which names a transcript that the model can read it from."""
     LOST = "lost"

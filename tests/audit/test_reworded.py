@@ -1,0 +1,76 @@
+"""Statements told again in other words, and lines that only look as if they told them."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.audit.atoms import AtomKind
+from explorer.audit.findings import Fate, Place
+from tests.audit.reworded import read_pairs
+from tests.audit.reworded.scoring import score
+from tests.audit.test_fidelity import judge
+from tests.audit.texts import user
+
+NORMALIZED, LOST = Fate.NORMALIZED, Fate.LOST
+RULE = 'So, from me, officially: rule 2 is now "At most 5 attempts per push."'
+LIMIT = "The test must not be loosened, its 0.25 s limit stays"
+
+
+@pytest.mark.parametrize(("name", "precision", "recall"), [("tuning", 0.95, 0.6)])
+def test_what_is_told_in_other_words_is_told_from_what_is_not(
+    name: str, precision: float, recall: float
+) -> None:
+    found = score(read_pairs(name))
+    assert found.precision >= precision, found.made_up
+    assert found.recall >= recall, found.missed
+
+
+@pytest.mark.parametrize(
+    ("said", "summary", "fate"),
+    [
+        (RULE, "2. At most 5 attempts per push. (Changed on 18 November, it was 3.)", NORMALIZED),
+        (RULE, "2. At most 3 attempts per push.", LOST),
+        (LIMIT, "4. Don't loosen the test. The 0.25 s limit stays.", NORMALIZED),
+        (LIMIT, "4. The 0.25 s limit stays.", LOST),
+        (LIMIT, "4. Loosen the test. The 0.25 s limit stays.", LOST),
+        ("Leave the vendor folder alone.", "- vendor directory: must not be touched", NORMALIZED),
+        ("Leave the vendor folder alone.", "- vendor directory: changed", LOST),
+        ("Never wait longer than 30 s.", "- Waits are capped at 30 s", NORMALIZED),
+        ("Never wait longer than 30 s.", "- Waits take at least 30 s", LOST),
+        ("Never wait longer than 30 s.", "- Waits are capped at 30 min", LOST),
+        ("You must never push to main.", "- Pushing to main is forbidden", NORMALIZED),
+        ("You must never push to main.", "- You need not push to main", LOST),
+        ("You must never push to main.", "- Pushing to develop is forbidden", LOST),
+    ],
+)
+def test_fates_of_statements_said_otherwise(said: str, summary: str, fate: Fate) -> None:
+    found = judge(f"## Constraints\n{summary}", [user(said)]).findings
+    rule = next(one for one in found if one.atom.kind is AtomKind.CONSTRAINT)
+    assert rule.atom.text == said.rstrip(".") or rule.atom.text == said
+    assert rule.fate is fate
+
+
+def test_a_rule_told_in_two_items_leads_to_both_and_names_the_words_that_told_it() -> None:
+    summary = "## Constraints\n- Don't loosen the test\n- The 0.25 s limit stays\n- Be kind"
+    one = judge(summary, [user(LIMIT)]).findings[0]
+    assert one.fate is NORMALIZED
+    assert shown(one.places, summary) == ["Don't loosen the test", "The 0.25 s limit stays"]
+    for word in ("loosened", "test", "limit", "0.25 s"):
+        assert word in one.note
+
+
+def test_items_of_two_headings_do_not_make_one_rule() -> None:
+    summary = "## Constraints\n- Don't loosen the test\n\n## Done\n- The 0.25 s limit stays"
+    assert judge(summary, [user(LIMIT)]).findings[0].fate is LOST
+
+
+def test_what_stands_under_what_was_given_up_is_not_said() -> None:
+    said = "Let's use pytest instead of unittest."
+    assert (
+        judge("## Decisions\n- pytest, not unittest", [user(said)]).findings[0].fate is NORMALIZED
+    )
+    assert judge("## Rejected\n- pytest, not unittest", [user(said)]).findings[0].fate is LOST
+
+
+def shown(places: tuple[Place, ...], summary: str) -> list[str]:
+    return [summary[place.start : place.end] for place in places]
