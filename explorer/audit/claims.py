@@ -12,6 +12,7 @@ from explorer.audit.atoms.model import Atom, AtomKind, Atoms, Span
 from explorer.audit.atoms.table import AtomTable
 from explorer.audit.atoms.tokens import value_key
 from explorer.audit.findings import Fate, Finding, Place
+from explorer.audit.gathered import Gathered
 from explorer.audit.told import NEGATION, Line, Told, figures_of
 
 _DERIVED = 20
@@ -43,19 +44,17 @@ _NONE = re.compile(
 class Sources:
     """All that the summarizer can have known, and the atoms that a slip can be told by."""
 
-    def __init__(self, table: AtomTable, atoms: Atoms, known: Sequence[int]) -> None:
+    def __init__(
+        self, table: AtomTable, atoms: Atoms, known: Sequence[int], gathered: Gathered
+    ) -> None:
+        gathered.read(table, known)
         self.atoms = atoms
-        self._mentions = table.mentions(known)
-        self._values = [float(one[1:]) for one in self._mentions if one.startswith("#")]
-        self._paths = [one for one in self._mentions if "/" in one or "." in one]
-        self.words = table.words(known)
-        self._figures = [
-            (value, atom, item)
-            for index in known
-            for item in table.entry(index).items
-            if item.kind is AtomKind.NUMBER and (value := figure(item.text))
-            for atom in (_atom_of(item, index),)
-        ]
+        self.words = gathered.stems
+        self._known = known
+        self._gathered = gathered
+        self._mentions = gathered.mentions
+        self._values = gathered.values
+        self._paths = gathered.paths
 
     def knows(self, item: Item) -> bool:
         """Whether anything of this name or value was ever mentioned."""
@@ -82,7 +81,7 @@ class Sources:
             return True
         if f"#{value.value:.12g}" in self._mentions:
             return True
-        if any(one.key == value.key for one, _, _ in self._figures):
+        if any(one.key == value.key for one, _, _ in self._figures()):
             return True
         whole = value.value == int(value.value) and abs(value.value) <= _DERIVED
         if whole and value.family not in ("time", "size", "%"):
@@ -118,14 +117,17 @@ class Sources:
         if value is None:
             return None
         best, best_score = None, 1
-        for other, atom, mention in self._figures:
+        for other, mention, index in self._figures():
             if other.family != value.family or other.value == value.value:
                 continue
             around = terms(mention.context)
             score = len({word for word in around & about if not word[0].isdigit()})
             if score > best_score:
-                best, best_score = atom, score
+                best, best_score = _atom_of(mention, index), score
         return best
+
+    def _figures(self) -> Iterator[tuple[Figure, Item, int]]:
+        return self._gathered.figures(self._known)
 
 
 def _atom_of(item: Item, index: int) -> Atom:

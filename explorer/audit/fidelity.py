@@ -29,6 +29,7 @@ from explorer.audit.findings import (
     RequestCheck,
     SectionCheck,
 )
+from explorer.audit.gathered import Gathered
 from explorer.audit.told import Told
 from explorer.compaction.validation import FREE, Form, section_counts
 from explorer.tokens.estimate import estimate_text
@@ -51,6 +52,7 @@ def fidelity(
     tokens_after: int | None = None,
     transcript: str = "",
     bands: int = BANDS,
+    gathered: Gathered | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Fidelity:
     """The fidelity of a summary, or of several parts that stand for it together.
@@ -60,7 +62,8 @@ def fidelity(
     known to the summarizer through it: what they say is not invented. ``changed``: the files that
     calls of the summarized entries changed, with those entries. ``stated_changed``: the files
     that the summary's ``details`` say were changed. ``tokens_after``: None counts the estimate.
-    ``transcript``: the path that a breadcrumb in the summary names.
+    ``transcript``: the path that a breadcrumb in the summary names. ``gathered``: what the audit of
+    another compaction of the session has read, and this one need not read again.
 
     When ``cancelled`` says so the findings end early; ask it before they are shown.
     """
@@ -72,7 +75,7 @@ def fidelity(
     fates = Fates(told, Kept(table, kept), atoms, transcript)
     findings = fates.findings(asked, cancelled)
     known = [*earlier, *summarized, *kept]
-    wrong = wrong_claims(told, Sources(table, atoms, known), atoms)
+    wrong = wrong_claims(told, Sources(table, atoms, known, gathered or Gathered()), atoms)
     after = estimate_text("\n".join(parts)) if tokens_after is None else tokens_after
     return Fidelity(
         findings=(*findings, *wrong),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from explorer.audit.atoms import NO_TABLE, ScanCancelled, scan
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity
+from explorer.audit.gathered import Gathered
 from explorer.audit.recorded import changed_files, compactions_on_path, recorded
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
@@ -57,6 +58,7 @@ class Auditor:
     def __init__(self, document: OpenedSession) -> None:
         self._document = document
         self._table = NO_TABLE
+        self._gathered = Gathered()
         self._found: dict[int, Audited] = {}
 
     def compaction(
@@ -87,6 +89,7 @@ class Auditor:
             tokens_before=_tokens(document, made.summarized),
             tokens_after=estimate_text(summary),
             transcript=_transcript_in(summary),
+            gathered=self._gathered,
             cancelled=cancelled,
         )
         if cancelled():
@@ -130,6 +133,7 @@ class Auditor:
             tokens_before=_tokens(document, summarized),
             tokens_after=estimate_text(summary),
             transcript=_transcript_in(summary),
+            gathered=self._gathered,
             cancelled=cancelled,
         )
         if cancelled():

@@ -7,7 +7,6 @@ from typing import Any
 
 from explorer.audit.atoms.entries import Voice
 from explorer.audit.atoms.items import Item
-from explorer.audit.atoms.keys import terms_of_message
 from explorer.audit.atoms.known import Known
 from explorer.audit.atoms.model import Atom, AtomKind, Atoms, ReadEntries, Span
 from explorer.audit.atoms.scanning import EMPTY, EntryAtoms, scan_entry
@@ -71,15 +70,6 @@ class AtomTable:
         for index in indices:
             found |= self.entry(index).mentions
         return found
-
-    def words(self, indices: Iterable[int], *voices: Voice) -> set[str]:
-        """The stems of the telling words of these entries' prose, of these voices or of all."""
-        found: set[str] = set()
-        for index in indices:
-            one = self.entry(index)
-            if not voices or one.speaks in voices:
-                found |= one.words
-        return set(terms_of_message(" ".join(found)))
 
 
 NO_TABLE = AtomTable()

@@ -12,6 +12,7 @@ import orjson
 
 from explorer.audit.atoms import scan
 from explorer.audit.fidelity import fidelity
+from explorer.audit.gathered import Gathered
 from explorer.audit.recorded import recorded
 from explorer.formats import open_source
 from explorer.session.tree import SessionTree
@@ -43,9 +44,18 @@ def audit_all(session: str) -> dict[str, list[float]]:
         table = scan(range(len(tree)), read)
         found["scan"].append((time.process_time() - start) * 1000)
         start = time.process_time()
+        gathered = Gathered()
         for compaction in tree.columns.compactions:
             of = recorded(tree, compaction)
             summary = read([compaction])[0]["summary"]
-            fidelity(summary, of.summarized, of.kept, table, earlier=of.earlier, changed=of.changed)
+            fidelity(
+                summary,
+                of.summarized,
+                of.kept,
+                table,
+                earlier=of.earlier,
+                changed=of.changed,
+                gathered=gathered,
+            )
         found["judge"].append((time.process_time() - start) * 1000)
     return found
