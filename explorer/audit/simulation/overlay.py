@@ -41,6 +41,8 @@ class MadePrune(NamedTuple):
     position: int
     results: Mapping[int, tuple[int, str, int]]
     """By position of each pruned result: its tokens, the note, and the note's tokens."""
+    newest: int
+    """The last of these positions."""
 
 
 @dataclass(slots=True)
@@ -59,8 +61,11 @@ class Made:
 class _Chain(SessionTree):
     """A tree of one chain, made at once."""
 
-    def __init__(self, columns: SessionColumns, entries: Sequence[int]) -> None:
-        """``entries``: the recorded entry of each one, or -1."""
+    def __init__(
+        self, columns: SessionColumns, source: Sequence[int], entries: Sequence[int]
+    ) -> None:
+        """``source``: of each entry the position, or -1; ``entries``: the recorded ones by
+        position."""
         super().__init__()
         count = len(columns.kind)
         columns.parent = array("i", range(-1, count - 1))
@@ -68,7 +73,7 @@ class _Chain(SessionTree):
         self.named: dict[str, int] = {}
         """The entries that another one names; nobody asks for any other by its id."""
         self.notes: dict[int, dict[int, PrunedResult]] = {}
-        self._entries = entries
+        self._source, self._entries = source, entries
         self._run = array("i", bytes(4 * count))
         self._starts = [0]
         self._below = {-1: [0]}
@@ -83,7 +88,8 @@ class _Chain(SessionTree):
         return self.notes[prune]
 
     def number(self, index: int) -> int:
-        return self._entries[index]
+        position = self._source[index]
+        return self._entries[position] if position >= 0 else -1
 
 
 class Overlay:
@@ -110,12 +116,7 @@ class Overlay:
         self.track = track
         self._start, self._end = start, end
         self._besides = sorted(at for at in besides if at < start)
-        last = made.compaction
-        self._added = [
-            one
-            for one in made.all
-            if one.position > start or (one is last and one.position == start)
-        ]
+        self._added = [one for one in made.all if self._matters(one, made.compaction)]
         self._places = [one.position for one in self._added]
         self.source = array("i", self._besides)
         """By entry here: the position, or -1 for what was added."""
@@ -127,12 +128,17 @@ class Overlay:
         if weights is not None:
             added = [one.summary if isinstance(one, MadeCompaction) else 0 for one in self._added]
             self.weights = self._column(weights, added)
-        entries = array("i", (track.entries[at] if at >= 0 else -1 for at in self.source))
-        self.tree = _Chain(self._columns(usage), entries)
+        self.tree = _Chain(self._columns(usage), self.source, track.entries)
         self._add_rare()
         self._tell_made()
         if track.shapes:
             self._tell_shapes()
+
+    def _matters(self, one: MadeCompaction | MadePrune, last: MadeCompaction | None) -> bool:
+        """Whether what was added stands here, or says something of what does."""
+        if isinstance(one, MadePrune):
+            return one.position > self._start and one.newest >= self._start
+        return one.position > self._start or (one is last and one.position == self._start)
 
     @property
     def leaf(self) -> int:

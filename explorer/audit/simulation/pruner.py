@@ -121,6 +121,11 @@ class Pruner:
         )
         self._noted: set[int] = set()
         self._gone = 0
+        """What that saved."""
+        self._first = 0
+        """The first row that is looked at."""
+        self._settled = 0
+        """Before this row all are pruned or never may be."""
         self._apart: frozenset[int] = frozenset()
         """Rows of what is pinned or omitted."""
 
@@ -136,7 +141,7 @@ class Pruner:
         """A person's wishes hold: what is pinned or omitted is never looked at; ``pruned`` are
         the results for which a note stands."""
         self._apart = frozenset(self._rows(apart))
-        self._noted, self._gone = set(), 0
+        self._noted, self._gone, self._settled = set(), 0, 0
         self.gone(pruned)
 
     def _rows(self, positions: Iterable[int]) -> list[int]:
@@ -169,15 +174,21 @@ class Pruner:
 
     def _bound(self, count: int, start: int) -> int:
         """The most that so many results could save; below 0 where there is none to look at."""
-        found = self._all
+        could_save = self._all.could_save
         older = count if self._apart else self._older(count)
-        first = self._row(start) if self._inside else 0
-        if older <= first:
-            return -1
-        saved = found.could_save[older] - found.could_save[first]
+        first = self._from(start)
+        return could_save[older] - could_save[first] - self._gone if older > first else -1
+
+    def _from(self, start: int) -> int:
+        """The first row that is looked at, where the context's entries begin at a position."""
         if not self._inside:
-            return saved - self._gone
-        return saved - sum(found.saves[row] for row in self._noted if row >= first)
+            return 0
+        first = self._row(start)
+        if first != self._first:
+            self._first = first
+            self._noted = {row for row in self._noted if row >= first}
+            self._gone = sum(self._all.saves[row] for row in self._noted)
+        return first
 
     def _older(self, count: int) -> int:
         """How many of so many results are older than the protected window. Within it nothing was
@@ -193,10 +204,14 @@ class Pruner:
         """What is pruned of the results before ``end``; its entries are positions. ``needed``:
         tokens to save, None for everything."""
         found, policy = self._all, self._policy
-        first, count = self._row(start) if self._inside else 0, self._row(end)
+        first, count = self._from(start), self._row(end)
         older = self._older_one_by_one(first, count) if self._apart else self._older(count)
+        settled = max(self._settled, first)
+        while settled < older and (settled in self._noted or not found.may_go[settled]):
+            settled += 1
+        self._settled = settled
         planned: list[tuple[int, int, Why]] = []
-        for row in range(first, older):
+        for row in range(settled, older):
             if not found.may_go[row] or row in self._noted or row in self._apart:
                 continue
             why: Why | None = "old" if self._by_age else self._why(row, first, count, end)

@@ -55,7 +55,7 @@ class Sweep:
     @property
     def keep_matters(self) -> bool:
         """Whether the profile cuts by tokens at all."""
-        return self.policy.profile.cut_unit == "tokens"
+        return keep_matters(self.policy)
 
     @property
     def reserve_matters(self) -> bool:
@@ -63,6 +63,11 @@ class Sweep:
         profile = self.policy.profile
         fixed = profile.threshold_tokens > 0 or profile.threshold_percent > 0
         return not fixed and profile.prompt_budget is None
+
+
+def keep_matters(policy: Policy) -> bool:
+    """Whether a policy's profile cuts by tokens at all."""
+    return policy.profile.cut_unit == "tokens"
 
 
 def axes(policy: Policy, steps: int = STEPS) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -104,10 +109,14 @@ def cells(
 ) -> Iterator[Cell]:
     """One cell after the other, by reserve, then by keep-recent. Raises Stopped."""
     for reserve in reserves:
+        found: Cell | None = None
         for keep in keeps:
-            sizes = replace(policy.settings, keep_recent_tokens=keep, reserve_tokens=reserve)
-            tried = replace(policy, settings=sizes)
-            yield _cell(past, tried, assumptions, prices, cancelled)
+            # Where the profile does not cut by tokens, all of these are one walk.
+            if found is None or keep_matters(policy):
+                sizes = replace(policy.settings, keep_recent_tokens=keep, reserve_tokens=reserve)
+                tried = replace(policy, settings=sizes)
+                found = _cell(past, tried, assumptions, prices, cancelled)
+            yield replace(found, keep=keep)
 
 
 def sweep(
