@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from ui.audit.badges import ProvenanceBadge
+from ui.audit.head import FoldButton
 from ui.audit.ledger_model import AuditLedgerModel, Column, Previews
 from ui.audit.table import AuditTable
 from ui.audit.words import MEANINGS, VERDICTS, sentence_case, texture
@@ -94,6 +95,9 @@ class LedgerView(QWidget):
         self.search.setPlaceholderText("Find in the ledger")
         self.search.setAccessibleName("Find in the ledger")
         self.search.setClearButtonEnabled(True)
+        self.fold = FoldButton("Verdicts", "The verdicts, to show the entries of one", self)
+        self.fold.toggled.connect(self.legend.setVisible)
+        self.fold.hide()
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(SEARCH_REST_MS)
@@ -123,8 +127,10 @@ class LedgerView(QWidget):
         lines = QVBoxLayout(head)
         lines.setContentsMargins(S16, S8, S16, S8)
         lines.setSpacing(S4)
+        line = row(self.search, self.fold)
+        line.setStretchFactor(self.search, 1)
         lines.addWidget(self.legend)
-        lines.addWidget(self.search)
+        lines.addLayout(line)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -159,6 +165,13 @@ class LedgerView(QWidget):
             self.table.selectRow(at)
             self.table.scrollTo(self.model.index(at, 0))
         self._tell(entry)
+
+    def set_low(self, is_low: bool) -> None:
+        """In a low window the verdicts are folded, unless one of them filters the entries."""
+        self.fold.setVisible(is_low)
+        shows = not is_low or bool(self.legend.filter_key())
+        self.fold.setChecked(shows)
+        self.legend.setVisible(shows)
 
     def only(self, verdict: LedgerVerdict) -> None:
         """Show the rows of one verdict, where there are any."""

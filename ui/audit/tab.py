@@ -5,73 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QGridLayout,
-    QLabel,
-    QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from explorer.audit.losses import Gravity, Repair
 from explorer.audit.overview import Overview
 from explorer.audit.provenance import tokens_before_known
 from explorer.compaction.profile import Profile
-from ui.audit.badges import ProvenanceBadge
 from ui.audit.branch_view import BranchView
+from ui.audit.head import AuditHead
 from ui.audit.ledger_model import Previews
 from ui.audit.ledger_view import LedgerView
 from ui.audit.losses_view import LossesView
 from ui.audit.strip_view import StripView
-from ui.theme import S4, S8, S12, S16, bind_font, set_tone, small_font
-from ui.widgets.choice import Choice
+from ui.theme import on_theme_changed, scaled
 from ui.widgets.figures import full
-from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption, Hairline
+from ui.widgets.labels import Hairline
 from ui.widgets.one_page import OnePage
-from ui.widgets.panels import EmptyState, row
+from ui.widgets.panels import EmptyState
 
 NOW = -1
 """In place of a compaction: the moment at the leaf."""
+LOW = 600
+"""Height at a text scale of 100 % below which the head is one line, and the rest of it folded."""
 LEDGER, LOSSES, SURVIVAL, BRANCHES = "Ledger", "Losses", "Survival", "Branches"
-
-
-class PageBar(QWidget):
-    """The names of the pages, as buttons of which one is down; they wrap where it is narrow."""
-
-    chosen = Signal(int)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._flow = FlowLayout(self, across=S4, down=S4)
-        self._group = QButtonGroup(self)
-        self._group.setExclusive(True)
-        self._group.idClicked.connect(self.chosen)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
-        self.setAccessibleName("Pages of the audit")
-
-    def add(self, title: str) -> QToolButton:
-        """One more page at the end."""
-        button = QToolButton(self)
-        button.setText(title)
-        button.setCheckable(True)
-        button.setAccessibleName(f"Page {title}")
-        bind_font(button, small_font)
-        self._group.addButton(button, len(self._group.buttons()))
-        self._flow.addWidget(button)
-        return button
-
-    def button(self, at: int) -> QToolButton:
-        """The button of a page."""
-        found = self._group.button(at)
-        assert isinstance(found, QToolButton)
-        return found
 
 
 class AuditTab(QWidget):
@@ -93,27 +50,10 @@ class AuditTab(QWidget):
         super().__init__(parent)
         self.overview: Overview | None = None
         self._titles: list[str] = []
-        self.moment = Choice(self)
-        self.moment.setAccessibleName("Moment of the session")
-        self.moment.setToolTip("The moment whose context is looked at")
-        self.rules = Choice(self)
-        self.rules.setAccessibleName("Judged by the rules of")
-        self.rules.setToolTip(
-            "Files do not tell what went to the summarizer. It is worked out by these rules."
-        )
-        self.report = QPushButton("Repor&t…", self)
-        self.report.setAccessibleName("Save a report")
-        self.report.setToolTip(
-            "Save the audit as a web page, Markdown or JSON: of the whole path, or of the "
-            "compaction that is chosen as the moment"
-        )
-        bind_font(self.report, small_font)
-        self.figure = Caption(parent=self)
-        self.figure.setWordWrap(True)
-        self.badge = ProvenanceBadge(self, "Tokens before")
-        self.headline = Caption(parent=self)
-        self.headline.setWordWrap(True)
-        self.bar = PageBar(self)
+        self.head = head = AuditHead(self)
+        self.moment, self.rules, self.report = head.moment, head.rules, head.report
+        self.figure, self.badge, self.headline = head.figure, head.badge, head.headline
+        self.bar = head.bar
         self.pages = OnePage(self)
         self.ledger, self.losses = LedgerView(self), LossesView(self)
         self.strip, self.branches = StripView(self), BranchView(self)
@@ -133,6 +73,8 @@ class AuditTab(QWidget):
             (BRANCHES, self.branches),
         ):  # fmt: skip
             self.add_page(title, page)
+        self._is_low = False
+        on_theme_changed(self._follow_height)
         self._connect()
         self.show_page(LEDGER)
 
@@ -146,33 +88,11 @@ class AuditTab(QWidget):
             page.entry_requested.connect(self.entry_requested)
 
     def _build(self) -> QWidget:
-        page, head = QWidget(), QWidget(self)
-        grid = QGridLayout()
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(S8)
-        grid.setVerticalSpacing(S4)
-        grid.setColumnStretch(1, 1)
-        for at, (words, box) in enumerate((("&Moment", self.moment), ("&Rules of", self.rules))):
-            label = QLabel(words, head)
-            bind_font(label, small_font)
-            label.setBuddy(box)
-            box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-            grid.addWidget(label, at, 0)
-            grid.addWidget(box, at, 1)
-        grid.addWidget(self.report, 0, 2)
-        lines = QVBoxLayout(head)
-        lines.setContentsMargins(S16, S12, S16, S8)
-        lines.setSpacing(S8)
-        lines.addLayout(grid)
-        figures = row(self.figure, self.badge)
-        figures.setStretchFactor(self.figure, 1)
-        lines.addLayout(figures)
-        lines.addWidget(self.headline)
-        lines.addWidget(self.bar)
+        page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(head)
+        column.addWidget(self.head)
         column.addWidget(Hairline(parent=page))
         column.addWidget(self.pages, 1)
         # In a small window, or with large text, the tab scrolls as a whole.
@@ -182,6 +102,18 @@ class AuditTab(QWidget):
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         return self.area
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        """Where it is low, the entries have the room before what stands above them."""
+        super().resizeEvent(event)
+        self._follow_height()
+
+    def _follow_height(self) -> None:
+        is_low = self.height() < scaled(LOW)
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self.head.set_low(is_low)
+            self.ledger.set_low(is_low)
 
     # pages -------------------------------------------------------------------------------------
 
@@ -245,9 +177,7 @@ class AuditTab(QWidget):
         self._whole.show_page(1)
         self._show_moments(found)
         self._show_figure(found)
-        self.headline.setText(headline(found))
-        has_lost = any(one.gravity is Gravity.LOST for one in found.losses)
-        set_tone(self.headline, "lost" if has_lost else "dim")
+        self.head.show_headline(headline(found), lost_words(found))
         self.ledger.show_ledger(found.ledger, previews)
         if not same_path:
             self.losses.show_losses(found.losses, tree)
@@ -291,13 +221,18 @@ class AuditTab(QWidget):
 
 def headline(found: Overview) -> str:
     """The audit in a sentence: for who looks at it for the first time."""
-    lost = [one for one in found.losses if one.gravity is Gravity.LOST]
     if not found.generations.all and not found.branches:
         said = "Nothing was compacted on this path: the model sees every message word for word."
     else:
         said = "Every entry of this path with what became of it, and why."
-    if lost:
-        entries = {entry for one in lost for entry in one.entries}
-        what = f"{full(len(entries))} entries are" if len(entries) != 1 else "1 entry is"
-        return f"{said} {what} neither kept nor summarized: see Losses."
-    return said
+    return f"{said} {lost_words(found)}".rstrip()
+
+
+def lost_words(found: Overview) -> str:
+    """How much is lost, and where to read of it; empty for nothing."""
+    lost = [one for one in found.losses if one.gravity is Gravity.LOST]
+    if not lost:
+        return ""
+    entries = {entry for one in lost for entry in one.entries}
+    what = f"{full(len(entries))} entries are" if len(entries) != 1 else "1 entry is"
+    return f"{what} neither kept nor summarized: see Losses."

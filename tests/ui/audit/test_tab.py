@@ -31,6 +31,7 @@ from explorer.compaction.profile import BASES
 from explorer.session.spending import UNCOUNTED, Spending, Spent
 from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
+from tests.ui.waiting import settle
 from ui.audit.badges import ProvenanceBadge
 from ui.audit.known import marked, reason, spoken
 from ui.audit.ledger_model import Column
@@ -101,6 +102,24 @@ def test_a_lost_row_is_told_by_texture_and_by_words(tab: AuditTab) -> None:
     tab.ledger.show_entry(old)
     assert tab.ledger.part.lives.accessibleName().startswith("Lives on in the summary of #4, then")
     assert "2 entries are neither kept nor summarized" in tab.headline.text()
+
+
+def test_in_a_low_window_the_head_is_one_line_and_the_rest_is_folded(tab: AuditTab) -> None:
+    made, *_ = twice()
+    tab.show_overview(shown(made), previews)
+    tab.resize(440, 420)
+    settle()
+    assert not tab.rules.isVisible() and not tab.figure.isVisible()
+    assert not tab.ledger.legend.isVisible() and tab.moment.isVisible()
+    assert tab.headline.text() == "2 entries are neither kept nor summarized: see Losses."
+    QTest.mouseClick(tab.head.fold, Qt.MouseButton.LeftButton)
+    tab.ledger.fold.setFocus()
+    QTest.keyClick(tab.ledger.fold, Qt.Key.Key_Space)
+    assert tab.rules.isVisible() and tab.figure.isVisible() and tab.ledger.legend.isVisible()
+    tab.resize(440, 800)
+    settle()
+    assert tab.rules.isVisible() and not tab.head.fold.isVisible()
+    assert tab.ledger.legend.isVisible() and not tab.ledger.fold.isVisible()
 
 
 def test_every_verdict_has_its_words_and_texture() -> None:
