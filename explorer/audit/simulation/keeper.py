@@ -237,7 +237,7 @@ class Keeper:
         places = sorted(plan.results, key=lambda one: one.entry)
         notes = {one.entry: (one.tokens, one.note, note_tokens(one.note)) for one in places}
         less = [(at, values[at] - taken) for at, (_tokens, _note, taken) in notes.items()]
-        self._made.all.append(MadePrune(context.end, notes, places[-1].entry))
+        self._made.all.append(MadePrune(context.end, notes))
         inside = [at for at in notes if at >= context.start]
         if inside:
             self.meter.changed(self.measure.prompt(context.upto(inside[0])))

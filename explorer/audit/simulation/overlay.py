@@ -41,8 +41,6 @@ class MadePrune(NamedTuple):
     position: int
     results: Mapping[int, tuple[int, str, int]]
     """By position of each pruned result: its tokens, the note, and the note's tokens."""
-    newest: int
-    """The last of these positions."""
 
 
 @dataclass(slots=True)
@@ -135,9 +133,7 @@ class Overlay:
             self._tell_shapes()
 
     def _matters(self, one: MadeCompaction | MadePrune, last: MadeCompaction | None) -> bool:
-        """Whether what was added stands here, or says something of what does."""
-        if isinstance(one, MadePrune):
-            return one.position > self._start and one.newest >= self._start
+        """Whether what was added stands here."""
         return one.position > self._start or (one is last and one.position == self._start)
 
     @property
