@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from explorer.audit.atoms.keys import Figure, base_name, figure, stem, terms
+from explorer.audit.atoms.keys import Figure, base_name, figure, statement_key, stem, terms
 from explorer.audit.atoms.model import STATEMENT_KINDS, Atom, AtomKind, Atoms
+from explorer.audit.atoms.shortened import beginning, is_cut, listed_test
 from explorer.audit.atoms.table import AtomTable
 from explorer.audit.findings import Fate, Finding, Place
 from explorer.audit.rewording import Rewordings, Verdict
@@ -15,6 +16,8 @@ from explorer.audit.told import Line, Told
 _CANCEL_EVERY = 512
 _BY_KEY = frozenset({AtomKind.PATH, AtomKind.SYMBOL, AtomKind.VERSION, AtomKind.URL, AtomKind.HASH})
 _SHORT_HASH = 7
+_LEFT = 8
+"""Characters of a cut line from which it can be found again."""
 
 
 class Kept:
@@ -139,6 +142,8 @@ class Fates:
         return tuple(place for value, line, place in self._figures if _says(wanted, value, line))
 
     def _failure(self, atom: Atom) -> tuple[Place, ...]:
+        if is_cut(atom.text):
+            return self._cut_failure(atom.text)
         head = atom.key[:60].rstrip()
         if len(head) >= 40 and (found := self._told.flat(head)):
             return found
@@ -146,6 +151,15 @@ class Fates:
         for share, line in self._told.nearest(wanted, 0.8):
             if share >= 0.8:
                 return (self._told.place(line),)
+        return ()
+
+    def _cut_failure(self, text: str) -> tuple[Place, ...]:
+        """Where a line that a tool cut off is told as far as it goes, or the test that it names."""
+        # The word that was cut is left out: it stands nowhere as it is.
+        left = beginning(text).rpartition(" ")[0]
+        for wanted in (left, statement_key(listed_test(text))):
+            if len(wanted) >= _LEFT and (found := self._told.flat(wanted)):
+                return found
         return ()
 
     def _reworded(self, atom: Atom) -> tuple[tuple[Place, ...], str]:

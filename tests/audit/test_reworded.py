@@ -9,7 +9,7 @@ from explorer.audit.findings import Fate, Place
 from tests.audit.reworded import read_pairs
 from tests.audit.reworded.scoring import score
 from tests.audit.test_fidelity import judge
-from tests.audit.texts import user
+from tests.audit.texts import result, user
 
 NORMALIZED, LOST = Fate.NORMALIZED, Fate.LOST
 RULE = 'So, from me, officially: rule 2 is now "At most 5 attempts per push."'
@@ -74,3 +74,30 @@ def test_what_stands_under_what_was_given_up_is_not_said() -> None:
 
 def shown(places: tuple[Place, ...], summary: str) -> list[str]:
     return [summary[place.start : place.end] for place in places]
+
+
+def errors(summary: str, *outputs: str) -> list[tuple[str, Fate]]:
+    found = judge(summary, [result(output) for output in outputs]).findings
+    return [(one.atom.text, one.fate) for one in found if one.atom.kind is AtomKind.ERROR]
+
+
+WHOLE = "E       AssertionError: assert 'sent' == 'conflict'"
+LISTED = "FAILED tests/test_push.py::test_conflict - AssertionE..."
+
+
+@pytest.mark.parametrize(
+    "cut", ["E       Asserti...", "E       AssertionError: assert 'se…", LISTED]
+)
+def test_a_line_that_was_cut_off_is_the_one_that_stands_whole_beside_it(cut: str) -> None:
+    told = [(WHOLE, Fate.EXACT)]
+    assert errors(f"It said {WHOLE}", f"{cut}\n{WHOLE}") == told
+    assert errors(f"It said {WHOLE}", WHOLE, f"{cut}\n") == told
+    assert errors(f"It said {WHOLE}", f"{cut}\n", WHOLE) == told
+
+
+def test_a_cut_line_far_from_any_whole_one_is_found_by_what_is_left_of_it() -> None:
+    far = [WHOLE, "fine", "fine", "fine", LISTED]
+    summary = "tests/test_push.py::test_conflict still fails"
+    assert errors(summary, *far) == [(WHOLE, LOST), (LISTED, NORMALIZED)]
+    assert errors("tests/test_push.py::test_conflicts is new", *far)[1] == (LISTED, LOST)
+    assert errors("Nothing", "E   Asser...") == [("E   Asser...", LOST)]

@@ -10,6 +10,7 @@ from explorer.audit.atoms.items import Item
 from explorer.audit.atoms.known import Known
 from explorer.audit.atoms.model import Atom, AtomKind, Atoms, ReadEntries, Span
 from explorer.audit.atoms.scanning import EMPTY, EntryAtoms, scan_entry
+from explorer.audit.atoms.shortened import is_cut, whole_lines
 from explorer.audit.atoms.superseding import superseded
 
 _ASKING = (AtomKind.REQUEST, AtomKind.QUESTION)
@@ -46,6 +47,7 @@ class AtomTable:
         for index in wanted:
             for item in self.entry(index).items:
                 merged.setdefault((item.kind, item.key), []).append((index, item))
+        _join_cut_lines(merged)
         stale = superseded(self, wanted)
         items = tuple(_atom(mentions, stale) for mentions in merged.values())
         return Atoms(items, self._latest(wanted, items))
@@ -72,11 +74,27 @@ class AtomTable:
         return found
 
 
+def _join_cut_lines(merged: dict[tuple[AtomKind, str], list[tuple[int, Item]]]) -> None:
+    """Counts an error line that a tool cut off as a mention of the whole one near it."""
+    lines = {
+        key: (mentions[0][1].text, [index for index, _ in mentions])
+        for (kind, key), mentions in merged.items()
+        if kind is AtomKind.ERROR
+    }
+    for cut, whole in whole_lines(lines).items():
+        merged[AtomKind.ERROR, whole] += merged.pop((AtomKind.ERROR, cut))
+        merged[AtomKind.ERROR, whole].sort(
+            key=lambda mention: (mention[0], is_cut(mention[1].text))
+        )
+
+
 NO_TABLE = AtomTable()
 
 
 def _atom(mentions: list[tuple[int, Item]], stale: Mapping[tuple[int, int, str], str]) -> Atom:
     first = mentions[0][1]
+    if first.kind is AtomKind.ERROR and is_cut(first.text):
+        first = next((item for _, item in mentions if not is_cut(item.text)), first)
     spans = tuple(
         Span(index, item.start, item.end, item.block, item.argument) for index, item in mentions
     )
