@@ -119,8 +119,9 @@ def weight_known(is_measured: bool) -> Known:
 
 
 def usage_known(usage: int) -> Known:
-    """The context tokens that a reply reports; -1 for none."""
-    if usage >= 0:
+    """The context tokens that a reply reports; -1 for none, and 0 is what a session writes that
+    was told none (E7)."""
+    if usage > 0:
         return Known(Provenance.EXACT, "Reported by the provider with the reply.")
     return Known(Provenance.UNREADABLE, "The provider's count is not in the file.")
 

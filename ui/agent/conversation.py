@@ -109,6 +109,11 @@ class Conversation(QWidget):
         self._show_hint()
         self.finding.refresh()
 
+    def recount(self) -> None:
+        """Tokens are counted otherwise."""
+        self.view.flow.recount()
+        self.view.viewport().update()
+
     def append(self, first: int, count: int) -> None:
         """Entries came in."""
         self.refresh()

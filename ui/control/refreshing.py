@@ -108,7 +108,8 @@ class RefreshControl(QObject):
     async def _recount(self, document: Document) -> None:
         """Show new counts pane by pane: together they would hold the window up."""
         window = self._desk.window
-        for show in (self._weigh, window.compaction.refresh, self._inspect, self._status):
+        recount = window.agent.conversation.recount
+        for show in (self._weigh, recount, window.compaction.refresh, self._inspect, self._status):
             await asyncio.sleep(BREATH_S)
             if self._desk.document is document:
                 show()

@@ -167,7 +167,7 @@ class TextCache:
         lines = [f"#{entry} · {columns.ids[entry]} · {name}"]
         moment = self.moment(entry)
         tokens = f"{self._model.told(entry):,} tokens"
-        if columns.usage[entry] >= 0:
+        if columns.usage[entry] > 0:
             tokens += f" · {columns.usage[entry]:,} in the context, by the provider"
         lines.append(f"{moment} · {tokens}")
         lines += self._reasons(entry)

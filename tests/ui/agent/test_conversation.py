@@ -586,3 +586,20 @@ def test_kinds_of_parts_in_a_rich_conversation(talk: Conversation) -> None:
     show(talk, rich())
     kinds = {type(p) for at in range(talk.view.flow.count) for p in talk.view.flow.laid(at).parts}
     assert {Prose, Code, Row} <= kinds
+
+
+def test_a_compaction_tells_its_sizes_as_they_are_counted_now(talk: Conversation) -> None:
+    """As the map does, which is told of new counts as well."""
+    said = Talk()
+    said.user("word " * 400)
+    said.add("compaction", summary="All was said.", firstKeptEntryId="", tokensBefore=9)
+    opened = show(talk, said)
+    find(talk, "All was said.")
+    opened.weights = [2_000, 1_000]
+    talk.recount()
+    settle()
+    assert "about 2.0k → about 1.0k" in find_words(talk, "All was said.")
+
+
+def find_words(talk: Conversation, words: str) -> str:
+    return next(one for one in words_on_screen(talk) if words in one)

@@ -180,6 +180,7 @@ def test_a_sum_says_what_is_not_in_it() -> None:
         (weight_known(True), Provenance.INFERRED),
         (usage_known(10), Provenance.EXACT),
         (usage_known(-1), Provenance.UNREADABLE),
+        (usage_known(0), Provenance.UNREADABLE),
         (cost_known(2, 0), Provenance.EXACT),
         (cost_known(2, 1), Provenance.INFERRED),
         (cost_known(2, 2), Provenance.UNREADABLE),

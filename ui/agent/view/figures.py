@@ -95,7 +95,7 @@ def footer(message: Mapping[str, Any], time_ms: float, made_here: bool) -> Foote
     known = {
         "time": time_known(time_ms if parts[0] else 0),
         "model": Known(Provenance.EXACT, "") if parts[1] else NO_MODEL,
-        "tokens": usage_known(0 if tokens else -1),
+        "tokens": usage_known(1 if tokens else -1),
         "cost": cost_is,
     }
     missing = [of for of, one in known.items() if one and one.provenance is Provenance.UNREADABLE]

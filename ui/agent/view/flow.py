@@ -219,6 +219,16 @@ class Flow(QObject):
             if laid.inks is self.inks:
                 self.heights.set(item, laid.height)
 
+    def recount(self) -> None:
+        """Tokens are counted otherwise: compactions that are laid out tell their sizes anew."""
+        if self.document is None:
+            return
+        kinds = self.document.tree.columns.kind
+        laid = [entry for entry in self._laid if entry >= 0 and kinds[entry] == Kind.COMPACTION]
+        for item in map(self.item_of, laid):
+            if item >= 0:
+                self.reread(item)
+
     def set_inks(self, inks: Inks) -> None:
         """Another width or look; heights known so far stay as guesses."""
         self.inks = inks

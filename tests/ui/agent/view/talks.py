@@ -233,6 +233,7 @@ class Opened:
         self.leaf = -1
         self.is_own = False
         """Whether this program recorded the talk."""
+        self.weights: Sequence[int] | None = None
         self.take()
 
     def take(self) -> None:
@@ -247,7 +248,7 @@ class Opened:
         return self.is_own
 
     def weights_for(self, profile: Profile) -> Sequence[int] | None:
-        return None
+        return self.weights
 
     def previews(self, indices: Sequence[int]) -> list[str]:
         return [describe(dict(self.talk.entries[at])).preview for at in indices]
