@@ -17,6 +17,7 @@ from explorer.audit.atoms.model import Atom, AtomKind
 from explorer.audit.atoms.table import AtomTable
 from explorer.audit.claims import Sources, wrong_claims
 from explorer.audit.fates import Fates, Kept
+from explorer.audit.file_evidence import changed_by_command
 from explorer.audit.findings import (
     SURVIVED,
     Fate,
@@ -75,14 +76,15 @@ def fidelity(
     fates = Fates(told, Kept(table, kept), atoms, transcript)
     findings = fates.findings(asked, cancelled)
     known = [*earlier, *summarized, *kept]
-    wrong = wrong_claims(told, Sources(table, atoms, known, gathered or Gathered()), atoms)
+    sources = Sources(table, atoms, known, gathered or Gathered())
+    wrong = wrong_claims(told, sources, atoms, fates.rewordings)
     after = estimate_text("\n".join(parts)) if tokens_after is None else tokens_after
     return Fidelity(
         findings=(*findings, *wrong),
         kinds=_rows(findings, wrong),
         sections=_sections(parts, form),
         request=_request(atoms.request, fates, told, frozenset(kept)),
-        files=_files(told, changed, stated_changed),
+        files=_files(told, changed, stated_changed, _Commands(table, [*earlier, *summarized])),
         recency=_recency(findings, summarized, bands),
         tokens_before=tokens_before,
         tokens_after=after,
@@ -124,8 +126,30 @@ def _request(
     return RequestCheck(atom, fate, overlap, found.places)
 
 
+class _Commands:
+    """The commands of some entries, for files that no file tool changed."""
+
+    def __init__(self, table: AtomTable, entries: Sequence[int]) -> None:
+        self._table = table
+        self._entries = entries
+
+    def that_change(self, path: str) -> tuple[int, ...]:
+        """The entries with a command that changes a file."""
+        return tuple(
+            entry
+            for entry in self._entries
+            if any(
+                item.kind is AtomKind.COMMAND and changed_by_command(path, item.text)
+                for item in self._table.entry(entry).items
+            )
+        )
+
+
 def _files(
-    told: Told, changed: Mapping[str, Sequence[int]], stated: Sequence[str]
+    told: Told,
+    changed: Mapping[str, Sequence[int]],
+    stated: Sequence[str],
+    commands: _Commands,
 ) -> tuple[FileNamed, ...]:
     """The files that calls changed and those that the summary says were, each once."""
     by_key: dict[str, tuple[str, tuple[int, ...]]] = {
@@ -133,7 +157,8 @@ def _files(
     }
     listed = {path_key(path): path for path in stated}
     for key, path in listed.items():
-        by_key.setdefault(key, (path, ()))
+        if key not in by_key:
+            by_key[key] = path, commands.that_change(path)
     out = []
     for key, (path, entries) in by_key.items():
         places = told.exact(path) or tuple(

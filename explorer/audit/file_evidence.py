@@ -1,4 +1,5 @@
-"""What the file lists of a compaction tell about the range that it was given.
+"""What the file lists of a compaction tell about the range that it was given, and what commands
+tell about files.
 
 A compaction's entry lists the files of all calls that it told, and those of the one before. A
 file that only calls of a certain range touched is in the list when that range was told, and is
@@ -7,11 +8,22 @@ missing when it was not.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from typing import NamedTuple
 
+from explorer.audit.atoms.keys import path_key
 from explorer.session.describe import CompactionFacts
 from explorer.session.tree import Path, SessionTree
+
+_PARTS = re.compile(r"&&|\|\||[;|\n]")
+_WORDS = re.compile(r"\d?>>?&?|\"[^\"]*\"|'[^']*'|[^\s\"'>]+")
+_INTO = frozenset({">", ">>", "1>", "1>>", "2>", "2>>"})
+_CHANGING = frozenset({"cp", "install", "ln", "mv", "patch", "rm", "tee", "touch", "truncate"})
+_IN_PLACE = re.compile(
+    r"\b(?:sed|perl)\b.*\s-\w*i|\bgit\s+(?:apply|checkout|mv|restore|rm)\b"
+    r"|\b(?:black|gofmt|prettier|rustfmt|ruff)\b"
+)
 
 
 class FilesTell(NamedTuple):
@@ -65,3 +77,25 @@ def _touched(tree: SessionTree, path: Path, positions: range) -> set[str]:
             if not ops.wide[row]:
                 found.add(ops.paths[ops.path[row]])
     return found
+
+
+def changed_by_command(path: str, command: str) -> bool:
+    """Whether a shell command names a file as one that it writes, moves or deletes."""
+    key = path_key(path)
+    for part in _PARTS.split(command):
+        words = _WORDS.findall(part)
+        names = [word.lstrip(">&").strip("\"'") for word in words]
+        written = [
+            name
+            for before, word, name in zip(["", *words], words, names, strict=False)
+            if name and (before in _INTO or word.startswith(">"))
+        ]
+        if any(name in _CHANGING for name in names) or _IN_PLACE.search(part):
+            written = names
+        if any(_is_file(key, path_key(name)) for name in written if name):
+            return True
+    return False
+
+
+def _is_file(key: str, named: str) -> bool:
+    return key == named or key.endswith("/" + named) or named.endswith("/" + key)

@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from explorer.audit.atoms import NO_TABLE, ScanCancelled, scan
+from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity
 from explorer.audit.gathered import Gathered
-from explorer.audit.recorded import changed_files, compactions_on_path, recorded
+from explorer.audit.recorded import compactions_on_path, recorded
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.validation import FREE, SECTION_SETS, Form, section_counts
@@ -59,6 +60,7 @@ class Auditor:
         self._document = document
         self._table = NO_TABLE
         self._gathered = Gathered()
+        self._changes = ChangedFiles(document.tree)
         self._found: dict[int, Audited] = {}
 
     def compaction(
@@ -72,7 +74,7 @@ class Auditor:
         if entry in self._found:
             return self._found[entry]
         document = self._document
-        made = recorded(document.tree, entry)
+        made = recorded(document.tree, entry, self._changes)
         # What is pinned is told again after the summary, word for word.
         kept = (*sorted(document.context(entry).again), *made.kept)
         summary = _summary_of(document, entry)
@@ -128,7 +130,7 @@ class Auditor:
             self._table,
             earlier=earlier,
             form=form_in(summary),
-            changed=changed_files(document.tree, summarized),
+            changed=self._changes.of(summarized),
             stated_changed=prepared.modified_files,
             tokens_before=_tokens(document, summarized),
             tokens_after=estimate_text(summary),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from explorer.audit.atoms import AtomKind, scan
 from explorer.audit.fidelity import fidelity
+from explorer.audit.file_evidence import changed_by_command
 from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Finding
 from explorer.compaction.validation import SECTION_SETS
 from tests.audit.test_atoms import WORDS
@@ -190,6 +191,35 @@ def test_files_are_held_against_the_calls() -> None:
         ("src/b.py", (1,), False, False),
         ("src/ghost.py", (), False, False),
     ]
+
+
+def test_a_command_that_writes_a_file_has_changed_it() -> None:
+    entries = [
+        assistant("", call("bash", command="sed -i 's/1/2/' src/a.py && cat src/b.py")),
+        assistant("", call("bash", command="echo done > notes/c.txt")),
+    ]
+    found = judge("", entries, stated_changed=["src/a.py", "src/b.py", "notes/c.txt"])
+    assert {one.path: one.called for one in found.files} == {
+        "src/a.py": (0,), "src/b.py": (), "notes/c.txt": (1,),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "changes"),
+    [
+        ("rm -rf src/a.py", True),
+        ("cp x.py src/a.py", True),
+        ("cat x | tee src/a.py", True),
+        ("make >src/a.py", True),
+        ("git checkout -- src/a.py", True),
+        ("cat src/a.py", False),
+        ("pytest src/a.py | tee log", False),
+        ("sed -n 1,5p src/a.py; rm b.py", False),
+        ("rm src/aa.py", False),
+    ],
+)
+def test_commands_that_change_a_file(command: str, changes: bool) -> None:
+    assert changed_by_command("src/a.py", command) == changes
 
 
 def test_sections_are_those_of_the_form() -> None:

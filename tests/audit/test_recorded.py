@@ -6,9 +6,12 @@ from pathlib import Path
 
 import resources
 from explorer.audit.atoms import AtomKind, scan
+from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fate
+from explorer.audit.ranges import left_behind
 from explorer.audit.recorded import compactions_on_path, recorded
+from tests.compaction.sessions import Session
 from tests.conformance.vectors import Vector, load_session
 
 SAMPLE = Path(resources.__file__).parent / "samples" / "retry-that-flakes.jsonl"
@@ -33,12 +36,72 @@ def test_the_second_compaction_goes_on_where_the_first_kept() -> None:
     assert sorted({*two.earlier, *two.summarized, *two.kept}) == path
 
 
-def test_the_files_that_calls_changed_are_those_of_the_range() -> None:
+def test_lists_of_files_go_on_from_summary_to_summary() -> None:
+    """A28: the first compaction lists what the branch summary does, whose calls are on the branch
+    that was left; the second one that and its own."""
     session = sample()
-    second = max(session.tree.columns.compactions)
-    found = recorded(session.tree, second)
-    assert found.changed and found.stated_changed
-    assert all(set(entries) <= set(found.summarized) for entries in found.changed.values())
+    tree = session.tree
+    first, second = sorted(tree.columns.compactions)
+    (branch,) = tree.columns.branches
+    one, two = recorded(tree, first), recorded(tree, second)
+    left = left_behind(tree, branch)
+    assert left is not None and not set(left) & set(tree.path(first))
+    for found in (one, two):
+        assert found.stated_changed and set(found.stated_changed) <= found.changed.keys()
+    assert all(set(entries) <= set(left) for entries in one.changed.values())
+    assert any(set(entries) <= set(two.summarized) for entries in two.changed.values())
+    assert any(set(entries) <= set(left) for entries in two.changed.values())
+    changes = ChangedFiles(tree)
+    assert recorded(tree, second, changes) == two and recorded(tree, first, changes) == one
+
+
+def branched(*, modified: list[str], from_id: str = "", by_extension: bool = False) -> Session:
+    """A branch on which ``src/a.py`` was changed, left for one whose summary lists files."""
+    session = Session()
+    base = session.user(text="go")
+    session.reply(calls=[("edit", "src/a.py")])
+    left = session.result(call="c1.0")
+    details = {"readFiles": [], "modifiedFiles": modified}
+    entry = {
+        "type": "branch_summary", "fromId": from_id or f"e{left}", "summary": "branch",
+        "details": details, "fromHook": by_extension,
+    }  # fmt: skip
+    session.add(entry, under=base)
+    return session
+
+
+def test_a_file_that_nobody_touched_is_not_carried_on() -> None:
+    session = branched(modified=["src/a.py", "src/ghost.py"])
+    kept = session.user()
+    first = session.compaction(kept, modified=["src/a.py", "src/ghost.py", "src/other.py"])
+    session.reply()
+    last = session.user()
+    second = session.compaction(last, modified=["src/a.py", "src/ghost.py", "src/other.py"])
+    for compaction in (first, second):
+        assert recorded(session.tree, compaction).changed == {"src/a.py": (1,)}
+
+
+def test_where_a_branch_cannot_be_found_its_summary_is_taken_at_its_word() -> None:
+    session = branched(modified=["src/a.py"], from_id="gone")
+    summary = session.leaf
+    compaction = session.compaction(session.user())
+    assert recorded(session.tree, compaction).changed == {"src/a.py": (summary,)}
+
+
+def test_what_an_extension_listed_is_not_carried_on() -> None:
+    session = branched(modified=["src/a.py"], by_extension=True)
+    compaction = session.compaction(session.user())
+    assert not recorded(session.tree, compaction).changed
+
+
+def test_many_compactions_carry_on_without_end() -> None:
+    session = Session()
+    session.user()
+    session.reply(calls=[("write", "src/a.py")])
+    session.result(call="c1.0")
+    for _ in range(1_200):
+        session.compaction(session.user(), modified=["src/a.py"])
+    assert recorded(session.tree, session.leaf).changed == {"src/a.py": (1,)}
 
 
 def test_the_rules_that_the_bundled_session_lost_are_found_with_their_source() -> None:
