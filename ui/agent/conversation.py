@@ -112,7 +112,7 @@ class Conversation(QWidget):
     def recount(self) -> None:
         """Tokens are counted otherwise."""
         self.view.flow.recount()
-        self.view.viewport().update()
+        self.view.place()
 
     def append(self, first: int, count: int) -> None:
         """Entries came in."""

@@ -599,6 +599,8 @@ def test_a_compaction_tells_its_sizes_as_they_are_counted_now(talk: Conversation
     talk.recount()
     settle()
     assert "about 2.0k → about 1.0k" in find_words(talk, "All was said.")
+    placed = find(talk, "All was said.")
+    assert talk.view.flow.laid(placed.item).known_box(placed.part) is not None, "it is painted"
 
 
 def find_words(talk: Conversation, words: str) -> str:
