@@ -13,6 +13,7 @@ from explorer.audit.atoms.table import AtomTable
 from explorer.audit.atoms.tokens import value_key
 from explorer.audit.findings import Fate, Finding, Place
 from explorer.audit.gathered import Gathered
+from explorer.audit.rewording import Rewordings, Verdict
 from explorer.audit.told import NEGATION, Line, Told, figures_of
 
 _DERIVED = 20
@@ -156,9 +157,11 @@ def _common(one: str, other: str) -> str:
     return one[: min(len(one), len(other)) if length is None else length]
 
 
-def wrong_claims(told: Told, sources: Sources, summarized: Atoms) -> list[Finding]:
+def wrong_claims(
+    told: Told, sources: Sources, summarized: Atoms, rewordings: Rewordings
+) -> list[Finding]:
     """Everything that the summary states wrongly, in the order of its text."""
-    found = [*_things(told, sources), *_rules(told, sources, summarized)]
+    found = [*_things(told, sources), *_rules(told, sources, summarized, rewordings)]
     found += _stale(told, summarized)
     return sorted(found, key=lambda one: one.places)
 
@@ -185,15 +188,22 @@ def _claim(text: str, kind: AtomKind, key: str, place: Place, source: Atom | Non
     return Finding(atom, Fate.MUTATED, (place,), source, note)
 
 
-def _rules(told: Told, sources: Sources, summarized: Atoms) -> Iterator[Finding]:
+def _rules(
+    told: Told, sources: Sources, summarized: Atoms, rewordings: Rewordings
+) -> Iterator[Finding]:
     """Rules that lost their "not", or whose figure changed; rules that nobody laid down."""
     used: set[tuple[int, int]] = set()
     live = [one for one in summarized if one.kind in _RULES and not one.stale]
     for atom in summarized:
         if atom.kind not in _RULES or atom.stale or told.exact(atom.text):
             continue
+        again = rewordings.of(atom.text, atom.kind)
+        if again is not None and again.verdict is Verdict.SAME:
+            continue
         line = _turned(told, atom)
-        if line is not None and _said_so(line, live):
+        if line is None and again is not None and again.verdict is Verdict.OTHER_VALUE:
+            line = again.lines[0]
+        if line is not None and (_said_so(line, live) or _reworded_so(line, live, rewordings)):
             continue
         if line is not None and (line.part, line.start) not in used:
             used.add((line.part, line.start))
@@ -239,6 +249,14 @@ def _said_so(line: Line, live: Sequence[Atom]) -> bool:
         if same and words and len(words & line.terms) >= _SAID * len(words):
             return True
     return False
+
+
+def _reworded_so(line: Line, live: Sequence[Atom], rewordings: Rewordings) -> bool:
+    """Whether some rule that holds says in other words what the line says."""
+    said = (rewordings.of(atom.text, atom.kind) for atom in live)
+    return any(
+        one is not None and one.verdict is Verdict.SAME and line in one.lines for one in said
+    )
 
 
 def _agrees(line: Line, denied: bool, values: Sequence[Figure]) -> bool:

@@ -39,7 +39,8 @@ class Fates:
 
     def __init__(self, told: Told, kept: Kept, atoms: Atoms, transcript: str = "") -> None:
         self._told = told
-        self._rewordings = Rewordings(told)
+        self.rewordings = Rewordings(told)
+        """Where statements are said in other words."""
         self._kept = kept
         self._transcript = transcript if any(transcript in p for p in told.parts) else ""
         self._items: dict[AtomKind, list[tuple[str, Place]]] = {}
@@ -164,13 +165,14 @@ class Fates:
 
     def _reworded(self, atom: Atom) -> tuple[tuple[Place, ...], str]:
         """Where the summary says a statement in other words, and what tells that it does."""
-        found = self._rewordings.of(atom.text, atom.kind)
-        if found is None or found.verdict is not Verdict.SAME:
+        found = self.rewordings.of(atom.text, atom.kind)
+        if found is None or found.verdict not in (Verdict.SAME, Verdict.DONE):
             return (), ""
         places = tuple(self._told.place(line) for line in found.lines)
         said = " / ".join(self._text(place) for place in places)[:240]
         words = ", ".join(found.words)
-        return places, f"The summary says it in other words: {said} (shared: {words})."
+        how = "tells it as done" if found.verdict is Verdict.DONE else "says it in other words"
+        return places, f"The summary {how}: {said} (shared: {words})."
 
 
 def _suffixes(keys: Iterable[str]) -> Counter[str]:

@@ -101,3 +101,22 @@ def test_a_cut_line_far_from_any_whole_one_is_found_by_what_is_left_of_it() -> N
     assert errors(summary, *far) == [(WHOLE, LOST), (LISTED, NORMALIZED)]
     assert errors("tests/test_push.py::test_conflicts is new", *far)[1] == (LISTED, LOST)
     assert errors("Nothing", "E   Asser...") == [("E   Asser...", LOST)]
+
+
+def test_what_was_asked_for_and_is_told_as_done_is_not_lost() -> None:
+    said = "Remove the old parser, please."
+    done = judge("## Progress\n- [x] old parser removed", [user(said)]).findings[0]
+    assert (done.atom.kind, done.fate) == (AtomKind.REQUEST, NORMALIZED)
+    assert "as done" in done.note
+    other = judge("## Progress\n- [x] old lexer removed", [user(said)]).findings[0]
+    assert other.fate is LOST
+
+
+def test_a_rule_in_other_words_with_another_figure_is_mutated() -> None:
+    said = "Never wait longer than 30 s for the hub."
+    for summary in ("- Waits for the hub: 60 s at most", "- Wait for the hub 60 s at most"):
+        found = judge(f"## Constraints\n{summary}", [user(said)])
+        rule = [one for one in found.of(Fate.MUTATED) if one.atom.kind is AtomKind.CONSTRAINT]
+        assert [one.source.text for one in rule if one.source] == [said]
+    right = judge("## Constraints\n- Waits for the hub: 30 s at most", [user(said)])
+    assert not right.of(Fate.MUTATED)

@@ -53,6 +53,10 @@ class Clause:
     denies: bool = False
     opens: bool = False
     """Whether a sentence begins with it."""
+    contrasts: bool = False
+    """Whether it follows a "but"."""
+    rejected: bool = False
+    """Whether it only names what was not taken."""
     reason: bool = False
     """Whether it only tells why."""
     order: tuple[frozenset[str], frozenset[str]] | None = None
@@ -85,8 +89,8 @@ class Reading:
 
 _SPLIT = re.compile(
     r"(?P<paren>\((?!\))|(?<!\()\)|[\[\]])|(?P<colon>:(?=\s))|(?P<why>\b(?:because|since|so\s+that|as\s+otherwise)\b)"
-    r"|(?P<hard>;|\s[-–—]+\s|(?<=[\w§)])[.!?](?=\s)|\bbut\b|\bhowever\b|\bwhile\b|,?\s*§rival)"
-    r"|(?P<comma>,)",
+    r"|(?P<hard>;|\s[-–—]+\s|(?<=[\w§)])[.!?](?=\s)|\bbut\b|\bhowever\b|\bwhile\b)|(?P<rival>,?\s*§rival)"
+    r"|(?P<and>\band\s+(?=(?:is|are|must|should|may|can|will|does|do)\b))|(?P<comma>,)",
     re.IGNORECASE,
 )
 _FINITE = re.compile(
@@ -123,7 +127,7 @@ _STOP = word_set(
     so than too very there here if then also am 's s t d ll re ve don isn aren who whom whose which
     what when where how while into onto off out up about between both against via et al etc e.g i.e
     behind must should shall can could will would has have had not no let lets must've because
-    since after one ones yet anything something
+    since after across using among one ones yet anything something
     """
 )
 _BOUNDS = {"§max": "max", "§min": "min"}
@@ -153,14 +157,15 @@ def read(text: str) -> Reading:
         if not one.words and not one.amounts and not one.marks:
             continue
         reason = before == "why" or (before == "comma" and _WHY.match(part) is not None)
-        one.reason = reason
-        one.opens = before in ("stop", "but")
+        one.reason = reason or before == "paren"
+        one.opens, one.contrasts = before == "stop", before == "but"
+        one.rejected = before == "rival"
         depth = before == "paren"
         if topic and not depth:
             one.topic = dict(topic)
             if _LIMITS & topic.keys():
                 one.amounts = [each._replace(bound=each.bound or "max") for each in one.amounts]
-        elif clauses and _POINTS.search(part) and not depth:
+        elif clauses and (before == "and" or _POINTS.search(part)) and not depth:
             above = clauses[first]
             one.given = [*above.amounts, *above.given]
             one.topic = {
@@ -184,7 +189,7 @@ def _parts(text: str) -> list[tuple[str, str]]:
         stretch = text[at : found.start()]
         if group == "comma":
             rest = re.split(r"[,;:()]", text[found.end() :], maxsplit=1)[0]
-            if not _FINITE.search(rest):
+            if kind != "rival" and not _FINITE.search(rest):
                 continue
         if group == "colon":
             if stretch.strip():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from explorer.audit.atoms.keys import terms
 from explorer.audit.atoms.model import AtomKind
-from explorer.audit.rewording.clauses import Clause, Word, read
+from explorer.audit.rewording.clauses import Word, read
 from explorer.audit.rewording.lexicon import LIGHT, of_stem
 from explorer.audit.rewording.matching import Verdict, compare
 from explorer.audit.rewording.objections import has
@@ -69,7 +69,7 @@ class Rewordings:
             found = compare(said, self._passage(first, last))
             if found.verdict is Verdict.SAME:
                 return Reworded(found.verdict, tuple(self._lines[first:last]), found.words)
-            if found.verdict is Verdict.OTHER_VALUE and other is None:
+            if found.verdict is not Verdict.OTHER and other is None:
                 other = Reworded(found.verdict, tuple(self._lines[first:last]), found.words)
         return other
 
@@ -132,19 +132,13 @@ class Rewordings:
 
     def _passage(self, first: int, last: int) -> Passage:
         if (first, last) not in self._passages:
-            clauses = self._clauses(first, last)
-            self._passages[first, last] = Passage(clauses, asks=self._asks(first, last))
+            lines = self._lines[first:last]
+            self._passages[first, last] = Passage(
+                [one for line in lines for one in read(line.text).clauses],
+                asks=self._asks(first, last),
+                done=any(self._is_done(line) for line in lines),
+            )
         return self._passages[first, last]
-
-    def _clauses(self, first: int, last: int) -> Sequence[Clause]:
-        clauses: list[Clause] = []
-        for at in range(first, last):
-            line = self._lines[at]
-            found = read(line.text).clauses
-            if self._is_done(line) and found:
-                found = (Clause("", marks={"done"}, words=dict(found[0].words)), *found)
-            clauses += found
-        return clauses
 
     def _is_done(self, line: Line) -> bool:
         above = self._told.parts[line.part][max(0, line.start - 8) : line.start]

@@ -161,7 +161,7 @@ LIGHT = frozenset(
             just even ever either already both every each everything anything something
             never always must should shall may can could would will might please
             good fine ok okay right sure now then here there today later first too very quite
-            user we us our they their them you your me my mine it its he she
+            user we us our you your
             time whatever nothing only more most less least than
             want wants give given let lets say says said mean means think believe know
             be being been am have has had having does did done doing

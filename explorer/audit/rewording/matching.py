@@ -8,7 +8,7 @@ from enum import Enum
 
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.rewording.clauses import DELETES, Amount, Clause, Word, share, weight
-from explorer.audit.rewording.objections import against, has, of_another, same_sign
+from explorer.audit.rewording.objections import AS_DONE, TASKS, against, has, of_another, same_sign
 from explorer.audit.rewording.passage import CHANGES, Passage, Statement
 
 COVERED = 0.72
@@ -35,6 +35,8 @@ class Verdict(Enum):
     SAME = "same"
     OTHER_VALUE = "other value"
     """All but a figure is the same."""
+    DONE = "done"
+    """It tells as done what was asked for."""
     OTHER = "other"
 
 
@@ -51,12 +53,15 @@ class Match:
 def compare(said: Statement, told: Passage) -> Match:
     """Whether a passage says a statement."""
     refused = _unlike(said, told) or against(said, told)
-    if refused:
+    is_done = refused in AS_DONE and said.kind in TASKS and _all_of(said, told)
+    if refused and not is_done:
         return Match(Verdict.OTHER, why=refused)
     shared: dict[str, Word] = {}
     figures: list[str] = []
-    least, verdict = 1.0, Verdict.SAME
+    least, verdict = 1.0, Verdict.DONE if is_done else Verdict.SAME
     for clause in said.core:
+        if _passed_over(clause, told):
+            continue
         best, why = _best(clause, said, told)
         if best is None:
             return Match(Verdict.OTHER, why=why)
@@ -77,6 +82,20 @@ def compare(said: Statement, told: Passage) -> Match:
     return Match(verdict, tuple(dict.fromkeys([*(w.text for w in shared.values()), *figures])))
 
 
+def _passed_over(clause: Clause, told: Passage) -> bool:
+    """Whether a clause only names what was not taken, and the passage is silent on that."""
+    return clause.rejected and not clause.words.keys() & told.whole.keys()
+
+
+def _all_of(said: Statement, told: Passage) -> bool:
+    """Whether no telling word of a request is missing: only then what is done is what was asked."""
+    return all(
+        word.weight < 1.0 or key in told.whole
+        for one in said.core
+        for key, word in one.words.items()
+    )
+
+
 def _unlike(said: Statement, told: Passage) -> str:
     """Why a passage need not be looked at any closer; empty where it must."""
     if not told.clauses or not said.clauses:
@@ -84,6 +103,8 @@ def _unlike(said: Statement, told: Passage) -> str:
     if told.asks != (said.kind is AtomKind.QUESTION) and not (said.asks and told.asks):
         return "question"
     for clause in said.core:
+        if _passed_over(clause, told):
+            continue
         wanted = _wanted(clause, told)
         for key, word in wanted.items():
             if word.firm and not has(key, told.whole):

@@ -23,6 +23,9 @@ from explorer.audit.rewording.cues import (
 from explorer.audit.rewording.lexicon import antonyms, concept
 from explorer.audit.rewording.passage import CHANGES, Passage, Statement
 
+TASKS = (AtomKind.TODO, AtomKind.REQUEST)
+AS_DONE = ("past", "done")
+"""Objections that only say that a thing is told as done."""
 _UNDOES = frozenset(map(concept, ("revert", "rename", "redo")))
 _SETTING_APART = frozenset(
     map(concept, ("next", "last", "first", "second", "own", "other", "another", "half", "former"))
@@ -63,16 +66,16 @@ def _by_mood(said: Statement, told: Passage) -> str:
     kind, first = said.kind, told.clauses[0]
     if kind is AtomKind.DECISION:
         return "need" if NEEDS.search(told.text) and not NEEDS.search(said.text) else ""
-    if "done" in told.marks or ("past" in first.marks and "past" not in said.marks):
+    if told.done or ("past" in first.marks and "past" not in said.marks):
         return "past"
     if not DEMANDS.search(told.text) and any(_done(said, one) for one in told.clauses):
         return "past"
     if said.directs and told.states and not (told.denies and kind is AtomKind.CONSTRAINT):
         return "states"
-    is_task = kind in (AtomKind.TODO, AtomKind.REQUEST)
+    is_task = kind in TASKS
     if is_task and SOLVED.search(told.text) and not SOLVED.search(said.text):
         return "done"
-    tells = kind is AtomKind.TODO and TELLS.search(first.text) and not TELLS.search(said.text)
+    tells = is_task and TELLS.search(first.text) and not TELLS.search(said.text)
     return "done" if tells else ""
 
 

@@ -29,6 +29,7 @@ class Statement:
         self.things = frozenset(
             word.concept
             for one in self.core
+            if not one.rejected
             for word in one.words.values()
             if word.weight >= 1.0 and word.concept not in _MAY_GO and not is_verb(word.text)
         )
@@ -51,7 +52,9 @@ class Statement:
 class Passage:
     """A line of a summary, or two that belong together."""
 
-    def __init__(self, clauses: Sequence[Clause], *, asks: bool = False) -> None:
+    def __init__(
+        self, clauses: Sequence[Clause], *, asks: bool = False, done: bool = False
+    ) -> None:
         self.clauses = [one for one in clauses if one.words or one.amounts]
         self.asks = asks
         self.words: dict[str, Word] = {}
@@ -61,6 +64,8 @@ class Passage:
         for one in self.clauses:
             self.words.update(one.words)
             self.whole.update(one.whole)
+        self.done = done
+        """Whether it is ticked off, or stands under what is done."""
         self.marks = frozenset(mark for one in self.clauses for mark in one.marks)
 
     @cached_property
@@ -81,7 +86,8 @@ class Passage:
     @cached_property
     def states(self) -> bool:
         """Whether it only tells how things are."""
-        return STATES.search(self.clauses[0].text) is not None and not DIRECTS.search(self.text)
+        first = self.clauses[0].text
+        return bool(STATES.search(first)) and not DIRECTS.search(self.text) and not bids(first)
 
 
 def _core(clauses: Sequence[Clause], kind: AtomKind) -> list[Clause]:
@@ -111,4 +117,8 @@ def _lays_down(one: Clause) -> bool:
 
 def _opens(one: Clause) -> bool:
     """Whether a sentence of its own begins with a clause, and does not tell how things are."""
-    return one.opens and (STATES.search(one.text) is None or DIRECTS.search(one.text) is not None)
+    return (
+        one.contrasts
+        or (one.opens
+        and (STATES.search(one.text) is None or DIRECTS.search(one.text) is not None))
+    )

@@ -27,7 +27,9 @@ class _Phrase(NamedTuple):
 
 
 def _phrase(words: str, to: str, *forms: str) -> _Phrase:
-    return _Phrase(word_set(words), re.compile("|".join(forms), re.IGNORECASE), to)
+    # What is a mark already is left alone.
+    form = re.compile(rf"(?<!§)(?:{'|'.join(forms)})", re.IGNORECASE)
+    return _Phrase(word_set(words), form, to)
 
 
 _UNIT = r"(?:seconds?|minutes?|hours?|days?|weeks?|months?)"
@@ -87,7 +89,7 @@ _PHRASES = (
             r"\b(?:decid|vot|rul|opt)(?:e|ed|ing)\s+(?:against|out(?:\s+of)?)\b"),
     _phrase("rid out away", " delete ",
             r"\b(?:get|got|getting)\s+rid\s+of\b", r"\b(?:leave|left|leaving)\s+out\b",
-            r"\bgoes?\s+away\b", r"\b(?:phase[sd]?|take[sn]?|took)\s+out\b",
+            r"\b(?:goes?|went|gone)\s+away\b", r"\b(?:phase[sd]?|take[sn]?|took)\s+out\b",
             r"\bcomes?\s+out\b(?!\s+of)"),
     _phrase("off", " disable ", r"\b(?:turn|switch)(?:ed|es|s|ing)?\s+off\b"),
     _phrase("off", r" disable \1 ", r"\b(?:turn|switch)(?:ed|es|s|ing)?\s+(\w+\s+\w+|\w+)\s+off\b"),
@@ -163,9 +165,11 @@ _PHRASES = (
             r"\b(?:is|are|be|it's)\s+(?:allowed|permitted|fine|ok(?:ay)?|acceptable|yours|free\s+to)\b",
             r"\bfreely\b", r"\ballowed\s+to\b", r"\bmay\b"),
     _phrase("stick sticks sticking", " §keep ", r"\b(?:stick|sticks|sticking)\s+(?:with|to)\b"),
+    _phrase("stop quit cease", " §not ", r"\b(?:stop|quit|cease)\s+(?=\w+ing\b)"),
     _phrase("longer more anymore", " §not ", r"\bno\s+longer\b|\bnot\s+any\s?more\b"),
     _phrase("instead rather place opposed", " §rival §not ",
             r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of|as\s+opposed\s+to)\b"),
+    _phrase("not", " §rival §not ", r",\s*(?:and\s+)?not\s+(?=[^,;:()]{1,24}[.;)]?$)"),
     _phrase("preferred chosen", r"\1 §rival §not ", r"\b(preferred|chosen)\s+(?:to|over)\b"),
     _phrase("over to", r"\1 \2 §rival §not ",
             rf"\b(chose|chosen|prefer(?:red|s)?|picked|took)\s+{_PART}\s+(?:over|to)\b"),
