@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from explorer.audit.atoms.letters import AnyCase
+from explorer.audit.atoms.letters import AnyCase, is_odd
 from explorer.audit.atoms.lists import any_of, word_set
 
 
@@ -237,6 +237,27 @@ ASKS = AnyCase(
     r"\blet['’]?s\s+(?:go|start|do|continue|see|look|fix|add|make|try|move|write|run)\b|"
     r"\bgo\s+(?:ahead|for\s+it)\b|^(?:yes\W+)?do\s+(?:it|that)\b"
 )
+_LEADS = word_set(
+    """
+    and then now next please pls so also ok okay hi hey good well great wait yes nice
+    afterwards again meantime meanwhile just simply you u want need like let lets go
+    """
+)
+"""Without any of these, and without ``,``, ``:`` and ``→``, only the beginning can ask."""
+_LEADS_OF_TWO = (frozenset({"after", "that"}), frozenset({"first", "task"}))
+_WORD = re.compile(r"\w+")
+
+
+def asks(text: str) -> bool:
+    """Whether a sentence asks for something."""
+    if "," in text or ":" in text or "→" in text or is_odd(text):
+        return ASKS.search(text) is not None
+    words = frozenset(_WORD.findall(text.lower()))
+    if _LEADS.isdisjoint(words) and not any(lead <= words for lead in _LEADS_OF_TWO):
+        return ASKS.match(text) is not None
+    return ASKS.search(text) is not None
+
+
 ASKS_FIRST = AnyCase(rf"^(?:please\s+|pls\s+)?(?:{_VERBS})\s+{_OBJECT}")
 """A request that a limit is tied to: "write a mail of no more than ten lines"."""
 NEGATIVE = AnyCase(r"\b(?:never|don['’]?t|do\s+not|must|always|avoid)\b")

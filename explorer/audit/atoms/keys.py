@@ -131,6 +131,7 @@ def terms_of_message(text: str) -> frozenset[str]:
 _MARKS = re.compile(r"[`*_\"“”'‘’]+|(?<=\s)[-•]\s")
 
 
+@lru_cache(maxsize=4096)
 def statement_key(text: str) -> str:
     """A sentence without case, marks, quotes and its closing point; blanks made equal."""
     return " ".join(_MARKS.sub("", text).lower().split()).rstrip(".!?;:, ")

@@ -20,7 +20,7 @@ class Message:
         """In lower case, letter by letter."""
         self.words = frozenset(text.split())
         """Its different words, marks and all."""
-        self.said = frozenset(self.low.split())
+        self.said = frozenset(map(str.lower, self.words))
         """The same in lower case."""
         self.digits = [found.start() for found in _DIGITS.finditer(text)]
         """Where its runs of digits begin (characters)."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from explorer.audit.atoms.cues import (
     ASK_WORDS,
-    ASKS,
     ASKS_FIRST,
     CONSIDERING,
     DECISION_HEAD,
@@ -24,6 +23,7 @@ from explorer.audit.atoms.cues import (
     TODO,
     TODO_HEAD,
     TODO_WORDS,
+    asks,
 )
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.sentences import Sentence
@@ -53,7 +53,7 @@ def statements(
             continue
         words = frozenset(listed)
         if is_question(text):
-            if by_user and ASKS.search(text) and not CONSIDERING.match(text):
+            if by_user and asks(text) and not CONSIDERING.match(text):
                 yield AtomKind.REQUEST, sentence
             elif len(text.split()) > 2:
                 yield AtomKind.QUESTION, sentence
@@ -90,7 +90,7 @@ def _asks(text: str, words: frozenset[str], is_other: bool) -> bool:
     """A rule or a choice may begin like a request: "please don't", "keep", "let's use"."""
     if is_other:
         return ASKS_FIRST.match(text) is not None and not NEGATIVE.search(text)
-    return not ASK_WORDS.isdisjoint(words) and ASKS.search(text) is not None
+    return not ASK_WORDS.isdisjoint(words) and asks(text)
 
 
 _PLAIN = dict.fromkeys('.,;:!?()[]*"`→', " ") | {"’": "'"}

@@ -131,28 +131,28 @@ class Words:
     def holding(self, words: Iterable[str]) -> dict[str, tuple[Piece, ...]]:
         """Those of the words of a text that hold something, with what they hold."""
         known = self._known
-        return {word: known[word] for word in self._holding(set(words))}
+        return {word: known[word] for word in self._holding(words)}
 
     def mentions(self, lines: Iterable[str]) -> set[str]:
         """The keys of all that some lines mention; of figures the bare value, ``#1500``."""
-        return self.mentions_of(self._holding(set(" ".join(lines).split())))
+        return self.mentions_of(self._holding(" ".join(lines).split()))
 
     def mentions_of(self, words: Iterable[str]) -> set[str]:
         """The same of words that ``holding`` has found."""
         return set(chain.from_iterable(map(self._mentions.__getitem__, words)))
 
-    def _holding(self, words: set[str]) -> set[str]:
+    def _holding(self, words: Iterable[str]) -> set[str]:
         """Those of these words that hold something; each is known from then on."""
-        words -= self._plain
-        for word in words.difference(self._known):
+        telling = set(words).difference(self._plain)
+        for word in telling.difference(self._known):
             pieces = pieces_of(word)
             if pieces:
                 self._known[word] = pieces
                 self._mentions[word] = tuple({_mention(piece) for piece in pieces})
             else:
                 self._plain.add(word)
-                words.discard(word)
-        return words
+                telling.discard(word)
+        return telling
 
 
 _BARE = re.compile(r"\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
