@@ -10,7 +10,7 @@ from explorer.audit.generations import Generations, ReadEntries, RecordedInputs
 from explorer.audit.ledger import Ledger, ledger_at
 from explorer.audit.losses import Loss, find_losses
 from explorer.audit.strip import Strip, survival_strip
-from explorer.compaction.profile import BASES, Profile, Settings
+from explorer.compaction.profile import Profile, Settings
 from explorer.session.tree import SessionTree
 
 
@@ -41,11 +41,6 @@ class Overview:
     def losses_at(self, entry: int) -> list[Loss]:
         """The losses that happened at an entry, or that took it."""
         return [one for one in self.losses if one.at == entry or entry in one.entries]
-
-
-def rules_of_format(format_name: str) -> Profile:
-    """The rules by which sessions of a format were compacted by their own agent."""
-    return BASES.get(format_name, BASES["explorer"])
 
 
 def overview(

@@ -14,7 +14,8 @@ import orjson
 
 from explorer.audit.atoms import ScanCancelled
 from explorer.audit.ledger import ledger_at
-from explorer.audit.overview import Overview, overview, rules_of_format
+from explorer.audit.overview import Overview, overview
+from explorer.audit.own_agent import own_agent
 from explorer.audit.provenance import Known, cost_known
 from explorer.audit.recorded import compactions_on_path
 from explorer.audit.report import Report, document, html, markdown
@@ -69,7 +70,8 @@ def make_report(
     Raises ValueError when the compaction is not on the path, ScanCancelled, and what reading
     payloads raises.
     """
-    tree, rules = opened.tree, profile or rules_of_format(opened.header.format)
+    tree, own = opened.tree, own_agent(opened.tree, opened.header.format)
+    rules = profile or own.profile
     on_path = compactions_on_path(tree, leaf) if leaf >= 0 else ()
     if compaction is not None and compaction not in on_path:
         raise ValueError(f"entry #{compaction} is no compaction on the path to #{leaf}")
@@ -95,6 +97,7 @@ def make_report(
         made_ms=opened.writer.now_ms(),
         session=_facts(opened, leaf, found),
         rules=rules.title,
+        rules_known=own.known.told if profile is None else "They were chosen for this report.",
         spending=spending,
         cost=_cost(spending),
         compactions=tuple(parts),

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from explorer.audit.losses import Gravity, Repair
 from explorer.audit.overview import Overview
-from explorer.audit.provenance import tokens_before_known
+from explorer.audit.own_agent import OwnAgent
+from explorer.audit.provenance import Provenance, tokens_before_known
 from explorer.compaction.profile import Profile
 from ui.audit.branch_view import BranchView
 from ui.audit.head import AuditHead
@@ -52,6 +53,7 @@ class AuditTab(QWidget):
         self._titles: list[str] = []
         self.head = head = AuditHead(self)
         self.moment, self.rules, self.report = head.moment, head.rules, head.report
+        self._rules_tip = head.rules.toolTip()
         self.figure, self.badge, self.headline = head.figure, head.badge, head.headline
         self.bar = head.bar
         self.pages = OnePage(self)
@@ -142,12 +144,17 @@ class AuditTab(QWidget):
 
     # what is shown -----------------------------------------------------------------------------
 
-    def set_rules(self, profiles: Mapping[str, Profile], own: str, chosen: str) -> None:
+    def set_rules(self, profiles: Mapping[str, Profile], own: OwnAgent, chosen: str) -> None:
         """The rules that a session can be judged by; ``own`` are those of its own agent."""
         self.rules.clear()
-        self.rules.addItem(f"{profiles[own].title} (its own agent)", "")
+        is_sure = own.known.provenance is Provenance.EXACT
+        whose = "its own agent" if is_sure else "its own agent, inferred"
+        self.rules.addItem(f"{own.profile.title} ({whose})", "")
+        self.rules.setItemData(0, own.known.told, Qt.ItemDataRole.ToolTipRole)
+        self.rules.setToolTip(f"{self._rules_tip}\n{own.known.told}")
+        self.rules.setAccessibleDescription(own.known.told)
         for name, profile in profiles.items():
-            if name != own:
+            if name != own.profile.name:
                 self.rules.addItem(profile.title, name)
         self.rules.setCurrentIndex(max(0, self.rules.findData(chosen)))
 

@@ -9,7 +9,8 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QTimer
 
 from explorer.audit.losses import Loss, Repair, lost_line
-from explorer.audit.overview import Overview, overview, rules_of_format
+from explorer.audit.overview import Overview, overview
+from explorer.audit.own_agent import own_agent
 from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.session.kinds import Kind
 from explorer.work.changes import Change, CompactionEnded, CountsChanged, EntriesAppended, LeafMoved
@@ -101,7 +102,7 @@ class AuditControl(QObject):
         self._desk.window.entry.verdict.show_verdict(None, -1)
         self._tab.clear()
         if document is not None:
-            own = rules_of_format(document.header.format).name
+            own = own_agent(document.tree, document.header.format)
             profiles = {name: BASES[name] for name in (*PROFILES, *OLDER)}
             self._tab.set_rules(profiles, own, "")
             self._rest.start()
@@ -183,7 +184,9 @@ class AuditControl(QObject):
 
     def profile(self, document: Document) -> Profile:
         """The rules that a session is judged by."""
-        return BASES[self._rules] if self._rules else rules_of_format(document.header.format)
+        if self._rules:
+            return BASES[self._rules]
+        return own_agent(document.tree, document.header.format).profile
 
     def _audit(self) -> None:
         document = self._desk.document

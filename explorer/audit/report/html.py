@@ -110,7 +110,7 @@ def _overview(report: Report) -> Markup:
              "" if report.is_whole else "the one that was asked for"),
         fact("Losses", f"{len(report.losses):,}", "ways in which entries or words went missing"),
         fact("Cost of the path", cost, cost_known),
-        fact("Judged by the rules of", report.rules),
+        fact("Judged by the rules of", report.rules, report.rules_known),
     ]  # fmt: skip
     if report.compactions:
         facts.insert(2, fact("Tokens before → after", f"{before:,} → {after:,}",

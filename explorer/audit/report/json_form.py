@@ -43,6 +43,7 @@ def document(report: Report) -> Json:
             "begun": iso(session.begun_ms), "ended": iso(session.ended_ms),
         },
         "rules": report.rules,
+        "rules_known": report.rules_known,
         "cost": {
             "usd": round(spending.total.cost, 6), "replies": _spent(spending.replies),
             "summaries": _spent(spending.summaries), **_known(report.cost),

@@ -78,7 +78,7 @@ def markdown(report: Report) -> str:
         f"- Compactions: {len(report.compactions):,}",
         f"- Losses: {len(report.losses):,}",
         f"- Cost of the path: {cost} ({plain(known)})",
-        f"- Judged by the rules of: {plain(report.rules)}", "",
+        f"- Judged by the rules of: {plain(report.rules)} ({plain(report.rules_known)})", "",
         f"> {plain(UPPER_BOUND)}", "",
     ]  # fmt: skip
     if report.compactions:

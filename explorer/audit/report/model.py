@@ -213,6 +213,8 @@ class Report:
     session: SessionFacts
     rules: str
     """The title of the rules that the session is judged by."""
+    rules_known: str
+    """How it is known that these are the session's, in a sentence."""
     spending: Spending
     cost: Known
     compactions: tuple[CompactionPart, ...]
