@@ -393,7 +393,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     words = list(sys.argv[1:] if argv is None else argv)
     parser = build_parser()
-    arguments = parser.parse_args(words or ["open"])
+    if not words or (words[0] not in COMMANDS and Path(words[0]).is_file()):
+        # A file by itself, as a desktop or a hurried person gives it, is to be looked at.
+        words = ["open", *words]
+    arguments = parser.parse_args(words)
     try:
         if arguments.command in (None, "open"):
             return _open_window(arguments)

@@ -9,6 +9,10 @@ import sys
 
 import pytest
 
+from explorer.paths import resource_path
+
+SAMPLE = resource_path("samples", "retry-that-flakes.jsonl")
+
 needs_window = pytest.mark.skipif(
     bool(os.environ.get("EXPLORER_TESTS_WITHOUT_QT")), reason="this run is meant to have no Qt"
 )
@@ -51,7 +55,7 @@ def test_help_names_every_command() -> None:
 
 
 @needs_window
-@pytest.mark.parametrize("arguments", [(), ("open",), ("open", "--sample")])
+@pytest.mark.parametrize("arguments", [(), ("open",), ("open", "--sample"), (str(SAMPLE),)])
 def test_without_a_display_it_says_so_in_one_sentence(arguments: tuple[str, ...]) -> None:
     run = start(*arguments)
     assert run.returncode == 1
