@@ -118,6 +118,13 @@ class Difference:
     """Those that fare otherwise in one than in another, the gravest first."""
     settings: tuple[tuple[str, tuple[str, ...]], ...]
     """What they were made with, name by name, one value per candidate; empty for unknown."""
+    asked_alike: int = 0
+    """How many atoms are asked of two of them or more."""
+
+    @property
+    def not_audited(self) -> tuple[Candidate, ...]:
+        """Those of which it is not known what they were told: then no atoms are compared."""
+        return tuple(one for one in self.candidates if one.fidelity is None)
 
     def won(self, at: int) -> tuple[AtomRow, ...]:
         """What a candidate has and the reference lacks."""
@@ -139,12 +146,14 @@ def difference(candidates: Sequence[Candidate], reference: int = 0) -> Differenc
         raise ValueError("Two summaries at least are needed for a comparison.")
     if not 0 <= reference < len(candidates):
         raise ValueError(f"There is no candidate {reference}.")
+    asked = _asked(candidates)
     return Difference(
         tuple(candidates),
         reference,
         align([one.summary for one in candidates], reference),
-        _atoms(candidates),
+        _atoms(asked, candidates),
         _settings(candidates),
+        sum(1 for found in asked.values() if sum(one is not None for one in found) > 1),
     )
 
 
@@ -258,11 +267,12 @@ def _by_flags(text: str, flags: Sequence[bool]) -> tuple[Piece, ...]:
 _Key = tuple[AtomKind, str, bool]
 
 
-def _atoms(candidates: Sequence[Candidate]) -> tuple[AtomRow, ...]:
-    """Nothing where one of them was not audited: what is not known is not compared."""
-    if any(one.fidelity is None for one in candidates):
-        return ()
+def _asked(candidates: Sequence[Candidate]) -> dict[_Key, list[Finding | None]]:
+    """What was found of each atom in each candidate. Nothing where one of them was not audited:
+    what is not known is not compared."""
     by_key: dict[_Key, list[Finding | None]] = {}
+    if any(one.fidelity is None for one in candidates):
+        return by_key
     for at, candidate in enumerate(candidates):
         for finding in candidate.fidelity.findings if candidate.fidelity else ():
             if finding.atom.stale and finding.fate not in STATED_WRONGLY:
@@ -271,6 +281,12 @@ def _atoms(candidates: Sequence[Candidate]) -> tuple[AtomRow, ...]:
             found = by_key.setdefault(key, [None] * len(candidates))
             if found[at] is None:
                 found[at] = finding
+    return by_key
+
+
+def _atoms(
+    by_key: Mapping[_Key, Sequence[Finding | None]], candidates: Sequence[Candidate]
+) -> tuple[AtomRow, ...]:
     rows = [_atom_row(found, candidates) for found in by_key.values()]
     apart = [
         row for row in rows if {True, False} <= {row.survives(at) for at in range(len(candidates))}

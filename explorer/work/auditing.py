@@ -10,18 +10,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from explorer.audit.atoms import NO_TABLE, ScanCancelled, scan
+from explorer.audit.branch_audit import Origin, branch_audit
 from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity
 from explorer.audit.gathered import Gathered
+from explorer.audit.own_agent import own_agent
 from explorer.audit.recorded import compactions_on_path, recorded
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
+from explorer.compaction.profile import Settings
 from explorer.compaction.validation import FREE, SECTION_SETS, Form, section_counts
 from explorer.session.kinds import Kind
 from explorer.session.text import text_of
 from explorer.tokens.estimate import estimate_text
 from explorer.work.opened import OpenedSession
+from explorer.work.recorded_inputs import recorded_inputs
 
 OnProgress = Callable[[int, int], None]
 """Called in the worker with entries done and entries in all."""
@@ -44,11 +48,11 @@ class Audited:
     name: str
     """What it is called: ``compaction #12``, ``draft``."""
     entry: int
-    """The compaction; -1 of a draft."""
+    """The compaction or branch summary; -1 of a draft."""
     summary: str
     fidelity: Fidelity
     leaf: int
-    """The entry below which the compaction stands, or would."""
+    """The entry below which it stands, or would."""
     kept: frozenset[int] = frozenset()
     """The entries that it keeps verbatim."""
 
@@ -98,6 +102,51 @@ class Auditor:
             raise ScanCancelled
         above = document.tree.columns.parent[entry]
         audited = Audited(f"compaction #{entry}", entry, summary, found, above, frozenset(kept))
+        self._found[entry] = audited
+        return audited
+
+    def branch(
+        self,
+        entry: int,
+        cancelled: IsCancelled = _never,
+        progress: OnProgress = _say_nothing,
+    ) -> Audited | None:
+        """The audit of a branch summary, held against the messages of the branch that was left:
+        those that went to the summarizer, and those that did not fit. None where the file does not
+        tell which they are. Raises as ``compaction`` does, and ValueError for another entry.
+        """
+        if entry in self._found:
+            return self._found[entry]
+        document = self._document
+        tree = document.tree
+        rules = own_agent(tree, document.header.format).profile
+        inputs = recorded_inputs(tree, document.store.drafts(document.key)).get(entry)
+        told = branch_audit(tree, entry, rules, Settings.of(rules), inputs)
+        if told.origin is not Origin.FOUND:
+            return None
+        summary = _summary_of(document, entry)
+        sources = sorted({*told.included, *told.left_out})
+        # What both branches share is seen below the summary as it is.
+        kept = [index for index in told.seen if index != entry]
+        self._scan((*sources, *told.not_told, *kept), cancelled, progress)
+        found = fidelity(
+            summary,
+            sources,
+            kept,
+            self._table,
+            earlier=told.not_told,
+            form=form_in(summary),
+            changed=self._changes.of(told.left),
+            stated_changed=tree.columns.branches[entry].modified_files,
+            tokens_before=_tokens(document, sources),
+            tokens_after=estimate_text(summary),
+            gathered=self._gathered,
+            cancelled=cancelled,
+        )
+        if cancelled():
+            raise ScanCancelled
+        name = f"branch summary #{entry}"
+        audited = Audited(name, entry, summary, found, told.placed_below, frozenset(kept))
         self._found[entry] = audited
         return audited
 

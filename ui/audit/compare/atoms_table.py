@@ -22,6 +22,19 @@ ELSEWHERE = "made elsewhere"
 NOTHING = "What one of them keeps, every other one keeps too: nothing was won or lost."
 
 
+def nothing_words(found: Difference) -> str:
+    """Why no atom is shown, in a sentence."""
+    unknown = [one.name for one in found.not_audited]
+    if unknown:
+        return (
+            f"The file does not tell what went into {', '.join(unknown)}: what it keeps cannot be "
+            "held against the others. Compare their sections."
+        )
+    if not found.asked_alike:
+        return "They tell of different entries: nothing that one of them should keep is another's."
+    return NOTHING
+
+
 def fate_words(row: AtomRow, at: int, reference: int) -> str:
     """How an atom fares in a candidate, with a sign of who won it."""
     fate = row.fates[at]
@@ -113,7 +126,7 @@ class AtomsTable(QTableView):
         """Show the atoms of another comparison."""
         self.atoms.show_difference(found)
         empty = found is not None and not found.atoms
-        self.setAccessibleDescription(NOTHING if empty else "")
+        self.setAccessibleDescription(nothing_words(found) if found and empty else "")
         header = self.horizontalHeader()
         header.setStretchLastSection(False)
         for column in range(self.atoms.columnCount()):
@@ -132,7 +145,7 @@ class AtomsTable(QTableView):
             return
         painter = QPainter(self.viewport())
         painter.setPen(theme().dim)
-        words = NOTHING if self.atoms.found is not None else ""
+        words = nothing_words(self.atoms.found) if self.atoms.found is not None else ""
         painter.drawText(
             self.viewport().rect().adjusted(S16, S16, -S16, -S16),
             int(Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap),

@@ -41,7 +41,7 @@ def comparison_job(
             return draft_candidate(document, draft, text, names[key], shown, audited)
         if tree.kind(key.number) is Kind.COMPACTION:
             return entry_candidate(document, key.number, auditor.compaction(key.number, stop, tell))
-        return entry_candidate(document, key.number)
+        return entry_candidate(document, key.number, auditor.branch(key.number, stop, tell))
 
     def job(cancelled: Stop, progress: Progress) -> Compared:
         found = [candidate(key, cancelled, progress) for key in keys]
