@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from typing import NamedTuple
 
-from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 
 
@@ -29,23 +28,26 @@ def ranges_of(tree: SessionTree, compaction: int) -> Ranges:
     that is not on the path keeps nothing.
     """
     path = tree.path(compaction).indices()[:-1]
-    start, previous = 0, -1
-    for index in reversed(path):
-        if tree.kind(index) is Kind.COMPACTION:
-            previous = index
-            break
+    compactions = tree.columns.compactions
+    start, previous = 0, next((index for index in reversed(path) if index in compactions), -1)
     if previous >= 0:
-        start = _first_kept(tree, previous, path, path.index(previous) + 1)
+        start = _first_kept(tree, previous, path, bisect_left(path, previous) + 1)
     stop = _first_kept(tree, compaction, path, len(path))
-    summarized = [index for index in path[start:stop] if index != previous]
+    summarized = _without(previous, path[start:stop])
     if previous >= 0:
-        summarized = sorted((previous, *summarized))
+        insort(summarized, previous)
     return Ranges(
         tuple(summarized),
-        tuple(index for index in path[stop:] if index != previous),
-        tuple(index for index in path[:start] if index != previous),
+        tuple(_without(previous, path[stop:])),
+        tuple(_without(previous, path[:start])),
         previous,
     )
+
+
+def _without(entry: int, entries: list[int]) -> list[int]:
+    """Entries, ascending, but for one of them."""
+    at = bisect_left(entries, entry)
+    return entries[:at] + entries[at + 1 :] if entries[at : at + 1] == [entry] else entries
 
 
 def _first_kept(tree: SessionTree, compaction: int, path: list[int], default: int) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from explorer.audit.atoms import scan
+from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.fidelity import fidelity
 from explorer.audit.gathered import Gathered
 from explorer.audit.recorded import recorded
@@ -44,9 +45,9 @@ def audit_all(session: str) -> dict[str, list[float]]:
         table = scan(range(len(tree)), read)
         found["scan"].append((time.process_time() - start) * 1000)
         start = time.process_time()
-        gathered = Gathered()
+        gathered, changes = Gathered(), ChangedFiles(tree)
         for compaction in tree.columns.compactions:
-            of = recorded(tree, compaction)
+            of = recorded(tree, compaction, changes)
             summary = read([compaction])[0]["summary"]
             fidelity(
                 summary,
