@@ -16,7 +16,10 @@ RULE = 'So, from me, officially: rule 2 is now "At most 5 attempts per push."'
 LIMIT = "The test must not be loosened, its 0.25 s limit stays"
 
 
-@pytest.mark.parametrize(("name", "precision", "recall"), [("tuning", 0.95, 0.6)])
+@pytest.mark.parametrize(
+    ("name", "precision", "recall"),
+    [("tuning", 0.95, 0.6), ("wider", 0.94, 0.38), ("held_out", 0.65, 0.15)],
+)
 def test_what_is_told_in_other_words_is_told_from_what_is_not(
     name: str, precision: float, recall: float
 ) -> None:

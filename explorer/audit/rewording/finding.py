@@ -6,10 +6,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil
+from typing import NamedTuple
 
 from explorer.audit.atoms.keys import terms
 from explorer.audit.atoms.model import AtomKind
-from explorer.audit.rewording.clauses import Word, read
+from explorer.audit.rewording.clauses import read
 from explorer.audit.rewording.lexicon import LIGHT, of_stem
 from explorer.audit.rewording.matching import Verdict, compare
 from explorer.audit.rewording.objections import has
@@ -19,7 +22,9 @@ from explorer.audit.told import Line, Told
 _CLOSEST = 6
 """Lines of a summary that are looked at for one statement."""
 _FEW = 3
-"""Telling words of a statement of which one is enough to look at a line; else two."""
+"""Telling words of a statement of which one is enough to look at a line."""
+_TOUCHES = 0.25
+"""The share of more telling words than these that a line must have, two of them at least."""
 _GIVEN_UP = re.compile(
     r"\b(?:reject|abandon|supersed|obsolete|ruled\s+out|out\s+of\s+scope|no\s+longer|lifted|withdrawn|"
     r"not\s+done|alternatives)\w*\b",
@@ -40,6 +45,18 @@ class Reworded:
     """The words of the statement that are there again."""
 
 
+class _Stretch(NamedTuple):
+    """Lines that may say one thing together."""
+
+    first: int
+    last: int
+    words: frozenset[str]
+
+    def names(self, things: frozenset[str]) -> bool:
+        """Whether these lines have all of some words; a path may be told by its end."""
+        return all("/" in key and has(key, self.words) for key in things - self.words)
+
+
 class Rewordings:
     """Answers for one summary."""
 
@@ -47,7 +64,9 @@ class Rewordings:
         self._told = told
         self._lines = told.lines
         self._by_word: dict[str, list[int]] = defaultdict(list)
-        self._words: list[dict[str, Word] | None] = [None] * len(told.lines)
+        self._words: list[frozenset[str] | None] = [None] * len(told.lines)
+        self._around: dict[int, tuple[_Stretch, ...]] = {}
+        self._all: set[str] = set()
         self._passages: dict[tuple[int, int], Passage] = {}
         self._asked: dict[tuple[str, AtomKind], Reworded | None] = {}
 
@@ -61,16 +80,20 @@ class Rewordings:
         near = self._near(text)
         if not near:
             return None
-        said = Statement(read(text), kind)
+        said = _statement(text, kind)
+        if not self._mentions(said.things):
+            return None
         other: Reworded | None = None
-        for first, last in dict.fromkeys(each for at in near for each in self._stretches(at)):
-            if not self._names(said.things, first, last):
+        for one in dict.fromkeys(each for at in near for each in self._stretches(at)):
+            if not one.names(said.things):
                 continue
-            found = compare(said, self._passage(first, last))
+            found = compare(said, self._passage(one))
+            if found.verdict is Verdict.OTHER:
+                continue
+            again = Reworded(found.verdict, tuple(self._lines[one.first : one.last]), found.words)
             if found.verdict is Verdict.SAME:
-                return Reworded(found.verdict, tuple(self._lines[first:last]), found.words)
-            if found.verdict is not Verdict.OTHER and other is None:
-                other = Reworded(found.verdict, tuple(self._lines[first:last]), found.words)
+                return again
+            other = other or again
         return other
 
     def _near(self, text: str) -> list[int]:
@@ -84,24 +107,34 @@ class Rewordings:
         shared: Counter[int] = Counter()
         for word in wanted:
             shared.update(self._by_word.get(word, ()))
-        least = 1 if len(wanted) <= _FEW else 2
+        least = 1 if len(wanted) <= _FEW else max(2, ceil(_TOUCHES * len(wanted)))
         close = [at for at, count in shared.items() if count >= least]
         return sorted(close, key=lambda at: (-shared[at], at))[:_CLOSEST]
 
-    def _stretches(self, at: int) -> Iterator[tuple[int, int]]:
+    def _stretches(self, at: int) -> tuple[_Stretch, ...]:
         """The line, the item that it is of, and that item with the one before or after it."""
-        yield at, at + 1
+        found = self._around.get(at)
+        if found is None:
+            found = self._around[at] = tuple(self._made(at))
+        return found
+
+    def _made(self, at: int) -> Iterator[_Stretch]:
+        yield self._stretch(at, at + 1)
         first, last = at, at + 1
         while first > 0 and self._joined(first):
             first -= 1
         while last < len(self._lines) and self._joined(last):
             last += 1
         if last - first > 1:
-            yield first, last
+            yield self._stretch(first, last)
         if last < len(self._lines) and self._beside(last):
-            yield first, last + 1
+            yield self._stretch(first, last + 1)
         if first > 0 and self._beside(first):
-            yield first - 1, last
+            yield self._stretch(first - 1, last)
+
+    def _stretch(self, first: int, last: int) -> _Stretch:
+        words = frozenset(key for at in range(first, last) for key in self._words_of(at))
+        return _Stretch(first, last, words)
 
     def _joined(self, at: int) -> bool:
         """Whether a line goes on where the one before it ends."""
@@ -115,41 +148,44 @@ class Rewordings:
         before, line = self._lines[at - 1], self._lines[at]
         return before.part == line.part and before.under == line.under
 
-    def _names(self, things: frozenset[str], first: int, last: int) -> bool:
-        """Whether these lines have all of these words; a path may be told by its end."""
-        words = [self._words_of(at) for at in range(first, last)]
-        missing = things.difference(*words)
-        return all("/" in key and any(has(key, each) for each in words) for key in missing)
+    def _mentions(self, things: frozenset[str]) -> bool:
+        """Whether the summary has all of these words anywhere: a quick no for most statements."""
+        if not self._all:
+            for at in range(len(self._lines)):
+                self._all.update(self._words_of(at))
+        return all("/" in key or key in self._all for key in things)
 
-    def _words_of(self, at: int) -> dict[str, Word]:
+    def _words_of(self, at: int) -> frozenset[str]:
         found = self._words[at]
         if found is None:
-            found = {}
-            for one in read(self._lines[at].text).clauses:
-                found.update(one.whole)
-            self._words[at] = found
+            clauses = read(self._lines[at].text).clauses
+            found = self._words[at] = frozenset(key for one in clauses for key in one.whole)
         return found
 
-    def _passage(self, first: int, last: int) -> Passage:
-        if (first, last) not in self._passages:
-            lines = self._lines[first:last]
-            self._passages[first, last] = Passage(
-                [one for line in lines for one in read(line.text).clauses],
-                asks=self._asks(first, last),
+    def _passage(self, of: _Stretch) -> Passage:
+        found = self._passages.get((of.first, of.last))
+        if found is None:
+            lines = self._lines[of.first : of.last]
+            readings = [read(line.text) for line in lines]
+            found = self._passages[of.first, of.last] = Passage(
+                [clause for reading in readings for clause in reading.clauses],
+                asks=any(reading.asks for reading in readings)
+                or any(_OPEN.search(line.under) for line in lines),
                 done=any(self._is_done(line) for line in lines),
             )
-        return self._passages[first, last]
+        return found
 
     def _is_done(self, line: Line) -> bool:
         above = self._told.parts[line.part][max(0, line.start - 8) : line.start]
         return _TICKED.search(above) is not None or _DONE.search(line.under) is not None
 
-    def _asks(self, first: int, last: int) -> bool:
-        return any(
-            read(self._lines[at].text).asks or _OPEN.search(self._lines[at].under)
-            for at in range(first, last)
-        )
+
+@lru_cache(maxsize=4096)
+def _statement(text: str, kind: AtomKind) -> Statement:
+    """A statement taken apart; the compactions of one session ask for the same ones again."""
+    return Statement(read(text), kind)
 
 
+@lru_cache(maxsize=8192)
 def _telling(stems: frozenset[str]) -> frozenset[str]:
     return frozenset(of_stem(each) for each in stems if each not in LIGHT)

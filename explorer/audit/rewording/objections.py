@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.rewording.clauses import DELETES, Clause, Word, share
@@ -65,17 +65,17 @@ def _by_mood(said: Statement, told: Passage) -> str:
     """Whether it tells of something done, or how things are, where something is demanded."""
     kind, first = said.kind, told.clauses[0]
     if kind is AtomKind.DECISION:
-        return "need" if NEEDS.search(told.text) and not NEEDS.search(said.text) else ""
+        return "need" if told.has(NEEDS) and not said.has(NEEDS) else ""
     if told.done or ("past" in first.marks and "past" not in said.marks):
         return "past"
-    if not DEMANDS.search(told.text) and any(_done(said, one) for one in told.clauses):
+    if not told.has(DEMANDS) and any(_done(said, one) for one in told.clauses):
         return "past"
     if said.directs and told.states and not (told.denies and kind is AtomKind.CONSTRAINT):
         return "states"
     is_task = kind in TASKS
-    if is_task and SOLVED.search(told.text) and not SOLVED.search(said.text):
+    if is_task and told.has(SOLVED) and not said.has(SOLVED):
         return "done"
-    tells = is_task and TELLS.search(first.text) and not TELLS.search(said.text)
+    tells = is_task and TELLS.search(first.text) and not said.has(TELLS)
     return "done" if tells else ""
 
 
@@ -95,9 +95,9 @@ def _by_scope(said: Statement, told: Passage) -> str:
     undoes = begins in _UNDOES and not first.denies and not said.denies
     if undoes and concept(first_word(said.clauses[0].text)) != begins:
         return "undoes"
-    if UNTIL.search(said.text) and not UNTIL.search(told.text):
+    if said.has(UNTIL) and not told.has(UNTIL):
         return "until"
-    if SINGLE.search(told.text) and not SINGLE.search(said.text) and EVERY.search(said.text):
+    if told.has(SINGLE) and not said.has(SINGLE) and said.has(EVERY):
         return "one of all"
     core = set(map(id, said.core))
     if any(_crossed(one, told, in_core=id(one) in core) for one in said.clauses):
@@ -137,7 +137,7 @@ def of_another(
         if said.words.get(key, word).weight >= 1.0 and not has(key, told.whole)
     ]
     come = [w.text for key, w in one.words.items() if w.weight >= 1.0 and key not in said.words]
-    if come and EVERY.search(said.text) and not EVERY.search(one.text):
+    if come and said.has(EVERY) and not EVERY.search(one.text):
         return f"only of {come}"
     if (DELETES in wanted) != (DELETES in one.words):
         if DELETES in wanted and USES.search(one.text):
@@ -154,7 +154,7 @@ def of_another(
     return "contrary" if _contrary(clause, one) or _turned(clause, one) else ""
 
 
-def has(key: str, words: Mapping[str, Word]) -> bool:
+def has(key: str, words: Collection[str]) -> bool:
     """Whether a word is among these, or a path by its end."""
     return key in words or ("/" in key and any(key.endswith("/" + other) for other in words))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -15,12 +16,27 @@ _MAY_GO = CHANGES | {DELETES}
 _LAID_DOWN = (AtomKind.CONSTRAINT, AtomKind.QUESTION)
 
 
-class Statement:
+class _Text:
+    """A text that is asked for the same forms of words again and again."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._found: dict[re.Pattern[str], bool] = {}
+
+    def has(self, form: re.Pattern[str]) -> bool:
+        """Whether a form of words stands in it."""
+        found = self._found.get(form)
+        if found is None:
+            found = self._found[form] = form.search(self.text) is not None
+        return found
+
+
+class Statement(_Text):
     """What was said: its clauses, and those without which it is not said."""
 
     def __init__(self, reading: Reading, kind: AtomKind) -> None:
+        super().__init__(reading.text)
         self.kind = kind
-        self.text = reading.text
         self.asks = reading.asks
         self.words = reading.words
         self.clauses = reading.clauses
@@ -49,13 +65,14 @@ class Statement:
         return self.kind is AtomKind.CONSTRAINT and DIRECTS.search(text) is not None
 
 
-class Passage:
+class Passage(_Text):
     """A line of a summary, or two that belong together."""
 
     def __init__(
         self, clauses: Sequence[Clause], *, asks: bool = False, done: bool = False
     ) -> None:
         self.clauses = [one for one in clauses if one.words or one.amounts]
+        super().__init__(" ".join(one.text for one in self.clauses))
         self.asks = asks
         self.words: dict[str, Word] = {}
         """The words of all its clauses."""
@@ -67,11 +84,6 @@ class Passage:
         self.done = done
         """Whether it is ticked off, or stands under what is done."""
         self.marks = frozenset(mark for one in self.clauses for mark in one.marks)
-
-    @cached_property
-    def text(self) -> str:
-        """What it says, phrases put into marks."""
-        return " ".join(one.text for one in self.clauses)
 
     @cached_property
     def denies(self) -> bool:
@@ -87,7 +99,7 @@ class Passage:
     def states(self) -> bool:
         """Whether it only tells how things are."""
         first = self.clauses[0].text
-        return bool(STATES.search(first)) and not DIRECTS.search(self.text) and not bids(first)
+        return bool(STATES.search(first)) and not self.has(DIRECTS) and not bids(first)
 
 
 def _core(clauses: Sequence[Clause], kind: AtomKind) -> list[Clause]:
@@ -117,8 +129,6 @@ def _lays_down(one: Clause) -> bool:
 
 def _opens(one: Clause) -> bool:
     """Whether a sentence of its own begins with a clause, and does not tell how things are."""
-    return (
-        one.contrasts
-        or (one.opens
-        and (STATES.search(one.text) is None or DIRECTS.search(one.text) is not None))
+    return one.contrasts or (
+        one.opens and (STATES.search(one.text) is None or DIRECTS.search(one.text) is not None)
     )

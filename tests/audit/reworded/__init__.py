@@ -1,6 +1,6 @@
 """Statements of users beside lines that a summary could have: do both say the same?
 
-A block of ``tuning.txt`` or ``held_out.txt`` is one statement and the lines told of it, blocks
+A block of ``tuning.txt``, ``wider.txt`` or ``held_out.txt`` is one statement and the lines told of it, blocks
 are parted by a blank line::
 
     constraint: A 409 is a conflict, not a hiccup: it is not retried.
@@ -12,6 +12,7 @@ The first line names the kind of the statement: ``constraint``, ``decision``, ``
 word of context more. ``not``: another number, another object, the opposite, something weaker or
 stronger, one half of two, the value of before, or another matter in much the same words.
 
+``wider.txt`` was written by the hand that wrote the rules, to tune on more than ``tuning.txt``.
 Nothing is tuned on ``held_out.txt``: it is there to be counted, not to be read.
 """
 
@@ -36,7 +37,7 @@ class Pair:
 
 
 def read_pairs(name: str) -> list[Pair]:
-    """The pairs of ``tuning`` or ``held_out``; ValueError where a block is not as it should be."""
+    """The pairs of ``tuning``, ``wider`` or ``held_out``; ValueError where a block is not as it should be."""
     pairs: list[Pair] = []
     for block in (_HERE / f"{name}.txt").read_text("utf-8").strip().split("\n\n"):
         head, *lines = block.splitlines()

@@ -21,10 +21,10 @@ def _print(name: str, one: Score) -> None:
 
 def main() -> None:
     """Print the figures."""
-    for name in ("tuning", "held_out"):
+    for name in ("tuning", "wider", "held_out"):
         found = score(read_pairs(name))
         _print(name, found)
-        if "--wrong" in sys.argv and name == "tuning":
+        if "--wrong" in sys.argv and name != "held_out":
             for verdict, pairs in (("missed", found.missed), ("made up", found.made_up)):
                 for pair in pairs:
                     print(
