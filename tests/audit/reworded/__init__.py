@@ -1,7 +1,7 @@
 """Statements of users beside lines that a summary could have: do both say the same?
 
-A block of ``tuning.txt``, ``wider.txt`` or ``held_out.txt`` is one statement and the lines told of it, blocks
-are parted by a blank line::
+A block of ``tuning.txt``, ``wider.txt`` or ``held_out.txt`` is one statement and the lines told of
+it, blocks are parted by a blank line::
 
     constraint: A 409 is a conflict, not a hiccup: it is not retried.
     same: Never retry a 409 (conflict)
@@ -37,7 +37,10 @@ class Pair:
 
 
 def read_pairs(name: str) -> list[Pair]:
-    """The pairs of ``tuning``, ``wider`` or ``held_out``; ValueError where a block is not as it should be."""
+    """The pairs of ``tuning``, ``wider`` or ``held_out``.
+
+    Raises ValueError where a block is not as it should be.
+    """
     pairs: list[Pair] = []
     for block in (_HERE / f"{name}.txt").read_text("utf-8").strip().split("\n\n"):
         head, *lines = block.splitlines()
