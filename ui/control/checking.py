@@ -27,6 +27,7 @@ from ui.control.desk import Desk
 from ui.main_window import TABS
 from ui.widgets.figures import full
 from ui.widgets.notice import Notice
+from ui.widgets.turns import Turns
 from ui.workshop.mend_window import MendWindow
 
 
@@ -39,6 +40,7 @@ class CheckControl(QObject):
         self._window: MendWindow | None = None
         self._requests: RequestWindow | None = None
         self._cancel: CancelToken | None = None
+        self._turns = Turns(self)
         self._document: Document | None = None
         self._auditor: Auditor | None = None
         self._draft: Draft | None = None
@@ -128,17 +130,26 @@ class CheckControl(QObject):
             return
         if document is not self._document:
             self._document, self._auditor = document, Auditor(document)
-        self._draft = draft
-        window = self._window = self._window or self._made()
+        self._draft, self._cancel = draft, CancelToken()
+        if self._window is not None:
+            self._begin(self._window, shown, text, name)
+            return
+        window = MendWindow(self._desk.window)
+        self._turns.start(window.building(), lambda: self._built(window, shown, text, name))
+
+    def _begin(self, window: MendWindow, shown: Partition, text: str, name: str) -> None:
+        cancel = self._cancel
+        if cancel is None or cancel.cancelled:
+            self._cancel = None
+            return
         window.checking(name)
         window.show()
         window.raise_()
         window.activateWindow()
-        self._cancel = CancelToken()
-        self._desk.tasks.start("Checking the summary", self._check(shown, text, self._cancel))
+        self._desk.tasks.start("Checking the summary", self._check(shown, text, cancel))
 
-    def _made(self) -> MendWindow:
-        window = MendWindow(self._desk.window)
+    def _built(self, window: MendWindow, shown: Partition, text: str, name: str) -> None:
+        self._window = window
         window.asked.connect(self._mend)
         window.request_asked.connect(self._show_request)
         window.model_chosen.connect(lambda _model: self._show_cost())
@@ -147,7 +158,7 @@ class CheckControl(QObject):
         window.left.connect(window.close)
         window.entry_requested.connect(self._desk.window.map.select)
         window.closing.connect(self._closed)
-        return window
+        self._begin(window, shown, text, name)
 
     async def _check(self, shown: Partition, text: str, cancel: CancelToken) -> None:
         document, auditor, window = self._document, self._auditor, self._window

@@ -32,6 +32,7 @@ from ui.compaction.place_words import commit_words, leaving_words
 from ui.compaction.ports import ModelChoice
 from ui.control.compacting import CompactionControl
 from ui.control.desk import Desk
+from ui.widgets.turns import Turns
 
 FREE = "offline/extractive"
 REQUEST_WORDS = 1_500
@@ -52,6 +53,11 @@ class CompareDraftsControl(QObject):
         self._desk, self._fidelity = desk, fidelity
         self._compaction, self._branches = compaction, branches
         self.window: CompareDraftsWindow | None = None
+        self._coming: CompareDraftsWindow | None = None
+        """The window while it is made."""
+        self._wanted: Sequence[Key] = ()
+        """What is to be checked in it."""
+        self._turns = Turns(self)
         self._cancel: CancelToken | None = None
         self._work = AuditWork(self)
         self._work.done.connect(self._compared)
@@ -87,8 +93,9 @@ class CompareDraftsControl(QObject):
         ]
         return found + [stored_subject(document, entry) for entry in stored_summaries(document)]
 
-    def compare(self, first: Key | None = None) -> None:
-        """Open the window; ``first`` is checked, with what it is most likely held against."""
+    def compare(self, first: Key | None = None, checked: Sequence[Key] = ()) -> None:
+        """Open the window; ``first`` is checked, with what it is most likely held against, or
+        with ``checked``."""
         document = self._desk.document
         if document is None:
             return
@@ -96,13 +103,21 @@ class CompareDraftsControl(QObject):
         if not subjects:
             self._desk.say("There is no summary yet: compact the session, or make a draft.")
             return
-        if self.window is None:
-            self.window = self._make_window()
-        self.window.offer(subjects, likely(document, [one.key for one in subjects], first))
+        checked = checked or likely(document, [one.key for one in subjects], first)
+        if self.window is not None:
+            self._present(self.window, checked)
+            return
+        self._wanted = checked
+        if self._coming is None:
+            window = self._coming = CompareDraftsWindow(self._sizes, self._desk.window)
+            self._turns.start(window.building(), lambda: self._built(window))
+
+    def _present(self, window: CompareDraftsWindow, checked: Sequence[Key]) -> None:
+        window.offer(self.subjects(), checked)
         self._offer_models()
-        self.window.show()
-        self.window.raise_()
-        self.window.activateWindow()
+        window.show()
+        window.raise_()
+        window.activateWindow()
 
     def compare_entry(self, entry: int) -> None:
         """Compare the compaction or branch summary that is selected, if it is one."""
@@ -130,12 +145,10 @@ class CompareDraftsControl(QObject):
         if not keys:
             self._desk.say("No branch summary tells of these branches.")
             return
-        self.compare(keys[0])
-        if self.window is not None:
-            self.window.check(keys[:MOST])
+        self.compare(keys[0], keys[:MOST])
 
-    def _make_window(self) -> CompareDraftsWindow:
-        window = CompareDraftsWindow(self._sizes, self._desk.window)
+    def _built(self, window: CompareDraftsWindow) -> None:
+        self.window, self._coming = window, None
         window.compare_asked.connect(self._compare)
         window.entry_requested.connect(self._desk.window.map.select)
         window.commit_asked.connect(self._commit)
@@ -144,7 +157,7 @@ class CompareDraftsControl(QObject):
         window.trying.try_asked.connect(self.try_another)
         window.trying.stop_asked.connect(self.stop)
         self._work.progressed.connect(window.show_progress)
-        return window
+        self._present(window, self._wanted)
 
     def _compare_with(self, key: Key | None) -> None:
         self.compare(key)
@@ -160,6 +173,10 @@ class CompareDraftsControl(QObject):
 
     def _other_document(self) -> None:
         self.stop()
+        self._turns.stop()
+        if self._coming is not None:
+            self._coming.deleteLater()
+            self._coming = None
         self._work.stop()
         if self.window is not None:
             self.window.close()

@@ -18,6 +18,7 @@ from ui.audit.what_if.strokes import RECORDED
 from ui.audit.what_if.window import Question, WhatIfWindow
 from ui.control.desk import Desk
 from ui.inspector.gather import Loader
+from ui.widgets.turns import Turns
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
@@ -30,6 +31,7 @@ class WhatIfControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self._view: WhatIfWindow | None = None
+        self._turns = Turns(self)
         self._leaf = -1
         self._window = 0
         """The window that all walks have; 0: that of the rules in force."""
@@ -41,22 +43,33 @@ class WhatIfControl(QObject):
 
     def open(self) -> None:
         """Walk the path to the leaf under every profile."""
-        if self._desk.document is None:
+        if self._desk.document is None or self._turns.is_running:
             return
         if self._view is None:
-            view = self._view = WhatIfWindow(self._walk, self._sweep, self._desk.window)
-            view.entry_requested.connect(self._select)
-            view.use_asked.connect(self._use)
-            view.undo_asked.connect(self._undo)
-            view.window_changed.connect(self._other_window)
-            view.prices_wanted.connect(self._price)
-            view.sweep.forget()
+            view = WhatIfWindow(self._walk, self._sweep, self._desk.window)
+            self._turns.start(view.building(), lambda: self._built(view))
+        else:
+            self._present(self._view)
+
+    def _built(self, view: WhatIfWindow) -> None:
+        self._view = view
+        view.entry_requested.connect(self._select)
+        view.use_asked.connect(self._use)
+        view.undo_asked.connect(self._undo)
+        view.window_changed.connect(self._other_window)
+        view.prices_wanted.connect(self._price)
+        view.sweep.forget()
+        self._present(view)
+
+    def _present(self, view: WhatIfWindow) -> None:
+        if self._desk.document is None:
+            return
         self._leaf = self._desk.document.leaf
         self._show_models()
         self._show()
-        self._view.show()
-        self._view.raise_()
-        self._view.activateWindow()
+        view.show()
+        view.raise_()
+        view.activateWindow()
 
     # what is walked ----------------------------------------------------------------------------
 

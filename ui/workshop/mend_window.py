@@ -3,7 +3,7 @@ is taken."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -46,7 +46,8 @@ SHOWN = 300
 
 
 class MendWindow(QDialog):
-    """Three pages: what is lost, the answer as it comes, the change. Does not block the window."""
+    """Three pages: what is lost, the answer as it comes, the change. Does not block the window. It
+    can be used when ``building`` is done."""
 
     asked = Signal(str)
     """The model that is to mend the text."""
@@ -65,6 +66,11 @@ class MendWindow(QDialog):
         self.setModal(False)
         self._name = "the draft"
         """What is checked: a draft, or a compaction."""
+
+    # building ----------------------------------------------------------------------------------
+
+    def building(self) -> Iterator[None]:
+        """Make its parts, in steps between which the window behind it answers."""
         self.notice = NoticeStrip(self)
         self.title = QLabel(self)
         self.title.setWordWrap(True)
@@ -73,9 +79,18 @@ class MendWindow(QDialog):
         self.told.setWordWrap(True)
         self._pages = QStackedWidget(self)
         self._build_found()
+        yield
         self._build_asking()
+        yield
         self._build_change()
+        yield
         self._build_foot()
+        yield
+        self._lay_out()
+        yield
+        fit(self, 980, 720)
+
+    def _lay_out(self) -> None:
         head = QVBoxLayout()
         head.setContentsMargins(S16, S12, S16, S8)
         head.setSpacing(S4)
@@ -90,9 +105,6 @@ class MendWindow(QDialog):
         column.addWidget(Hairline(parent=self))
         column.addWidget(self._foot)
         on_theme_changed(self._restyle)
-        fit(self, 980, 720)
-
-    # building ----------------------------------------------------------------------------------
 
     def _build_found(self) -> None:
         page = QWidget(self)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -106,8 +106,8 @@ class SectionBlock(QWidget):
         column.addLayout(self.line)
         column.addWidget(Hairline(parent=self))
 
-    def show_row(self, row: SectionRow, names: Sequence[str]) -> None:
-        """Show a section."""
+    def showing(self, row: SectionRow, names: Sequence[str]) -> Iterator[None]:
+        """Show a section, text by text, in steps between which the window answers."""
         self.title.setText(row.title)
         note = row_note(row, names)
         self.note.setText(note)
@@ -126,6 +126,7 @@ class SectionBlock(QWidget):
             self._captions.append(caption)
             self.cells.append(label)
             self.line.addWidget(place, 1)
+            yield
 
     def stack(self, is_narrow: bool) -> None:
         """Texts below each other, each with its candidate's name, or beside each other."""
@@ -174,6 +175,8 @@ class SectionsView(QWidget):
 
     def _start(self) -> None:
         body = QWidget(self._area)
+        # It grows at its end: what is there already is not painted again for that.
+        body.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self._column = QVBoxLayout(body)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
@@ -185,8 +188,8 @@ class SectionsView(QWidget):
                 widget.hide()
                 widget.deleteLater()
 
-    def show_difference(self, found: Difference | None) -> None:
-        """Show other summaries."""
+    def showing(self, found: Difference | None) -> Iterator[None]:
+        """Show other summaries, section by section, in steps between which the window answers."""
         self._shown = found
         self._start()
         if found is None:
@@ -199,23 +202,24 @@ class SectionsView(QWidget):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             bind_font(label, lambda: ui_font(bold=True))
             self._name_line.addWidget(label, 1)
-        self._add(found, 0)
+        yield
+        for at in range(len(found.sections)):
+            yield from self._adding(found, at)
 
     @property
     def is_whole(self) -> bool:
         """Whether all sections are there."""
         return self._shown is None or len(self.blocks) == len(self._shown.sections)
 
-    def _add(self, found: Difference, at: int) -> None:
-        if found is not self._shown or at == len(found.sections):
-            return
+    def _adding(self, found: Difference, at: int) -> Iterator[None]:
         block = SectionBlock(self._area.widget())
-        block.show_row(found.sections[at], [one.name for one in found.candidates])
+        block.hide()
+        yield from block.showing(found.sections[at], [one.name for one in found.candidates])
         block.stack(self._is_narrow())
         block.setVisible(not (self.only_apart.isChecked() and found.sections[at].is_equal))
         self._column.insertWidget(at, block)
         self.blocks.append(block)
-        QTimer.singleShot(0, self, lambda: self._add(found, at + 1))
+        yield
 
     def _hide_equal(self) -> None:
         if self._shown is None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -33,6 +33,7 @@ from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
 from ui.widgets.labels import Hairline
 from ui.widgets.panels import row
+from ui.widgets.turns import Turns
 
 MOST = 4
 """Summaries that stand side by side at most."""
@@ -45,7 +46,8 @@ ALONE = (
 
 
 class CompareDraftsWindow(QDialog):
-    """Does not block the window: Return on a thing selects its source on the map."""
+    """Does not block the window: Return on a thing selects its source on the map. It can be used
+    when ``building`` is done."""
 
     compare_asked = Signal(object, object)
     """The keys that are checked, and the one of them that the others are held against."""
@@ -61,12 +63,22 @@ class CompareDraftsWindow(QDialog):
         self.setWindowTitle("Summaries compared")
         self.setModal(False)
         self.compared: Compared | None = None
-        self._coming: Compared | None = None
+        self._turns = Turns(self)
         self._subjects: dict[Key, Subject] = {}
+        self._sizes = sizes
+
+    def building(self) -> Iterator[None]:
+        """Make its parts, in steps between which the window behind it answers."""
         self._make_head()
-        self._make_pages()
-        self.trying = TryStrip(sizes, self)
+        yield
+        self._make_sides()
+        yield
+        self._make_figures()
+        yield
+        self.trying = TryStrip(self._sizes, self)
+        yield
         self._lay_out()
+        yield
         fit(self, 1040, 760)
 
     def _make_head(self) -> None:
@@ -102,13 +114,17 @@ class CompareDraftsWindow(QDialog):
         for part in (self.progress, self.stop):
             part.hide()
 
-    def _make_pages(self) -> None:
+    def _make_sides(self) -> None:
         self.pages = QTabWidget(self)
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Parts of the comparison")
         self.sections = SectionsView(self)
         self.atoms = AtomsTable(self)
         self.atoms.entry_requested.connect(self.entry_requested)
+        self.pages.addTab(self.sections, "&Side by side")
+        self.pages.addTab(self.atoms, "&Won and lost")
+
+    def _make_figures(self) -> None:
         self.figures = CandidateFigures(self)
         self.drift = DriftView(self)
         self.drift.step_requested.connect(self._step_asked)
@@ -118,13 +134,8 @@ class CompareDraftsWindow(QDialog):
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(self.figures)
-        for page, title in (
-            (self.sections, "&Side by side"),
-            (self.atoms, "&Won and lost"),
-            (area, "&Figures"),
-            (self.drift, "&Generations"),
-        ):
-            self.pages.addTab(page, title)
+        self.pages.addTab(area, "&Figures")
+        self.pages.addTab(self.drift, "&Generations")
 
     def _lay_out(self) -> None:
         head = QVBoxLayout()
@@ -239,24 +250,18 @@ class CompareDraftsWindow(QDialog):
 
     def show_compared(self, found: Compared) -> None:
         """Show a comparison."""
-        shown = found.difference
-        parts = (
-            lambda: self.sections.show_difference(shown),
-            lambda: self.atoms.show_difference(shown),
-            lambda: self.figures.show_difference(shown),
-            lambda: self.drift.show_drift(found.drift),
-            lambda: self._end(found),
-        )
-        self._coming = found
-        self._show_parts(found, parts)
+        self._turns.start(self._showing(found), lambda: self._end(found))
 
-    def _show_parts(self, found: Compared, parts: Sequence[Callable[[], None]]) -> None:
+    def _showing(self, found: Compared) -> Iterator[None]:
         """One part after the other: the window answers between two of them."""
-        if found is not self._coming:
-            return
-        parts[0]()
-        if len(parts) > 1:
-            QTimer.singleShot(0, self, lambda: self._show_parts(found, parts[1:]))
+        shown = found.difference
+        yield from self.sections.showing(shown)
+        self.atoms.show_difference(shown)
+        yield
+        self.figures.show_difference(shown)
+        yield
+        self.drift.show_drift(found.drift)
+        yield
 
     def _end(self, found: Compared) -> None:
         self._waited()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
@@ -52,7 +52,8 @@ Walk = Callable[[Question], Drawing]
 
 
 class WhatIfWindow(QDialog):
-    """Does not block the window: a sign, or Return, selects its entry on the map."""
+    """Does not block the window: a sign, or Return, selects its entry on the map. It can be used
+    when ``building`` is done."""
 
     entry_requested = Signal(int)
     use_asked = Signal(object)
@@ -74,12 +75,30 @@ class WhatIfWindow(QDialog):
         self._loader = Loader(self)
         self._loader.loaded.connect(self._show)
         self._loader.failed.connect(self._failed)
+        self._make_sweep = make_sweep
+
+    def building(self) -> Iterator[None]:
+        """Make its parts, in steps between which the window behind it answers."""
         self._make_head()
         self._make_parts()
-        self.sweep = SweepPage(make_sweep, self)
+        yield
+        self._make_boxes()
+        yield
+        over_time = self._over_time()
+        yield
+        self.pages = QTabWidget(self)
+        self.pages.setDocumentMode(True)
+        self.pages.setAccessibleName("Parts of what if")
+        self.pages.addTab(self._scrolled(over_time), "&Over the session")
+        yield
+        self.sweep = SweepPage(self._make_sweep, self)
         self.sweep.use_asked.connect(self.use_asked)
         self.sweep.undo_asked.connect(self.undo_asked)
+        yield
+        self.pages.addTab(self._scrolled(self.sweep), "Keep and re&serve")
+        yield
         self._lay_out()
+        yield
         fit(self, 1140, 868)
 
     def _make_head(self) -> None:
@@ -103,6 +122,8 @@ class WhatIfWindow(QDialog):
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.totals = TotalsTable(self)
         self.totals.line_chosen.connect(self.chart.choose)
+
+    def _make_boxes(self) -> None:
         self.window_box = WindowBox(self)
         self.window_box.changed.connect(self.window_changed)
         self.own_rules = OwnRules(self)
@@ -121,11 +142,6 @@ class WhatIfWindow(QDialog):
         self.note.setWordWrap(True)
 
     def _lay_out(self) -> None:
-        self.pages = QTabWidget(self)
-        self.pages.setDocumentMode(True)
-        self.pages.setAccessibleName("Parts of what if")
-        self.pages.addTab(self._scrolled(self._over_time()), "&Over the session")
-        self.pages.addTab(self._scrolled(self.sweep), "Keep and re&serve")
         close = QPushButton("&Close", self)
         close.setAutoDefault(False)
         close.clicked.connect(self.close)

@@ -1,0 +1,42 @@
+"""Work in turns: each step has a turn of its own, what comes between is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from tests.ui.waiting import wait_for
+from ui.widgets.turns import Turns
+
+
+def steps(done: list[str], name: str) -> Iterator[None]:
+    for number in range(3):
+        done.append(f"{name}{number}")
+        yield
+
+
+def test_what_comes_between_is_answered_before_the_end(app: QApplication) -> None:
+    done: list[str] = []
+    turns = Turns()
+    turns.start(steps(done, "a"), lambda: done.append("end"))
+    assert done == ["a0"] and turns.is_running
+    QTimer.singleShot(0, lambda: done.append("between"))
+    wait_for(lambda: "end" in done)
+    assert [one for one in done if one != "between"] == ["a0", "a1", "a2", "end"]
+    assert done.index("between") < done.index("end") and not turns.is_running
+
+
+def test_newer_work_takes_the_place_of_older_and_what_is_stopped_never_ends(
+    app: QApplication,
+) -> None:
+    done: list[str] = []
+    turns = Turns()
+    turns.start(steps(done, "a"), lambda: done.append("a ended"))
+    turns.start(steps(done, "b"), lambda: done.append("b ended"))
+    wait_for(lambda: "b ended" in done)
+    assert done == ["a0", "b0", "b1", "b2", "b ended"]
+    turns.start(steps(done, "c"), lambda: done.append("c ended"))
+    turns.stop()
+    assert not turns.is_running and done[-1] == "c0"

@@ -1,0 +1,50 @@
+"""Long work on the window's thread, done in turns: the window answers between two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from PySide6.QtCore import QObject, QTimer
+
+
+class Turns(QObject):
+    """One piece of work at a time, such as the building of a window. Each step of its iterator
+    is a turn of the loop; no step may take longer than 16 ms."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._steps: Iterator[None] | None = None
+        self._then: Callable[[], None] = lambda: None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._turn)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether steps are left."""
+        return self._steps is not None
+
+    def start(self, steps: Iterator[None], then: Callable[[], None]) -> None:
+        """Do the first step at once, the others turn by turn, and ``then`` in one of its own. Work
+        that is under way is given up."""
+        self._steps, self._then = steps, then
+        self._turn()
+
+    def stop(self) -> None:
+        """Give up what is under way; ``then`` is not called."""
+        self._steps = None
+        self._timer.stop()
+
+    def _turn(self) -> None:
+        steps = self._steps
+        if steps is None:
+            return
+        try:
+            next(steps)
+        except StopIteration:
+            self._steps = None
+            self._then()
+            return
+        if self._steps is steps:
+            self._timer.start()
