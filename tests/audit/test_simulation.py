@@ -366,6 +366,9 @@ def test_sizes_that_a_profile_does_not_go_by_are_named(sample: tuple[SessionTree
     copilot = sweep(past, small("copilot"), steps=3)
     assert not copilot.keep_matters and not copilot.reserve_matters
     assert len({cell.compactions for cell in copilot.cells}) == 1
+    for cell in copilot.cells:
+        walk = simulate(tree, leaf, small("copilot", WINDOW, cell.keep, cell.reserve), past=past)
+        assert (cell.sent, cell.largest) == (walk.sent + walk.asked, walk.largest)
     explorer = sweep(past, small("explorer"), steps=3)
     assert explorer.keep_matters and explorer.reserve_matters
     assert len({cell.compactions for cell in explorer.cells}) > 2

@@ -49,11 +49,16 @@ class Made:
 
     all: list[MadeCompaction | MadePrune] = field(default_factory=list)
 
-    @property
-    def compaction(self) -> MadeCompaction | None:
-        """The last one."""
-        found = (one for one in reversed(self.all) if isinstance(one, MadeCompaction))
-        return next(found, None)
+    def since(self, start: int) -> list[MadeCompaction | MadePrune]:
+        """What stands behind a position; right at it the last compaction, which kept nothing."""
+        first = bisect_right(self.all, start, key=lambda one: one.position)
+        newer = any(isinstance(one, MadeCompaction) for one in self.all[first:])
+        at = first
+        while not newer and at and self.all[at - 1].position == start:
+            at -= 1
+            if isinstance(self.all[at], MadeCompaction):
+                return [self.all[at], *self.all[first:]]
+        return self.all[first:]
 
 
 class _Chain(SessionTree):
@@ -114,7 +119,7 @@ class Overlay:
         self.track = track
         self._start, self._end = start, end
         self._besides = sorted(at for at in besides if at < start)
-        self._added = [one for one in made.all if self._matters(one, made.compaction)]
+        self._added = made.since(start)
         self._places = [one.position for one in self._added]
         self.source = array("i", self._besides)
         """By entry here: the position, or -1 for what was added."""
@@ -131,10 +136,6 @@ class Overlay:
         self._tell_made()
         if track.shapes:
             self._tell_shapes()
-
-    def _matters(self, one: MadeCompaction | MadePrune, last: MadeCompaction | None) -> bool:
-        """Whether what was added stands here."""
-        return one.position > self._start or (one is last and one.position == self._start)
 
     @property
     def leaf(self) -> int:
