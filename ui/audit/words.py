@@ -30,16 +30,16 @@ REPAIRS = {
         "Try another c&ut",
         "Preview the compaction at the place where it was made, with a cut that keeps this",
     ),
-    Repair.PIN: ("&Pin", "Keep these entries word for word from here on"),
+    Repair.PIN: ("Pin word &for word", "Keep these entries word for word from here on"),
     Repair.INSTRUCTION: (
-        "Add to the &instructions",
+        "Add to the instru&ctions",
         "Ask for this by words, in a compaction made anew where it was made",
     ),
     Repair.RULES: (
-        "Use the co&rrected rules",
+        "Use the correcte&d rules",
         "Compact this session by rules that do not lose this",
     ),
-    Repair.GO_THERE: ("&Go there", "Make the entry the leaf, and go on from it"),
+    Repair.GO_THERE: ("Go the&re", "Make the entry the leaf, and go on from it"),
 }
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QScrollArea, QWidget
 
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.losses import Gravity, LossKind, Repair
@@ -335,3 +336,22 @@ async def test_a_session_without_losses_says_so(house: House) -> None:
     if not found.losses:
         assert "Nothing was lost here" in live.words(tab.losses)
     assert {Repair.CUT, Repair.INSTRUCTION, Repair.RULES, Repair.GO_THERE} <= tab.losses.offered
+
+
+async def test_no_letter_of_the_tab_is_taken_twice_or_by_a_menu(
+    house: House, tmp_path: Path
+) -> None:
+    """A letter that two things have only moves the keyboard, and presses neither."""
+    live = await house.start(losing(tmp_path))
+    await audited(live)
+    for title in live.window.audit.titles():
+        page_button(live, title)
+        await live.settle()
+        parts = live.window.audit.findChildren(QAbstractButton)
+        words = [part.text() for part in parts if part.isVisible()]
+        words += [label.text() for label in live.window.audit.findChildren(QLabel)
+                  if label.isVisible() and label.buddy() is not None]  # fmt: skip
+        words += [action.text() for action in live.window.menuBar().actions()]
+        letters = [QKeySequence.mnemonic(text).toString() for text in words]
+        taken = [letter for letter in letters if letter]
+        assert len(taken) == len(set(taken)), (title, sorted(taken))

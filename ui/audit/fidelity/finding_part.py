@@ -18,9 +18,9 @@ MOST_SOURCES = 6
 LONGEST = 400
 MENDED = (Fate.LOST, Fate.MUTATED, Fate.INVENTED, Fate.STALE, Fate.RECOVERABLE)
 ACTIONS = (
-    ("pin", "&Pin the entry", "Keep the entry that says it verbatim, through every compaction"),
-    ("instruct", "Add to the &instructions", "Ask for it in the instructions of the next summary"),
-    ("mend", "Check and &mend…", "Show the model what was lost, and let it mend the summary"),
+    ("pin", "Pin the entr&y", "Keep the entry that says it verbatim, through every compaction"),
+    ("instruct", "Add to the instru&ctions", "Ask for it in the instructions of the next summary"),
+    ("mend", "Check an&d mend…", "Show the model what was lost, and let it mend the summary"),
 )
 
 
