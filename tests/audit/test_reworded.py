@@ -6,6 +6,8 @@ import pytest
 
 from explorer.audit.atoms import AtomKind
 from explorer.audit.findings import Fate, Place
+from explorer.audit.rewording import Rewordings, Verdict
+from explorer.audit.told import Told
 from tests.audit.reworded import read_pairs
 from tests.audit.reworded.scoring import score
 from tests.audit.test_fidelity import judge
@@ -13,12 +15,13 @@ from tests.audit.texts import result, user
 
 NORMALIZED, LOST = Fate.NORMALIZED, Fate.LOST
 RULE = 'So, from me, officially: rule 2 is now "At most 5 attempts per push."'
+CONFLICT = "A 409 is a conflict and is not retried (it is not in `RETRY_STATUSES`)"
 LIMIT = "The test must not be loosened, its 0.25 s limit stays"
 
 
 @pytest.mark.parametrize(
     ("name", "precision", "recall"),
-    [("tuning", 0.95, 0.6), ("wider", 0.94, 0.38), ("held_out", 0.65, 0.15)],
+    [("tuning", 0.95, 0.6), ("wider", 0.94, 0.38), ("held_out", 0.65, 0.12)],
 )
 def test_what_is_told_in_other_words_is_told_from_what_is_not(
     name: str, precision: float, recall: float
@@ -36,6 +39,7 @@ def test_what_is_told_in_other_words_is_told_from_what_is_not(
         (LIMIT, "4. Don't loosen the test. The 0.25 s limit stays.", NORMALIZED),
         (LIMIT, "4. The 0.25 s limit stays.", LOST),
         (LIMIT, "4. Loosen the test. The 0.25 s limit stays.", LOST),
+        ("Never retry a 409, whatever the header says.", f"- {CONFLICT}", LOST),
         ("Leave the vendor folder alone.", "- vendor directory: must not be touched", NORMALIZED),
         ("Leave the vendor folder alone.", "- vendor directory: changed", LOST),
         ("Never wait longer than 30 s.", "- Waits are capped at 30 s", NORMALIZED),
@@ -51,6 +55,16 @@ def test_fates_of_statements_said_otherwise(said: str, summary: str, fate: Fate)
     rule = next(one for one in found if one.atom.kind is AtomKind.CONSTRAINT)
     assert rule.atom.text == said.rstrip(".") or rule.atom.text == said
     assert rule.fate is fate
+
+
+def test_a_rule_of_two_halves_is_told_by_the_half_that_lays_it_down() -> None:
+    for line, verdict in (
+        ("Never retry a 409, whatever the header says.", Verdict.SAME),
+        ("Never retry a 429, whatever the header says.", None),
+        ("Retry a 409, whatever the header says.", None),
+    ):
+        found = Rewordings(Told([line])).of(CONFLICT, AtomKind.CONSTRAINT)
+        assert (found.verdict if found else None) is verdict
 
 
 def test_a_rule_told_in_two_items_leads_to_both_and_names_the_words_that_told_it() -> None:

@@ -90,11 +90,12 @@ class Reading:
 _SPLIT = re.compile(
     r"(?P<paren>\((?!\))|(?<!\()\)|[\[\]])|(?P<colon>:(?=\s))|(?P<why>\b(?:because|since|so\s+that|as\s+otherwise)\b)"
     r"|(?P<hard>;|\s[-–—]+\s|(?<=[\w§)])[.!?](?=\s)|\bbut\b|\bhowever\b|\bwhile\b)|(?P<rival>,?\s*§rival)"
-    r"|(?P<and>\band\s+(?=(?:is|are|must|should|may|can|will|does|do)\b))|(?P<comma>,)",
+    r"|(?P<and>\band\s+(?=(?:is|are|must|should|may|can|will|does|do)\b|§not\b))|(?P<comma>,)",
     re.IGNORECASE,
 )
 _FINITE = re.compile(
-    r"^\s*(?:and\s+|so\s+|then\s+|which\s+|it\s+|its\s+|they\s+|we\s+|you\s+|I\s+|§not\b|he\s+|she\s+)"
+    r"^\s*(?:and\s+|so\s+|then\s+|which\s+|it\s+|its\s+|they\s+|we\s+|you\s+|I\s+|§not\b|he\s+|she\s+|"
+    r"whatever\b|regardless\b|even\s+(?:if|when)\b)"
     r"|§(?:keep|not|may|only)\b|\b(?:is|are|must|should|has|have|needs?|does|goes|took|broke|broken|want|wants|"
     r"convert|will|find|give|lists?|breaks?|calls?|fails?|dropped|depends?|uses?|works?|gets?|makes?|runs?|"
     r"stands?|comes?|nobody|everybody|everyone|add|leave)\b",
@@ -119,6 +120,8 @@ _TOKEN = re.compile(
     r"|\w+(?:['-]\w+)*"
 )
 _UNITS = re.compile(r"\s*(?:%|°[CF]?|[A-Za-zµμ]+)")
+_STARTS_FIGURE = re.compile(r"\d|[~$€£].")
+_NO_FIGURE = re.compile(r"\d+[A-Za-z]+\d|\d+\.\d+\.\d")
 _CODE = re.compile(r"[_./\\@]|\(\)|[a-z][A-Z]|^--?[a-z]|[A-Za-z]\d|\d[A-Za-z]+\d")
 _STOP = word_set(
     """
@@ -208,44 +211,77 @@ def _parts(text: str) -> list[tuple[str, str]]:
 
 
 def _clause(text: str) -> Clause:
-    one = Clause(" ".join(text.split()))
-    denies = turned = above = False
-    bound, old = "", False
-    first: frozenset[str] | None = None
-    tokens = list(_TOKEN.finditer(text))
-    skip = last = -1
-    for found in tokens:
-        token = found.group()
-        if found.start() < skip:
-            continue
-        if token.startswith("§"):
-            one.marks.add(token[1:])
-            denies = denies or token == "§not"
-            above = above or token == "§above"
-            if token in _BOUNDS and one.amounts and not text[last : found.start()].strip(" ,"):
-                one.amounts[-1] = one.amounts[-1]._replace(bound=_BOUNDS[token])
+    return _Taking(text).apart()
+
+
+class _Taking:
+    """Takes one clause apart, token by token."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._one = Clause(" ".join(text.split()))
+        self._denies = self._turned = self._above = self._old = False
+        self._bound = ""
+        self._first: frozenset[str] | None = None
+        """The words before a mark of order."""
+        self._last = -1
+        """Where the last figure ends."""
+
+    def apart(self) -> Clause:
+        """The clause."""
+        one = self._one
+        for found in _TOKEN.finditer(self._text):
+            if found.start() < self._last:
                 continue
-            bound = _BOUNDS.get(token, bound)
-            old = token == "§old" or (old and token != "§to")
-            if token in ("§before", "§to") and one.words:
-                first = frozenset(one.words)
-            continue
-        if token[0].isdigit() or (token[0] in "~$€£" and len(token) > 1):
-            end = found.end()
-            unit = _UNITS.match(text, end)
-            whole = text[found.start() : unit.end() if unit else end]
-            value = figure(whole)
-            if value is not None and not re.match(r"\d+[A-Za-z]+\d|\d+\.\d+\.\d", token):
-                if value.family in ("time", "size", "%") and unit:
-                    skip = unit.end()
-                (one.old if old else one.amounts).append(Amount(value, bound, whole.strip()))
-                bound, old = "", False
-                last = max(end, skip)
-                continue
-        for word in _words(token, at_start=found.start() == 0 or not text[: found.start()].strip()):
+            if found.group().startswith("§"):
+                self._mark(found)
+            elif not self._figure(found):
+                self._words(found)
+        if self._first is not None:
+            one.order = (self._first, frozenset(one.words) - self._first)
+        _bound(one, denies=self._denies, above=self._above, trailing=self._bound)
+        one.denies = (self._denies and not (self._above and one.amounts)) != self._turned
+        if not one.denies and DELETES in one.words:
+            one.words[DELETES] = one.words[DELETES]._replace(weight=1.0)
+        return one
+
+    def _mark(self, found: re.Match[str]) -> None:
+        one, token = self._one, found.group()
+        one.marks.add(token[1:])
+        self._denies = self._denies or token == "§not"
+        self._above = self._above or token == "§above"
+        if token in _BOUNDS and one.amounts and not self._text[self._last : found.start()].strip():
+            one.amounts[-1] = one.amounts[-1]._replace(bound=_BOUNDS[token])
+            return
+        self._bound = _BOUNDS.get(token, self._bound)
+        self._old = token == "§old" or (self._old and token != "§to")
+        if token in ("§before", "§to") and one.words:
+            self._first = frozenset(one.words)
+
+    def _figure(self, found: re.Match[str]) -> bool:
+        """Takes up a figure; False where a token is none."""
+        token, end = found.group(), found.end()
+        if not _STARTS_FIGURE.match(token) or _NO_FIGURE.match(token):
+            return False
+        unit = _UNITS.match(self._text, end)
+        whole = self._text[found.start() : unit.end() if unit else end]
+        value = figure(whole)
+        if value is None:
+            return False
+        measured = unit is not None and value.family in ("time", "size", "%")
+        amount = Amount(value, self._bound, (whole if measured else token).strip())
+        (self._one.old if self._old else self._one.amounts).append(amount)
+        self._bound, self._old = "", False
+        self._last = unit.end() if unit is not None and measured else end
+        return True
+
+    def _words(self, found: re.Match[str]) -> None:
+        one = self._one
+        at_start = not self._text[: found.start()].strip()
+        for word in _words(found.group(), at_start=at_start):
             low = stem(word.text)
-            if low in reversing() and not _OF_A_THING.match(text, found.end()):
-                turned = True
+            if low in reversing() and not _OF_A_THING.match(self._text, found.end()):
+                self._turned = True
                 denied = reversing()[low]
                 if not denied:
                     continue
@@ -255,14 +291,6 @@ def _clause(text: str) -> Clause:
                 for piece in _PIECE.findall(word.text):
                     key = concept(piece.lower())
                     one.parts.setdefault(key, Word(key, piece, _LIGHT_WEIGHT, False))
-    if first is not None:
-        one.order = (first, frozenset(one.words) - first)
-    _bound(one, denies=denies, above=above, trailing=bound)
-    denies = denies and not (above and one.amounts)
-    one.denies = denies != turned
-    if not one.denies and DELETES in one.words:
-        one.words[DELETES] = one.words[DELETES]._replace(weight=1.0)
-    return one
 
 
 def _bound(one: Clause, *, denies: bool, above: bool, trailing: str) -> None:

@@ -40,8 +40,11 @@ NEEDS = _any(r"\b(?:needs?|requires?)\b")
 USES = _any(r"\b(?:uses?|needs?|wants?|likes?)\b")
 EVERY = _any(r"\b(?:every|each|all|any|always)\b")
 SINGLE = _any(r"\b(?:last|latest|first|next|one|some|this)\b")
+ENDS = _any(r"\b(?:until|till)\b")
+"""It holds up to a time."""
 UNTIL = _any(r"\b(?:until|till|up\s+to|by|before)\b", r"§(?:before|max)")
 RULES = _any(
+    r"^\s*(?:whatever|regardless|even\s+(?:if|when))\b",
     r"§(?:not|max|min|only|keep|above|before)",
     r"\b(?:must|always|have\s+to|has\s+to|needs?\s+to|should|shall|required?|belongs?|"
     r"goes?\s+(?:in|to|into|on)|lives?\s+in)\b",

@@ -85,7 +85,7 @@ class Rewordings:
             return None
         other: Reworded | None = None
         for one in dict.fromkeys(each for at in near for each in self._stretches(at)):
-            if not one.names(said.things):
+            if not one.names(said.things) or not self._all_tell(said, one):
                 continue
             found = compare(said, self._passage(one))
             if found.verdict is Verdict.OTHER:
@@ -147,6 +147,13 @@ class Rewordings:
         """Whether a line stands under the heading of the one before it."""
         before, line = self._lines[at - 1], self._lines[at]
         return before.part == line.part and before.under == line.under
+
+    def _all_tell(self, said: Statement, of: _Stretch) -> bool:
+        """Whether the first and the last of some lines each tell something of a statement."""
+        if of.last - of.first == 1:
+            return True
+        ends = (self._words_of(of.first), self._words_of(of.last - 1))
+        return not any(said.solid.isdisjoint(each) for each in ends)
 
     def _mentions(self, things: frozenset[str]) -> bool:
         """Whether the summary has all of these words anywhere: a quick no for most statements."""

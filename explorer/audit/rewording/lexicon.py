@@ -195,7 +195,6 @@ merge rebase|get post|lower upper|header body|debug release|sender receiver|old 
 _REVERSING = {
     "enable": "disable",
     "work": "break broke broken",
-    "pass": "fail",
     "have": "lack miss",
     "delete": "abandon delete discard ditch drop dropped erase exclude omit purge remove "
         "scrap scrapped strip",

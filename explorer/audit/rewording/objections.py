@@ -9,6 +9,7 @@ from explorer.audit.atoms.model import AtomKind
 from explorer.audit.rewording.clauses import DELETES, Clause, Word, share
 from explorer.audit.rewording.cues import (
     DEMANDS,
+    ENDS,
     EVERY,
     NEEDS,
     SINGLE,
@@ -95,7 +96,7 @@ def _by_scope(said: Statement, told: Passage) -> str:
     undoes = begins in _UNDOES and not first.denies and not said.denies
     if undoes and concept(first_word(said.clauses[0].text)) != begins:
         return "undoes"
-    if said.has(UNTIL) and not told.has(UNTIL):
+    if said.has(ENDS) and not told.has(UNTIL):
         return "until"
     if told.has(SINGLE) and not said.has(SINGLE) and said.has(EVERY):
         return "one of all"
@@ -131,11 +132,12 @@ def of_another(
     clause: Clause, wanted: Mapping[str, Word], one: Clause, said: Statement, told: Passage
 ) -> str:
     """Whether a clause of a passage, for all it shares, is of another thing or another act."""
-    gone = [
-        word.text
+    lacks = [
+        (key, word.text)
         for key, word in wanted.items()
         if said.words.get(key, word).weight >= 1.0 and not has(key, told.whole)
     ]
+    gone = [text for _, text in lacks]
     come = [w.text for key, w in one.words.items() if w.weight >= 1.0 and key not in said.words]
     if come and said.has(EVERY) and not EVERY.search(one.text):
         return f"only of {come}"
@@ -144,7 +146,8 @@ def of_another(
             return "uses"
         if not one.denies and "keep" not in one.marks:
             return "deletes"
-    things = [text for text in gone if not is_verb(text)]
+    # What a clause only points back to may be left out where nothing else takes its place.
+    things = [text for key, text in lacks if key in clause.words and not is_verb(text)]
     if things or (gone and come):
         return f"without {things or gone}"
     if one.words.keys() & _SETTING_APART - said.words.keys():

@@ -42,6 +42,7 @@ class Statement(_Text):
         self.clauses = reading.clauses
         self.core = _core(reading.clauses, kind)
         self.marks = frozenset(mark for one in self.clauses for mark in one.marks)
+        self.solid = frozenset(k for k, word in self.words.items() if word.weight >= 1.0)
         self.things = frozenset(
             word.concept
             for one in self.core
@@ -115,10 +116,13 @@ def _core(clauses: Sequence[Clause], kind: AtomKind) -> list[Clause]:
     else:
         core = main[:1] + [one for one in main[1:] if {"not", "only", "keep"} & one.marks]
     chosen = set(map(id, core))
+    # "A 409 is a conflict and is not retried": the figure is asked for with what points back.
+    given = [each for one in core for each in one.given]
     core += [
         one
         for one in main
-        if id(one) not in chosen and (bids(one.text) or one.amounts or _opens(one))
+        if id(one) not in chosen
+        and (bids(one.text) or _opens(one) or any(a not in given for a in one.amounts))
     ]
     return core or main[:1] or told[:1] or list(clauses[:1])
 

@@ -165,6 +165,7 @@ _PHRASES = (
             r"\b(?:is|are|be|it's)\s+(?:allowed|permitted|fine|ok(?:ay)?|acceptable|yours|free\s+to)\b",
             r"\bfreely\b", r"\ballowed\s+to\b", r"\bmay\b"),
     _phrase("stick sticks sticking", " §keep ", r"\b(?:stick|sticks|sticking)\s+(?:with|to)\b"),
+    _phrase("fail fails failed", " §not ", r"\bfail(?:s|ed)?\s+to\b"),
     _phrase("stop quit cease", " §not ", r"\b(?:stop|quit|cease)\s+(?=\w+ing\b)"),
     _phrase("longer more anymore", " §not ", r"\bno\s+longer\b|\bnot\s+any\s?more\b"),
     _phrase("instead rather place opposed", " §rival §not ",
