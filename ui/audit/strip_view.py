@@ -70,13 +70,12 @@ def scale_of(strip: Strip) -> array[float]:
     if not len(view):
         return array("d", [0.0, 1.0])
     least = max(1.0, sum(view.weights) / len(view) / LEAST_SHARE)
-    widths = (
-        max(float(weight), least) if sent else 0.0
+    widths = [
+        (weight if weight > least else least) if sent else 0.0
         for weight, sent in zip(view.weights, view.sent, strict=True)
-    )
-    starts = array("d", accumulate(widths, initial=0.0))
-    whole = starts[-1] or 1.0
-    return array("d", (start / whole for start in starts))
+    ]
+    whole = sum(widths) or 1.0
+    return array("d", accumulate([width / whole for width in widths], initial=0.0))
 
 
 class StripCanvas(QWidget):

@@ -99,6 +99,7 @@ class AuditControl(QObject):
         self._found, self._moment, self._rules = None, NOW, ""
         self._loader.forget()
         self._working = False
+        self._rest.setInterval(REST_MS)
         self._desk.window.entry.verdict.show_verdict(None, -1)
         self._tab.clear()
         if document is not None:
