@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from explorer.audit.atoms.lists import word_set
 from explorer.audit.atoms.message import Message
@@ -118,13 +120,15 @@ def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple
 
 def _in_prose(text: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
     words = list(_WORD.finditer(text))
+    runs: _Runs | None = None
     skip = 0
     for index, word in enumerate(words):
         if index < skip or word.group() not in HEADS:
             continue
         if _inside(word.start(), blocks) or text[max(0, word.start() - 1)] == "`":
             continue
-        stop = _command_end(words, index, text)
+        runs = runs or _Runs(text, words)
+        stop = runs.command_end(index)
         if stop > index + 1:
             skip = stop
             end = words[stop - 1].end()
@@ -136,32 +140,77 @@ def _closing(text: str) -> str:
     return found.group() if found else ""
 
 
-def _command_end(words: list[re.Match[str]], index: int, text: str) -> int:
-    head = words[index].group()
-    end = index + 1
-    while end < len(words):
-        word = words[end].group()
-        if "\n" in text[words[end - 1].end() : words[end].start()]:
-            break
-        bare = _ENDING.sub("", word)
-        if not bare or not _ARGUMENT.match(bare) or word.lower() in _STOP:
-            break
-        quote = word[0] if word[0] in "\"'" and word.count(word[0]) == 1 else ""
-        end += 1
-        if quote:
-            close = next(
-                (n for n in range(end, min(end + 10, len(words))) if quote in words[n].group()), -1
-            )
-            end = close + 1 if close >= 0 else end
-        elif bare != word:
-            break
-    arguments = [_ENDING.sub("", w.group()) for w in words[index + 1 : end]]
-    telling = [n for n, argument in enumerate(arguments) if _TELLING.search(argument)]
-    if arguments and arguments[0] in _SUBCOMMANDS:
-        telling.append(0)
-    if head not in _ALSO_ENGLISH and arguments and not telling and len(arguments) < 3:
+class _Argument(NamedTuple):
+    bare: str
+    may_be: bool
+    is_telling: bool
+    quote: str
+    """The quotation mark that it opens and does not close."""
+
+
+@lru_cache(maxsize=4096)
+def _argument(word: str) -> _Argument:
+    bare = _ENDING.sub("", word)
+    may_be = bool(bare) and _ARGUMENT.match(bare) is not None and word.lower() not in _STOP
+    quote = word[0] if word[0] in "\"'" and word.count(word[0]) == 1 else ""
+    return _Argument(bare, may_be, _TELLING.search(bare) is not None, quote)
+
+
+class _Runs:
+    """The words of a message as arguments: how far each run of them goes, found out once."""
+
+    def __init__(self, text: str, words: list[re.Match[str]]) -> None:
+        self._text = text
+        self._words = words
+        self._arguments = [_argument(word.group()) for word in words]
+        self._ends: dict[int, int] = {}
+        self._last_telling: list[int] = []
+        last = -1
+        for number, argument in enumerate(self._arguments):
+            last = number if argument.is_telling else last
+            self._last_telling.append(last)
+
+    def command_end(self, head: int) -> int:
+        """The word after a command that begins with this word; the word itself for no command."""
+        end = self._run_end(head + 1)
+        last = self._last_telling[end - 1]
+        if last > head:
+            return last + 1
+        if end == head + 1:
+            return head
+        if self._arguments[head + 1].bare in _SUBCOMMANDS:
+            return head + 2
+        is_short = end - head - 1 < 3
+        return end if is_short and self._words[head].group() not in _ALSO_ENGLISH else head
+
+    def _run_end(self, at: int) -> int:
+        passed = []
+        while at not in self._ends:
+            passed.append(at)
+            if at >= len(self._words) or not self._goes_on(at):
+                self._ends[at] = at
+                break
+            argument = self._arguments[at]
+            after = at + 1
+            if argument.quote:
+                after = self._after_quote(after, argument.quote)
+            elif argument.bare != self._words[at].group():
+                self._ends[at] = after
+                break
+            at = after
+        end = self._ends[at]
+        self._ends.update(dict.fromkeys(passed, end))
         return end
-    return index + 2 + max(telling) if telling else index
+
+    def _goes_on(self, at: int) -> bool:
+        gap = self._text[self._words[at - 1].end() : self._words[at].start()]
+        return self._arguments[at].may_be and "\n" not in gap
+
+    def _after_quote(self, at: int, quote: str) -> int:
+        for number in range(at, min(at + 10, len(self._words))):
+            if quote in self._words[number].group():
+                return number + 1
+        return at
 
 
 def _inside(at: int, blocks: list[tuple[int, int, str]]) -> bool:

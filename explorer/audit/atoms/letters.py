@@ -1,4 +1,4 @@
-"""Letters in lower case: such that stay where they are, and patterns that do not ask for case."""
+"""Letters: lower case that stays where it is, patterns that ask for no case, UTF-16 units."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ def even_lower(text: str) -> str:
     if len(low) == len(text):
         return low
     return "".join(one if len(one.lower()) != 1 else one.lower() for one in text)
+
+
+def units(text: str, at: int) -> int:
+    """A place in a text, in characters, as UTF-16 units."""
+    return len(text[:at].encode("utf-16-le", "surrogatepass")) // 2
 
 
 class AnyCase:

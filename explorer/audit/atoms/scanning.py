@@ -11,6 +11,7 @@ from explorer.audit.atoms.errors import error_lines
 from explorer.audit.atoms.items import Item, exact_things, item
 from explorer.audit.atoms.keys import path_key, statement_key
 from explorer.audit.atoms.known import Known
+from explorer.audit.atoms.letters import units
 from explorer.audit.atoms.message import Message
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.prose import read_prose
@@ -117,9 +118,4 @@ def _in_units(body: str, found: list[Item]) -> list[Item]:
     """Offsets in UTF-16 units, which differ from characters only beyond the basic plane."""
     if not found or body.isascii() or max(body) <= "\uffff":
         return found
-    return [one._replace(start=_units(body, one.start), end=_units(body, one.end)) for one in found]
-
-
-def _units(body: str, at: int) -> int:
-    head = body[:at]
-    return at + sum(letter > "\uffff" for letter in head)
+    return [one._replace(start=units(body, one.start), end=units(body, one.end)) for one in found]

@@ -73,6 +73,10 @@ _HOST = re.compile(
 )
 _UUID = re.compile(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.IGNORECASE)
 _HEX = re.compile(r"^(?:(?:sha\d+|md5)[:-])?[0-9a-f]{7,128}$", re.IGNORECASE)
+_UUID_LENGTH, _HEX_LENGTH = 36, 7
+"""Characters: of a UUID exactly, of other digests at least."""
+_ASCII_DIGIT = re.compile(r"[0-9]")
+_PIN = re.compile(r"[=<>@^]")
 _TICKET = re.compile(r"^(?:[A-Z][A-Z0-9]{1,9}-\d{1,6}|#\d{2,5}|GH-\d+)$")
 _NOT_TICKETS = re.compile(
     r"^(?:UTF|ISO|SHA|AES|GPT|RFC|RSA|HTTP|MD|X|COVID|ES|IEEE|SC|TS|P|Q|CP|CVE-\d{4})-\d+$"
@@ -112,6 +116,8 @@ _NOT_SYMBOLS = word_set(
 )
 _WHERE = re.compile(r"(?::\d+){1,2}$|\(\d+(?:,\d+)?\)$")
 """The line and the column after a path."""
+_LINE = re.compile(r"(?::\d+){1,2}$")
+_FILE_LETTERS = re.compile(r"^[\w@.+\-~*\[\]]+$")
 _PLAIN_PATH = re.compile(r"^(?:[A-Za-z]:)?[\w@.+\-~*%#\[\]()$:{}]*$")
 _LEAD = "([{<\"'“‘*~≈«→‘`"
 _TRAIL = ".,;:!?)]}>\"'”’*…»`"
@@ -231,8 +237,14 @@ def _urls(word: str) -> list[Piece]:
     return found
 
 
+def _has_digit(core: str) -> bool:
+    if core.isascii():
+        return _ASCII_DIGIT.search(core) is not None
+    return any(letter.isdigit() for letter in core)
+
+
 def _classify(core: str, at: int) -> Piece | None:
-    if any(letter.isdigit() for letter in core):
+    if _has_digit(core):
         piece = _with_digits(core, at)
         if piece is not None:
             return piece
@@ -249,26 +261,42 @@ def _classify(core: str, at: int) -> Piece | None:
 
 def _with_digits(core: str, at: int) -> Piece | None:
     low = core.lower()
-    if _UUID.match(core):
-        return Piece(AtomKind.HASH, core, low, at)
-    if _HEX.match(core) and not core.isdigit():
-        hexes = low.split(":")[-1]
-        if any(letter.isdigit() for letter in hexes) and any(letter.isalpha() for letter in hexes):
-            return Piece(AtomKind.HASH, core, hexes, at)
-    if _TICKET.match(core) and not _NOT_TICKETS.match(core):
-        return Piece(AtomKind.HASH, core, low, at)
-    if _DATE.match(core):
+    piece = _identifier(core, low, at)
+    if piece is not None:
+        return piece
+    # Signs are looked for before the patterns that ask for them.
+    begins_with_digit = core[0].isdecimal()
+    if begins_with_digit and _DATE.match(core):
         return None
-    if _HOST.match(core) and not _is_file(core.partition(":")[0]):
+    is_host = ":" in core or core.count(".") == 3
+    if is_host and _HOST.match(core) and not _is_file(core.partition(":")[0]):
         return Piece(AtomKind.URL, core, low.rstrip("/"), at)
-    if _VERSION.match(core) and core.rpartition(".")[2].lower() not in EXTENSIONS:
+    if (
+        (begins_with_digit or core[0] in "vV")
+        and _VERSION.match(core)
+        and core.rpartition(".")[2].lower() not in EXTENSIONS
+    ):
         return Piece(AtomKind.VERSION, core, low.removeprefix("v"), at)
     is_name = "/" not in core.split("@")[0] or core.startswith("@")
-    if is_name and _PINNED.match(core):
+    if is_name and _PIN.search(core) and _PINNED.match(core):
         return Piece(AtomKind.VERSION, core, low, at)
     if _FIGURE.match(core):
         value = figure(core)
         return None if value is None else Piece(AtomKind.NUMBER, core, value.key, at)
+    return None
+
+
+def _identifier(core: str, low: str, at: int) -> Piece | None:
+    """A digest, a UUID, a ticket."""
+    if len(core) == _UUID_LENGTH and _UUID.match(core):
+        return Piece(AtomKind.HASH, core, low, at)
+    if len(core) >= _HEX_LENGTH and _HEX.match(core) and not core.isdigit():
+        hexes = low.split(":")[-1]
+        if any(letter.isdigit() for letter in hexes) and any(letter.isalpha() for letter in hexes):
+            return Piece(AtomKind.HASH, core, hexes, at)
+    is_like_ticket = core[0] == "#" or "-" in core
+    if is_like_ticket and _TICKET.match(core) and not _NOT_TICKETS.match(core):
+        return Piece(AtomKind.HASH, core, low, at)
     return None
 
 
@@ -319,17 +347,24 @@ def _is_windows_path(core: str) -> bool:
 
 
 def _is_file(core: str) -> bool:
-    low = re.sub(r"(?::\d+){1,2}$", "", core.lower())
+    low = core.lower()
+    if ":" in low:
+        low = _LINE.sub("", low)
     if low in _FILE_NAMES or low in _PRODUCTS:
         return low in _FILE_NAMES
     stem_, dot, extension = low.rpartition(".")
-    if not dot or extension not in EXTENSIONS or not re.match(r"^[\w@.+\-~*\[\]]+$", low):
+    if not dot or extension not in EXTENSIONS or not _FILE_LETTERS.match(low):
         return False
     return bool(stem_) and not stem_.endswith((".", "-")) and not stem_.replace(".", "").isdigit()
 
 
 def _is_symbol(core: str) -> bool:
-    if _ENV.match(core) or _FLAG.match(core) or _CALL.match(core):
+    first = core[0]
+    if first == "-":
+        return _FLAG.match(core) is not None
+    if core[-1] == ")":
+        return _CALL.match(core) is not None
+    if "_" in core and _ENV.match(core):
         return True
     if not _SYMBOL.match(core) or core.lower() in _NOT_SYMBOLS:
         return False
