@@ -123,8 +123,8 @@ _RULES = (
         _is(Fate.RECOVERABLE),
     ),
     _Rule(
-        "In the summary, spelled otherwise",
-        "Case, spaces, or a file's name for its path.",
+        "In the summary, in another form",
+        "Another spelling, a file's name for its path, or a statement in other words.",
         _is(Fate.NORMALIZED),
     ),
     _Rule("In the summary, letter for letter", "", _is(Fate.EXACT)),

@@ -11,7 +11,7 @@ from explorer.audit.provenance import Provenance
 FATE_TITLES = {
     Fate.KEPT: "kept verbatim",
     Fate.EXACT: "exact in the summary",
-    Fate.NORMALIZED: "spelled otherwise",
+    Fate.NORMALIZED: "in another form",
     Fate.RECOVERABLE: "recoverable",
     Fate.LOST: "lost",
     Fate.INVENTED: "invented",

@@ -12,6 +12,7 @@ from explorer.session.pruned import Pruned
 from explorer.session.tree import SessionTree
 
 _READ = OP_KINDS.index("read")
+_FOUND_NOTHING = int(Flag.FOUND_NOTHING)
 
 
 class Stale(NamedTuple):
@@ -91,7 +92,7 @@ def _useless(tree: SessionTree, results: Sequence[int], pruned: Pruned) -> dict[
     for entry in reversed(results):
         mark = errors.get(entry)
         if mark is None:
-            if flags[entry] & Flag.FOUND_NOTHING:
+            if flags[entry] & _FOUND_NOTHING:
                 found[entry] = Stale("useless", -1)
             continue
         again = said.get((tool[entry], mark))

@@ -15,7 +15,6 @@ from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fidelity
 from explorer.audit.gathered import Gathered
-from explorer.audit.own_agent import own_agent
 from explorer.audit.recorded import compactions_on_path, recorded
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
@@ -25,6 +24,7 @@ from explorer.session.kinds import Kind
 from explorer.session.text import text_of
 from explorer.tokens.estimate import estimate_text
 from explorer.work.opened import OpenedSession
+from explorer.work.own_rules import own_rules
 from explorer.work.recorded_inputs import recorded_inputs
 
 OnProgress = Callable[[int, int], None]
@@ -119,7 +119,7 @@ class Auditor:
             return self._found[entry]
         document = self._document
         tree = document.tree
-        rules = own_agent(tree, document.header.format).profile
+        rules = own_rules(document).profile
         inputs = recorded_inputs(tree, document.store.drafts(document.key)).get(entry)
         told = branch_audit(tree, entry, rules, Settings.of(rules), inputs)
         if told.origin is not Origin.FOUND:

@@ -15,7 +15,6 @@ import orjson
 from explorer.audit.atoms import ScanCancelled
 from explorer.audit.ledger import ledger_at
 from explorer.audit.overview import Overview, overview
-from explorer.audit.own_agent import own_agent
 from explorer.audit.provenance import Known, cost_known
 from explorer.audit.recorded import compactions_on_path
 from explorer.audit.report import Report, document, html, markdown
@@ -26,6 +25,7 @@ from explorer.installed import version
 from explorer.session.spending import Spending
 from explorer.work.auditing import Auditor, IsCancelled, OnProgress
 from explorer.work.opened import OpenedSession
+from explorer.work.own_rules import own_rules
 from explorer.work.recorded_inputs import recorded_inputs
 
 Form = Literal["html", "md", "json"]
@@ -70,7 +70,7 @@ def make_report(
     Raises ValueError when the compaction is not on the path, ScanCancelled, and what reading
     payloads raises.
     """
-    tree, own = opened.tree, own_agent(opened.tree, opened.header.format)
+    tree, own = opened.tree, own_rules(opened)
     rules = profile or own.profile
     on_path = compactions_on_path(tree, leaf) if leaf >= 0 else ()
     if compaction is not None and compaction not in on_path:

@@ -10,11 +10,12 @@ from PySide6.QtCore import QObject, QTimer
 
 from explorer.audit.losses import Loss, Repair, lost_line
 from explorer.audit.overview import Overview, overview
-from explorer.audit.own_agent import own_agent
+from explorer.audit.own_agent import OwnAgent
 from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.session.kinds import Kind
 from explorer.work.changes import Change, CompactionEnded, CountsChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
+from explorer.work.own_rules import own_rules
 from explorer.work.recorded_inputs import recorded_inputs
 from ui.audit.tab import BRANCHES, LEDGER, NOW, AuditTab
 from ui.control.desk import Desk
@@ -45,6 +46,8 @@ class AuditControl(QObject):
         self._to_tell = -1
         """A compaction that ended just now, or -1."""
         self._audited: Document | None = None
+        self._own: OwnAgent | None = None
+        """Whose rules the session shown was compacted by."""
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MS)
@@ -103,7 +106,7 @@ class AuditControl(QObject):
         self._desk.window.entry.verdict.show_verdict(None, -1)
         self._tab.clear()
         if document is not None:
-            own = own_agent(document.tree, document.header.format)
+            self._own = own = own_rules(document)
             profiles = {name: BASES[name] for name in (*PROFILES, *OLDER)}
             self._tab.set_rules(profiles, own, "")
             self._rest.start()
@@ -187,7 +190,9 @@ class AuditControl(QObject):
         """The rules that a session is judged by."""
         if self._rules:
             return BASES[self._rules]
-        return own_agent(document.tree, document.header.format).profile
+        if self._own is None or document is not self._audited:
+            return own_rules(document).profile
+        return self._own.profile
 
     def _audit(self) -> None:
         document = self._desk.document
