@@ -180,7 +180,7 @@ _TELLING = re.compile(r"[\d/\\_.:$@#-]|[a-z][A-Z]|\w\(")
 
 def pieces_of(word: str) -> tuple[Piece, ...]:
     """The exact things in one word, in order."""
-    if word.isalpha() and (word.islower() or word.istitle() or word.isupper()):
+    if _is_plain(word):
         return ()
     if len(word) > 2000 or _TELLING.search(word) is None:
         # A word of thousands of letters is data, not text.
@@ -197,6 +197,8 @@ def pieces_of(word: str) -> tuple[Piece, ...]:
     core = word[start:end]
     if not core or word.startswith("</"):
         return ()
+    if _is_plain(core) and core.lower() not in _FILE_NAMES:
+        return ()
     one = _classify(core, start)
     if one is not None:
         return (one,)
@@ -210,6 +212,10 @@ def pieces_of(word: str) -> tuple[Piece, ...]:
         if piece is not None:
             found.append(piece)
     return tuple(found)
+
+
+def _is_plain(word: str) -> bool:
+    return word.isalpha() and (word.islower() or word.istitle() or word.isupper())
 
 
 def _tilde_path(word: str, at: int) -> bool:
@@ -260,6 +266,8 @@ def _classify(core: str, at: int) -> Piece | None:
 
 
 def _with_digits(core: str, at: int) -> Piece | None:
+    if core.isdecimal():
+        return _number(core, at)
     low = core.lower()
     piece = _identifier(core, low, at)
     if piece is not None:
@@ -280,10 +288,12 @@ def _with_digits(core: str, at: int) -> Piece | None:
     is_name = "/" not in core.split("@")[0] or core.startswith("@")
     if is_name and _PIN.search(core) and _PINNED.match(core):
         return Piece(AtomKind.VERSION, core, low, at)
-    if _FIGURE.match(core):
-        value = figure(core)
-        return None if value is None else Piece(AtomKind.NUMBER, core, value.key, at)
-    return None
+    return _number(core, at) if _FIGURE.match(core) else None
+
+
+def _number(core: str, at: int) -> Piece | None:
+    value = figure(core)
+    return None if value is None else Piece(AtomKind.NUMBER, core, value.key, at)
 
 
 def _identifier(core: str, low: str, at: int) -> Piece | None:
