@@ -363,6 +363,7 @@ def _metadata(kind: Kind, flags: Flag, moment: float, entry: Mapping[str, Any]) 
     elif kind is Kind.CUSTOM and _text(entry, "customType") in SHAPE_TYPES:
         custom_type = _text(entry, "customType")
         shape = shape_facts(custom_type, entry.get("data"))
+        flags |= Flag.PINNING if shape and shape.kind == "pin" else Flag.NONE
         name_of = SHAPE_TYPES[custom_type].replace("-", " ")
         text = first_line(shape.title) if shape else f"an entry to {name_of} that cannot be read"
     else:

@@ -62,6 +62,8 @@ class Flag(IntFlag):
     PRUNING = 16384
     """A tool result whose text its own agent replaced by a note in the file, or an entry that
     prunes (A13)."""
+    PINNING = 32768
+    """An entry that pins others, or pins them no longer."""
 
 
 MESSAGE_KINDS = frozenset(

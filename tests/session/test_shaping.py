@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from explorer.session.context import context_at
+from explorer.session.kinds import Flag
 from explorer.session.shaped import heading_of, round_of, shape_at
 from explorer.session.shaping import ShapeFacts, shape_data, shape_facts
 from tests.compaction.sessions import Session
@@ -35,6 +36,12 @@ def talk() -> Session:
     session.user(8)
     session.reply(8)
     return session
+
+
+def test_a_pin_is_known_by_its_flag_and_an_omission_has_none(talk: Session) -> None:
+    pinned, omitted = shape(talk, "pin", 0), shape(talk, "omit", 4)
+    flags = talk.tree.columns.flags
+    assert flags[pinned] & Flag.PINNING and not flags[omitted] & Flag.PINNING
 
 
 def test_a_pin_changes_nothing_until_a_summary_tells_of_it(talk: Session) -> None:

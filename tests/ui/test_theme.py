@@ -130,6 +130,7 @@ def test_role_of_a_reply_comes_from_what_it_holds() -> None:
     assert themes.role_glyph(Kind.ASSISTANT, call_only) == "⚙"
     assert themes.role_glyph(Kind.ASSISTANT, Flag.HAS_THINKING) == "◌"
     assert themes.role_name(Kind.TOOL_RESULT, Flag.ERROR) == "tool result, failed"
+    assert themes.role_icon(Kind.CUSTOM, Flag.PINNING) == "pin"
     assert themes.role_color(Kind.TOOL_RESULT, Flag.ERROR) == themes.theme().lost
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
 from ui.theme import on_theme_changed
@@ -15,9 +14,7 @@ _FRAME = 26
 
 
 class InstructionsBox(QPlainTextEdit):
-    """Tab leaves it, Ctrl+Return summarizes; it is as high as its text, within bounds."""
-
-    submitted = Signal()
+    """Tab leaves it; it is as high as its text, within bounds."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -47,10 +44,3 @@ class InstructionsBox(QPlainTextEdit):
         cursor.setPosition(start, QTextCursor.MoveMode.KeepAnchor)
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
-
-    def keyPressEvent(self, event: QKeyEvent, /) -> None:
-        is_return = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_return and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.submitted.emit()
-            return
-        super().keyPressEvent(event)

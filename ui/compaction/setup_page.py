@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition
@@ -125,7 +125,6 @@ class SetupPage(QWidget):
     def _build_request(self) -> None:
         part, column = section(self._body)
         self.instructions = InstructionsBox(part)
-        self.instructions.submitted.connect(lambda: self.outcome_part.press())
         self.instructions.textChanged.connect(self.instructions_changed)
         caption = ElidedLabel("Instructions added to the prompt", part)
         bind_font(caption, small_font)
@@ -141,6 +140,9 @@ class SetupPage(QWidget):
 
     def _build_foot(self) -> None:
         foot = self.outcome_part = OutcomePart(self)
+        # From the sliders, the pins and the list too, not only from the instructions.
+        here = Qt.ShortcutContext.WidgetWithChildrenShortcut
+        QShortcut(QKeySequence("Ctrl+Return"), self, foot.press, context=here)
         self.outcome, self.outcome_caption = foot.figures, foot.caption
         self.summarize, self.model, self.price = foot.summarize, foot.model, foot.price
         foot.summarize_asked.connect(self.summarize_asked)

@@ -31,6 +31,7 @@ _NOTE = _Look("dim", "✎", "note", "note")
 _COMPACTION = _Look("comp", "⊞", "compaction", "compaction")
 _BRANCH = _Look("branch", "⤴", "branch", "branch summary")
 _PRUNE = _Look("dim", "⋯", "prune", "prune")
+_PIN = _Look("user", "⊤", "pin", "pin")
 
 _LOOKS: dict[Kind, _Look] = {
     Kind.UNKNOWN: _Look("dim", "?", "unknown", "unknown entry"),
@@ -48,7 +49,7 @@ _LOOKS: dict[Kind, _Look] = {
     Kind.OTHER_ROLE: _NOTE._replace(glyph="?", icon="unknown", name="message of unknown role"),
     Kind.BRANCH_SUMMARY: _BRANCH,
     Kind.COMPACTION: _COMPACTION,
-    Kind.CUSTOM: _NOTE._replace(glyph="·", icon="unknown", name="extension data"),
+    Kind.CUSTOM: _NOTE._replace(glyph="·", name="extension data"),
     Kind.LABEL: _NOTE._replace(glyph="⚑", icon="label", name="label"),
     Kind.SESSION_INFO: _NOTE._replace(glyph="≡", icon="info", name="session name"),
     Kind.MODEL_CHANGE: _NOTE._replace(glyph="⇄", icon="model", name="model change"),
@@ -70,6 +71,8 @@ def _look(kind: int, flags: int) -> _Look:
             return _THINKING
     if kind == Kind.CUSTOM and flags & Flag.PRUNING:
         return _PRUNE
+    if kind == Kind.CUSTOM and flags & Flag.PINNING:
+        return _PIN
     try:
         return _LOOKS[Kind(kind)]
     except ValueError:

@@ -140,3 +140,13 @@ def test_ctrl_return_in_the_instructions_summarizes(panel: CompactionPanel) -> N
     assert spy.at(0)[1:] == ["Mind the rule.", "offline/extractive"]
     QTest.keyClick(box, Key.Key_Tab)
     assert not box.hasFocus()
+
+
+def test_ctrl_return_summarizes_from_anywhere_on_the_page(panel: CompactionPanel) -> None:
+    spy = Heard(panel.summarize_requested)
+    panel.activateWindow()
+    settle()
+    for count, place in enumerate((panel.setup.keep.track, panel.setup.table), 1):
+        place.setFocus()
+        QTest.keyClick(place, Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        assert spy.count() == count
