@@ -251,8 +251,10 @@ class DraftPage(QWidget):
         return None if held is None else held.draft
 
     def clear(self) -> None:
-        """Forget all drafts."""
-        self._held = []
+        """Forget all drafts, and the session that they are of."""
+        self._held, self._document = [], None
+        self._counter.forget()
+        self.sources.forget()
         self.tabs.blockSignals(True)
         while self.tabs.count():
             self.tabs.removeTab(0)

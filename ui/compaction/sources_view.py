@@ -12,6 +12,7 @@ from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.prepare import Preparation
 from explorer.session.describe import blocks_of
 from ui.compaction.ports import CompactionDocument
+from ui.inspector.gather import READ_ERRORS, Loader, is_large
 from ui.theme import S4, S12, role_name
 from ui.widgets.entry_table import ENTRY, FLAGS, KIND, VERDICT, EntryTable
 from ui.widgets.figures import count, full
@@ -63,6 +64,13 @@ class SourcesModel(QAbstractTableModel):
         self.beginResetModel()
         self._document, self._entries, self._previews = document, entries, {}
         self._weigh = weigh
+        self.endResetModel()
+
+    def forget(self) -> None:
+        """Show nothing."""
+        self.beginResetModel()
+        self._document, self._entries, self._previews = None, [], {}
+        self._weigh = lambda _entry: 0
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
@@ -141,6 +149,9 @@ class SourcesView(QWidget):
         self.go.clicked.connect(self._go)
         self.text = PlainTextView(self, mono=False)
         self.text.setAccessibleName("Text of the selected source")
+        self._reader = Loader(self)
+        self._reader.loaded.connect(self._show)
+        self._reader.failed.connect(self._failed)
         below = QWidget(self)
         column = QVBoxLayout(below)
         column.setContentsMargins(S12, S4, S4, 0)
@@ -167,21 +178,45 @@ class SourcesView(QWidget):
             entries += [(entry, Verdict.TURN_PREFIX) for entry in shown.preparation.turn_prefix]
         path = shown.path
         self.model.show_sources(document, entries, lambda at: shown.weight(path.position(at)))
-        self.text.set_text("")
-        self.go.hide()
-        self.caption.setText("")
+        self._say("", "")
         self.table.setAccessibleDescription(count(len(entries), "entry", "entries"))
         if entries:
             self.table.setCurrentIndex(self.model.index(0, 0))
 
+    def forget(self) -> None:
+        """Hold on to nothing of a session."""
+        self._document = None
+        self._reader.forget()
+        self.model.forget()
+        self._say("", "")
+
     def _read(self, index: QModelIndex) -> None:
-        if self._document is None or not index.isValid():
+        """Show the text of a row's entry; a large one is read in a thread."""
+        document = self._document
+        self._reader.forget()
+        if document is None or not index.isValid():
             return
-        entry = index.data(ENTRY)
-        words = entry_words(self._document.payloads.entry(entry))
-        self.caption.setText(f"#{entry}" + (", its beginning" if len(words) > LONGEST else ""))
+        entry, payloads = index.data(ENTRY), document.payloads
+        if is_large(document.tree, entry):
+            self._say(f"#{entry}", "Reading…")
+            self._reader.load(lambda: (entry, entry_words(payloads.entry(entry))))
+            return
+        try:
+            self._show((entry, entry_words(payloads.entry(entry))))
+        except READ_ERRORS as error:
+            self._failed(str(error))
+
+    def _show(self, found: tuple[int, str]) -> None:
+        entry, words = found
+        self._say(f"#{entry}" + (", its beginning" if len(words) > LONGEST else ""), words)
+
+    def _failed(self, message: str) -> None:
+        self._say("", f"This entry cannot be read: {message}")
+
+    def _say(self, caption: str, words: str) -> None:
+        self.caption.setText(caption)
         self.text.set_text(words[:LONGEST])
-        self.go.show()
+        self.go.setVisible(bool(caption))
 
     def _go(self) -> None:
         index = self.table.currentIndex()

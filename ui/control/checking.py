@@ -48,7 +48,7 @@ class CheckControl(QObject):
         self._mended: Mended | None = None
         desk.window.compaction.audit_asked.connect(self._asked_of_draft)
         desk.window.compaction.discard_requested.connect(lambda _draft: desk.state_changed.emit())
-        desk.document_changed.connect(self._close)
+        desk.document_changed.connect(self._other_document)
 
     @property
     def running(self) -> bool:
@@ -77,10 +77,14 @@ class CheckControl(QObject):
         if self._cancel is not None:
             self._cancel.cancel()
 
-    def _close(self) -> None:
+    def _other_document(self) -> None:
+        """What was checked is of a session that is not shown any more."""
         self.stop()
         if self._window is not None:
             self._window.close()
+        if self._requests is not None:
+            self._requests.close()
+        self._document = self._auditor = self._draft = self._checked = self._mended = None
 
     def _asked_of_draft(self, what: str) -> None:
         if what == "mend":
@@ -112,21 +116,34 @@ class CheckControl(QObject):
 
     def open_compaction(self, entry: int) -> None:
         """Check what a compaction of the session stored; why not is said where that cannot be."""
-        desk, document = self._desk, self._desk.document
-        if document is None:
-            return
+        document = self._desk.document
+        if document is not None and not self._is_busy():
+            self._cancel = CancelToken()
+            work = self._open_stored(document, entry, self._cancel)
+            self._desk.tasks.start("Reading the compaction", work)
+
+    async def _open_stored(self, document: Document, entry: int, cancel: CancelToken) -> None:
+        desk = self._desk
         try:
-            found = stored_summary(document, entry, desk.profile, desk.settings)
+            found = await asyncio.to_thread(
+                stored_summary, document, entry, desk.profile, desk.settings
+            )
         except ValueError as error:
             desk.notice("info", str(error), "Nothing was changed.")
             return
-        self._open(document, found.draft, found.shown, found.draft.summary, f"compaction #{entry}")
+        except StoreError as error:
+            desk.notice("error", f"#{entry} cannot be read: {error}", "Nothing was changed.")
+            return
+        finally:
+            self._cancel = None
+        if not cancel.cancelled and desk.document is document:
+            draft = found.draft
+            self._open(document, draft, found.shown, draft.summary, f"compaction #{entry}")
 
     def _open(
         self, document: Document, draft: Draft, shown: Partition, text: str, name: str
     ) -> None:
-        if self.running:
-            self._desk.say("Another summary is being checked; wait for it, or stop it.")
+        if self._is_busy():
             return
         if document is not self._document:
             self._document, self._auditor = document, Auditor(document)
@@ -136,6 +153,11 @@ class CheckControl(QObject):
             return
         window = MendWindow(self._desk.window)
         self._turns.start(window.building(), lambda: self._built(window, shown, text, name))
+
+    def _is_busy(self) -> bool:
+        if self.running:
+            self._desk.say("Another summary is being checked; wait for it, or stop it.")
+        return self.running
 
     def _begin(self, window: MendWindow, shown: Partition, text: str, name: str) -> None:
         cancel = self._cancel
@@ -175,6 +197,8 @@ class CheckControl(QObject):
             return
         finally:
             self._cancel = None
+        if document is not self._document:
+            return
         self._checked = checked
         panel = self._desk.window.compaction
         window.show_checked(checked, self._desk.models("summary"), panel.setup.chosen_model())
@@ -187,7 +211,7 @@ class CheckControl(QObject):
         model = window.chosen_model()
         try:
             asked = request_for(document, checked, model)
-        except ValueError as error:
+        except (StoreError, ValueError) as error:
             window.show_cost(str(error), possible=False)
             return
         request = asked.request
@@ -209,7 +233,7 @@ class CheckControl(QObject):
             return
         try:
             asked = request_for(document, checked, model)
-        except ValueError as error:
+        except (StoreError, ValueError) as error:
             window.show_cost(str(error), possible=False)
             return
         if self._requests is None:

@@ -6,6 +6,12 @@ from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QObject, QTimer
 
+_OVER = object()
+
+
+def _nothing() -> None:
+    """For when nothing is under way."""
+
 
 class Turns(QObject):
     """One piece of work at a time, such as the building of a window. Each step of its iterator
@@ -14,7 +20,7 @@ class Turns(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._steps: Iterator[None] | None = None
-        self._then: Callable[[], None] = lambda: None
+        self._then: Callable[[], None] = _nothing
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(0)
@@ -32,19 +38,29 @@ class Turns(QObject):
         self._turn()
 
     def stop(self) -> None:
-        """Give up what is under way; ``then`` is not called."""
-        self._steps = None
+        """Give up what is under way; ``then`` is not called. Nothing of it is held on to."""
+        self._steps, self._then = None, _nothing
         self._timer.stop()
 
     def _turn(self) -> None:
-        steps = self._steps
+        steps, then = self._steps, self._then
         if steps is None:
             return
         try:
-            next(steps)
-        except StopIteration:
-            self._steps = None
-            self._then()
-            return
-        if self._steps is steps:
+            is_over = next(steps, _OVER) is _OVER
+        except BaseException:
+            # Work that fails is given up: else nothing could be begun after it.
+            self._end(steps)
+            raise
+        if is_over:
+            if self._end(steps):
+                then()
+        elif self._steps is steps:
             self._timer.start()
+
+    def _end(self, steps: Iterator[None]) -> bool:
+        """Whether the work was still wanted."""
+        wanted = self._steps is steps
+        if wanted:
+            self.stop()
+        return wanted

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
+from functools import partial
 
+import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
@@ -40,3 +43,38 @@ def test_newer_work_takes_the_place_of_older_and_what_is_stopped_never_ends(
     turns.start(steps(done, "c"), lambda: done.append("c ended"))
     turns.stop()
     assert not turns.is_running and done[-1] == "c0"
+
+
+class Held:
+    """Something that work needs, such as a session."""
+
+
+def test_nothing_of_the_work_is_held_when_it_is_done_or_given_up(app: QApplication) -> None:
+    done: list[bool] = []
+    turns = Turns()
+    for gives_up in (False, True):
+        held = Held()
+        gone = weakref.ref(held)
+        turns.start(iter([None]), partial(lambda one: done.append(one is None), held))
+        del held
+        if gives_up:
+            turns.stop()
+        else:
+            wait_for(lambda: bool(done))
+        assert gone() is None
+
+
+def test_work_that_fails_gives_way_to_other_work(app: QApplication) -> None:
+    done: list[str] = []
+    turns = Turns()
+
+    def failing() -> Iterator[None]:
+        raise ValueError("no room")
+        yield
+
+    with pytest.raises(ValueError, match="no room"):
+        turns.start(failing(), lambda: done.append("never"))
+    assert not turns.is_running
+    turns.start(steps(done, "b"), lambda: done.append("b ended"))
+    wait_for(lambda: "b ended" in done)
+    assert done == ["b0", "b1", "b2", "b ended"]

@@ -10,6 +10,7 @@ import pytest
 from tests.ui.window.house import House
 from tests.ui.window.running import sample_path
 from ui.memory import share_arenas
+from ui.workshop.mend_window import MendWindow
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a setting of glibc")
@@ -27,3 +28,20 @@ async def test_nothing_holds_on_to_a_closed_session(house: House) -> None:
     await live.idle()
     assert document() is None
     assert tree() is None
+
+
+async def test_a_draft_and_its_check_let_go_of_a_closed_session(house: House) -> None:
+    live = await house.start(sample_path())
+    panel = live.window.compaction
+    live.keys("Ctrl+3")
+    panel.setup.summarize.setFocus()
+    live.keys("Space")
+    await live.until(lambda: panel.has_drafts, "the draft")
+    live.press_button("Check and mend…")
+    window = await live.dialog(MendWindow)
+    await live.until(lambda: not live.session.checking.running, "the check")
+    live.keys("Esc", to=window)
+    document, key = weakref.ref(live.document), live.document.key
+    live.session.desk.show(None)
+    live.session.desk.bench.close(key)
+    await live.until(lambda: document() is None, "the end of the session's memory")
