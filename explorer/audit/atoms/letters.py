@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 
-_ODD = "\u0130\u0131\u017f"
-"""Letters that a pattern takes for an i or an s, and that stay what they are in lower case."""
-
 
 def even_lower(text: str) -> str:
     """The text in lower case with as many characters as before, so that what stands at a place
@@ -51,5 +48,6 @@ class AnyCase:
 
 
 def is_odd(text: str) -> bool:
-    """Whether it has letters that do not follow the rule of small and capital ones."""
-    return any(letter in text for letter in _ODD)
+    """Whether it has letters that a pattern takes for an i or an s, and that stay what they are
+    in lower case."""
+    return "\u0130" in text or "\u0131" in text or "\u017f" in text

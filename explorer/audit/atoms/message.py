@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from explorer.audit.atoms.letters import even_lower
 
@@ -12,8 +13,6 @@ _DIGITS = re.compile(r"\d+")
 class Message:
     """One text and its words, looked up once."""
 
-    __slots__ = ("digits", "low", "said", "text", "words")
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.low = even_lower(text)
@@ -22,5 +21,8 @@ class Message:
         """Its different words, marks and all."""
         self.said = frozenset(map(str.lower, self.words))
         """The same in lower case."""
-        self.digits = [found.start() for found in _DIGITS.finditer(text)]
+
+    @cached_property
+    def digits(self) -> list[int]:
         """Where its runs of digits begin (characters)."""
+        return [found.start() for found in _DIGITS.finditer(self.text)]

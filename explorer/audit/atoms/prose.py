@@ -55,7 +55,7 @@ def read_prose(text: Text, message: Message, known: Known, mentions: set[str]) -
     for one in exact:
         taken.add(one.start, one.end)
     found += exact
-    if message.digits:
+    if known.words.have_digits(message.words):
         found += _named_versions(text, message, taken, mentions)
         found += _figures(text, message, taken, mentions)
     found += _statements(text, message, blocks)

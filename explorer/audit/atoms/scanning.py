@@ -46,13 +46,13 @@ def scan_entry(entry: Mapping[str, Any], known: Known) -> EntryAtoms:
     """Reads an entry's JSON. ``known`` is shared by all entries of a scan."""
     items: list[Item] = []
     mentions: set[str] = set()
-    said: set[str] = set()
+    said: frozenset[str] = frozenset()
     speaks: Voice | None = None
     for text in texts_of(entry):
         if text.voice in _PROSE:
             message = Message(text.text)
             speaks = text.voice
-            said |= message.said
+            said = said | message.said if said else message.said
             found = read_prose(text, message, known, mentions)
         elif text.voice in _OUTPUT:
             found = _from_result(text, known, mentions)
@@ -63,7 +63,7 @@ def scan_entry(entry: Mapping[str, Any], known: Known) -> EntryAtoms:
             items += _in_units(text.text, found)
     if not (items or mentions or speaks):
         return EMPTY
-    return EntryAtoms(tuple(items), frozenset(mentions), frozenset(said), speaks)
+    return EntryAtoms(tuple(items), frozenset(mentions), said, speaks)
 
 
 def scan_text(text: str, voice: Voice) -> EntryAtoms:

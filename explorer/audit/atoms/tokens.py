@@ -76,6 +76,7 @@ _HEX = re.compile(r"^(?:(?:sha\d+|md5)[:-])?[0-9a-f]{7,128}$", re.IGNORECASE)
 _UUID_LENGTH, _HEX_LENGTH = 36, 7
 """Characters: of a UUID exactly, of other digests at least."""
 _ASCII_DIGIT = re.compile(r"[0-9]")
+_DIGIT = re.compile(r"\d")
 _PIN = re.compile(r"[=<>@^]")
 _TICKET = re.compile(r"^(?:[A-Z][A-Z0-9]{1,9}-\d{1,6}|#\d{2,5}|GH-\d+)$")
 _NOT_TICKETS = re.compile(
@@ -127,12 +128,13 @@ _SPLIT = re.compile(r"[^\s\"'`<>()\[\]{},;|=&]+")
 class Words:
     """What the words of a session hold; made for one scan, and shared by all of its texts."""
 
-    __slots__ = ("_known", "_mentions", "_plain")
+    __slots__ = ("_known", "_mentions", "_numbered", "_plain")
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Piece, ...]] = {}
         self._mentions: dict[str, tuple[str, ...]] = {}
         self._plain: set[str] = set()
+        self._numbered: set[str] = set()
 
     def holding(self, words: Iterable[str]) -> dict[str, tuple[Piece, ...]]:
         """Those of the words of a text that hold something, with what they hold."""
@@ -147,11 +149,17 @@ class Words:
         """The same of words that ``holding`` has found."""
         return set(chain.from_iterable(map(self._mentions.__getitem__, words)))
 
+    def have_digits(self, words: frozenset[str]) -> bool:
+        """Whether any of the words that ``holding`` was asked for has a digit."""
+        return not self._numbered.isdisjoint(words)
+
     def _holding(self, words: Iterable[str]) -> set[str]:
         """Those of these words that hold something; each is known from then on."""
         telling = set(words).difference(self._plain)
         for word in telling.difference(self._known):
             pieces = pieces_of(word)
+            if _DIGIT.search(word):
+                self._numbered.add(word)
             if pieces:
                 self._known[word] = pieces
                 self._mentions[word] = tuple({_mention(piece) for piece in pieces})
