@@ -166,8 +166,10 @@ class _Replay:
     def _recorded(self, inputs: Collection[int], kept: int) -> tuple[int, tuple[int, ...]]:
         positions = [at for entry in inputs if 0 <= (at := self.view.path.position(entry)) < kept]
         told_from = min(positions, default=kept)
-        told, view = set(inputs), self.view
-        out = [e for e in view.entries(told_from, kept, view.sent) if e not in told]
+        told, view, estimate = set(inputs), self.view, self.tree.columns.estimate
+        # A reply that was stopped before its first word says nothing that could be told.
+        said = (e for e in view.entries(told_from, kept, view.sent) if estimate[e] > 0)
+        out = [entry for entry in said if entry not in told]
         return told_from, tuple(out)
 
     def _rule(self) -> str:

@@ -84,6 +84,19 @@ def test_a_recorded_request_decides_over_every_rule() -> None:
     assert of(now, kept)[0] is V.LOST
 
 
+def test_a_reply_that_was_stopped_before_its_first_word_is_no_loss() -> None:
+    made = Session()
+    asked = made.user(10)
+    stopped = made.reply(text="", stop="aborted")
+    again = made.user(10)
+    kept = made.user(10)
+    second = made.compaction(kept)
+    now = ledger_at(made.tree, second, None, PI, recorded={second: [asked, again]})
+    assert of(now, stopped)[0] is not V.LOST
+    now = ledger_at(made.tree, second, None, PI, recorded={second: [asked]})
+    assert of(now, again)[0] is V.LOST
+
+
 @pytest.mark.parametrize(("listed", "verdict"), [(True, V.IN_THIS_SUMMARY), (False, V.LOST)])
 def test_the_file_lists_tell_what_was_given_to_the_summarizer(
     listed: bool, verdict: LedgerVerdict

@@ -48,6 +48,8 @@ class DraftPage(QWidget):
     it checked, and mended where that is wanted."""
     back_asked = Signal()
     entry_requested = Signal(int)
+    drafts_changed = Signal()
+    """A draft came, or went."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -222,6 +224,7 @@ class DraftPage(QWidget):
         self.tabs.setCurrentIndex(self.tabs.count() - 1)
         self.tabs.blockSignals(False)
         self.show_drafts()
+        self.drafts_changed.emit()
 
     def show_drafts(self, takes_focus: bool = True) -> None:
         """Show the drafts that there are."""
@@ -259,6 +262,7 @@ class DraftPage(QWidget):
         while self.tabs.count():
             self.tabs.removeTab(0)
         self.tabs.blockSignals(False)
+        self.drafts_changed.emit()
 
     def remove(self, draft: object) -> bool:
         """Forget one draft; returns whether others are left."""
@@ -269,6 +273,7 @@ class DraftPage(QWidget):
                 break
         if self._held:
             self.show_drafts()
+        self.drafts_changed.emit()
         return bool(self._held)
 
     def _current(self) -> Held | None:

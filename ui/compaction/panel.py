@@ -36,6 +36,7 @@ class CompactionPanel(QWidget):
     partition_changed = Signal(object)
     """The partition shown (None: there is no document); for the map."""
     entry_requested = Signal(int)
+    drafts_changed = Signal()
     settings_changed = Signal(object)
     """``Settings`` that the person chose."""
     profile_chosen = Signal(str)
@@ -120,6 +121,7 @@ class CompactionPanel(QWidget):
             draft.again_asked.connect(lambda: self._pages.setCurrentWidget(self.setup))
             draft.entry_requested.connect(self.entry_requested)
             draft.audit_asked.connect(self.audit_asked)
+            draft.drafts_changed.connect(self.drafts_changed)
             self._pages.addWidget(draft)
         return self._draft
 

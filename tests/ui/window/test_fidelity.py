@@ -8,7 +8,7 @@ from explorer.audit.findings import Fate, Finding
 from explorer.audit.gravity import grouped
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from tests.ui.window.steps import draft
+from tests.ui.window.steps import commit, draft
 from ui.audit.fidelity.findings_model import Heading
 from ui.audit.fidelity.page import FINDINGS, SUMMARY, FidelityPage
 from ui.widgets.marked import marked
@@ -166,6 +166,15 @@ async def test_a_draft_is_audited_before_its_commit(house: House) -> None:
     assert live.tab == "audit"
     assert page.shown is not None and page.shown.audited.name == "draft 1"
     assert page.choice.currentText().startswith("draft 1")
+    live.keys("Ctrl+3")
+    entry = await commit(live)
+    live.keys("Ctrl+4")
+    await live.until(
+        lambda: page.shown is not None and page.shown.audited.entry == entry, "its audit"
+    )
+    offered = [page.choice.itemText(at) for at in range(page.choice.count())]
+    assert page.choice.currentText() == f"compaction #{entry}"
+    assert not any(name.startswith("draft") for name in offered)
 
 
 async def test_an_audit_can_be_stopped(house: House) -> None:

@@ -62,6 +62,7 @@ class FidelityControl(QObject):
         page.action_asked.connect(self._act)
         page.compare_asked.connect(lambda: self.compare_asked.emit(self._wanted))
         desk.document_changed.connect(self._other_document)
+        desk.window.compaction.drafts_changed.connect(self.follow)
 
     def ready(self) -> None:
         """The workbench is there."""
