@@ -14,7 +14,7 @@ from explorer.audit.atoms.tokens import value_key
 from explorer.audit.findings import Fate, Finding, Place
 from explorer.audit.gathered import Gathered
 from explorer.audit.rewording import Rewordings, Verdict
-from explorer.audit.told import NEGATION, Line, Told, figures_of
+from explorer.audit.told import Line, Told, denies, figures_of
 
 _DERIVED = 20
 """Whole figures up to this are often counts that the summarizer made itself."""
@@ -223,7 +223,7 @@ def _turned(told: Told, atom: Atom) -> Line | None:
     wanted = terms(atom.text)
     words = frozenset(term for term in wanted if not term[0].isdigit())
     values = figures_of(atom.text)
-    denied = NEGATION.search(atom.text) is not None
+    denied = denies(atom.text)
     near = [line for share, line in told.nearest(words, _ABOUT) if share >= _ABOUT]
     if len(words) < 3 or any(_agrees(line, denied, values) for line in near):
         return None
@@ -244,7 +244,7 @@ def _said_so(line: Line, live: Sequence[Atom]) -> bool:
     for atom in live:
         words = terms(atom.text)
         values = {value.value for value in figures_of(atom.text)}
-        denied = NEGATION.search(atom.text) is not None
+        denied = denies(atom.text)
         same = values == said and denied == line.denies
         if same and words and len(words & line.terms) >= _SAID * len(words):
             return True

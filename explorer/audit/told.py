@@ -22,8 +22,8 @@ NEGATION = re.compile(
     r"untouched|unchanged|alone|refrain|frozen|read[- ]only|only)\b",
     re.IGNORECASE,
 )
-_MARKS = re.compile(r"[`*_\"“”'‘’]+")
-_BLANKS = re.compile(r"\s+")
+_RUN = re.compile(r"\s+|[^\s`*_\"“”'‘’]+")
+"""Blanks, and what stands between blanks and marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Line:
     @property
     def denies(self) -> bool:
         """Whether it forbids or denies something."""
-        return NEGATION.search(self.text) is not None
+        return denies(self.text)
 
 
 class Told:
@@ -138,6 +138,13 @@ def _is_wide(text: str) -> bool:
     return not text.isascii() and max(text) > "\uffff"
 
 
+@lru_cache(maxsize=4096)
+def denies(text: str) -> bool:
+    """Whether a sentence forbids or denies something."""
+    return NEGATION.search(text) is not None
+
+
+@lru_cache(maxsize=4096)
 def figures_of(text: str) -> tuple[Figure, ...]:
     """Every figure of a text, units evened."""
     return tuple(value for part in _FIGURE.findall(text) if (value := figure(part)))
@@ -191,17 +198,25 @@ def _is_word(letter: str) -> bool:
 
 def _flattened(part: str) -> tuple[str, list[int]]:
     """The text as ``statement_key`` evens it, and for each letter where it came from."""
-    letters: list[str] = []
+    pieces: list[str] = []
     offsets: list[int] = []
-    for at, letter in enumerate(part):
-        if _MARKS.match(letter):
+    last = " "
+    for run in _RUN.finditer(part):
+        start, letters = run.start(), run.group()
+        if letters[0].isspace():
+            if last != " ":
+                pieces.append(" ")
+                offsets.append(start)
+                last = " "
             continue
-        if letter.isspace():
-            if letters and letters[-1] != " ":
-                letters.append(" ")
-                offsets.append(at)
-            continue
-        for low in letter.lower():
-            letters.append(low)
-            offsets.append(at)
-    return "".join(letters), offsets
+        low = letters.lower()
+        if len(low) == len(letters) and "Σ" not in letters:
+            offsets += range(start, run.end())
+        else:
+            # Letter by letter: some become two, and one depends on what follows.
+            low = "".join(map(str.lower, letters))
+            for at, letter in enumerate(letters, start):
+                offsets += [at] * len(letter.lower())
+        pieces.append(low)
+        last = low[-1]
+    return "".join(pieces), offsets

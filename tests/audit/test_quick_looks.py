@@ -10,13 +10,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from explorer.audit.atoms import commands as command_module
-from explorer.audit.atoms import cues, figures, prose, scan, sentences, tokens
+from explorer.audit.atoms import cues, decisions, figures, prose, scan, sentences, tokens
 from explorer.audit.atoms.commands import HEADS
+from explorer.audit.atoms.constraints import _RULES
+from explorer.audit.atoms.cues import ENOUGH, Scale
 from explorer.audit.atoms.errors import KnownLines, error_lines
 from explorer.audit.atoms.letters import AnyCase, even_lower, units
 from explorer.audit.atoms.lists import word_set
 from explorer.audit.atoms.message import Message
+from explorer.audit.atoms.phrasing import phrase
+from explorer.audit.atoms.requests import _REQUESTS
 from explorer.audit.atoms.taken import Taken
+from explorer.audit.atoms.todos import _TODOS
 from explorer.audit.atoms.tokens import Words, pieces_of
 from explorer.audit.gathered import Gathered
 
@@ -31,12 +36,6 @@ _WORDS = word_set(
     error: Error: failed FAILED timeout panic: at src/x.py:12: e: E assert ok
     """
 )
-_LEADS = word_set(
-    """
-    and then now next please pls so also ok okay hi hey good well great wait yes nice afterwards
-    again meantime meanwhile just simply you u want need like let lets go
-    """
-)
 _BETWEEN = (" ", "\n", "\n\n", ", ", ". ", "; ", "\nE    ")
 _SAID = st.lists(st.sampled_from([*sorted(_WORDS), *_BETWEEN]), max_size=40).map(" ".join)
 _ANY = _LOOSE | _SAID
@@ -45,6 +44,7 @@ _PATTERNS = sorted(
     for name, one in {**vars(cues), "_MEASURE": figures._OF_MEASURE}.items()
     if isinstance(one, AnyCase)
 )
+_SCALES = (decisions._OF_USER, decisions._OF_AGENT, _RULES, _REQUESTS, _TODOS)
 
 
 @given(_ANY)
@@ -73,18 +73,15 @@ def test_a_pattern_with_capitals_is_refused() -> None:
     assert AnyCase(r"\S+\W").search("A B")
 
 
-@settings(max_examples=300)
-@example("all is well after that add it")
-@example("the first task add it")
-@given(_ANY)
-def test_who_asks_is_seen_without_the_long_pattern(text: str) -> None:
-    assert cues.asks(text) == (cues.ASKS._any.search(text) is not None)
-
-
-@pytest.mark.parametrize("lead", sorted(_LEADS))
-def test_every_word_that_leads_over_to_a_request_is_known(lead: str) -> None:
-    for text in (f"x {lead} add the test", f"x {lead} you", f"x {lead} to add", f"can {lead}"):
-        assert cues.asks(text) == (cues.ASKS._any.search(text) is not None)
+@pytest.mark.parametrize("scale", _SCALES, ids=range(len(_SCALES)))
+@settings(max_examples=100)
+@given(text=_ANY)
+def test_a_scale_weighs_what_its_cues_do(scale: Scale, text: str) -> None:
+    said = phrase(text)
+    slow = sum(cue.weight for cue in scale._for if cue.found(said))
+    if slow >= ENOUGH:
+        slow += sum(cue.weight for cue in scale._against if cue.found(said))
+    assert (scale.weigh(said) >= ENOUGH) == (slow >= ENOUGH)
 
 
 @settings(max_examples=300)
@@ -182,6 +179,22 @@ def _command_end(words: list[re.Match[str]], index: int, text: str) -> int:
 def test_places_are_counted_in_units(text: str, at: int) -> None:
     wide = text.replace("a", "😀")
     assert units(wide, at) == sum(1 + (letter > "\uffff") for letter in wide[:at])
+
+
+@settings(max_examples=300)
+@given(st.text("aAB İΣς ß\n\u00a0`*_\"“'’.日😀", max_size=20))
+def test_a_summary_is_flattened_as_letter_by_letter(text: str) -> None:
+    letters = [
+        (at, low)
+        for at, letter in enumerate(text)
+        if letter not in "`*_\"“”'‘’"
+        for low in (" " if letter.isspace() else letter.lower())
+    ]
+    wanted = [
+        one for before, one in pairwise([(-1, " "), *letters]) if one[1] != " " or before[1] != " "
+    ]
+    flat, offsets = told._flattened(text)
+    assert list(zip(offsets, flat, strict=True)) == wanted
 
 
 def test_ranges_that_grow_are_gathered_as_if_each_were_the_first() -> None:

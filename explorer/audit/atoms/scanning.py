@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from explorer.audit.atoms.answers import Answer, answers, offers
 from explorer.audit.atoms.entries import Text, Voice, texts_of
 from explorer.audit.atoms.errors import error_lines
 from explorer.audit.atoms.items import Item, exact_things, item
@@ -37,6 +38,10 @@ class EntryAtoms:
     """Of prose: its different words in lower case, marks and all."""
     speaks: Voice | None = None
     """Who wrote prose in it; None where nobody did."""
+    offers: frozenset[str] = frozenset()
+    """Of a reply that ends with a question that leaves a choice: its telling words."""
+    answers: tuple[tuple[Answer, Item], ...] = ()
+    """Of the user's words: what is a decision after a question that it takes up."""
 
 
 EMPTY = EntryAtoms()
@@ -48,12 +53,18 @@ def scan_entry(entry: Mapping[str, Any], known: Known) -> EntryAtoms:
     mentions: set[str] = set()
     said: frozenset[str] = frozenset()
     speaks: Voice | None = None
+    offered: frozenset[str] = frozenset()
+    answered: tuple[tuple[Answer, Item], ...] = ()
     for text in texts_of(entry):
         if text.voice in _PROSE:
             message = Message(text.text)
             speaks = text.voice
             said = said | message.said if said else message.said
             found = read_prose(text, message, known, mentions)
+            if text.voice is Voice.ASSISTANT:
+                offered = offers(text.text)
+            elif text.voice is Voice.USER:
+                answered = answered or _answers(text)
         elif text.voice in _OUTPUT:
             found = _from_result(text, known, mentions)
         else:
@@ -63,7 +74,16 @@ def scan_entry(entry: Mapping[str, Any], known: Known) -> EntryAtoms:
             items += _in_units(text.text, found)
     if not (items or mentions or speaks):
         return EMPTY
-    return EntryAtoms(tuple(items), frozenset(mentions), said, speaks)
+    return EntryAtoms(tuple(items), frozenset(mentions), said, speaks, offered, answered)
+
+
+def _answers(text: Text) -> tuple[tuple[Answer, Item], ...]:
+    found = answers(text.text)
+    items = []
+    for one in found:
+        said = text.text[one.start : one.end]
+        items.append(item(AtomKind.DECISION, text, one.start, said, statement_key(said)))
+    return tuple(zip(found, _in_units(text.text, items), strict=True))
 
 
 def scan_text(text: str, voice: Voice) -> EntryAtoms:
