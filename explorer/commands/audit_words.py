@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+from explorer.commands.shared_words import Commands, add_session
 
 _EPILOG = """\
 Survival: of the things found in what a compaction summarized (paths, commands, figures,
@@ -26,15 +24,15 @@ the report is written all the same.
 """
 
 
-def add_audit(commands: Commands, session: Callable[[argparse.ArgumentParser], None]) -> None:
-    """The parser of ``audit``; ``session`` adds a session and --at to it."""
+def add_audit(commands: Commands) -> None:
+    """The parser of ``audit``."""
     audit = commands.add_parser(
         "audit",
         help="what compactions kept, lost and told wrongly, as a report",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    session(audit)
+    add_session(audit)
     audit.add_argument("--compaction", metavar="ENTRY", help="one compaction of the path only")
     audit.add_argument(
         "--profile", metavar="NAME", help="rules to judge by (default: those of its own agent)"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+from explorer.commands.shared_words import Commands, add_session
 
 
-def add_profiles(commands: Commands, session: Callable[[argparse.ArgumentParser], None]) -> None:
-    """The parsers of ``profiles``; ``session`` adds a session and --at to one."""
+def add_profiles(commands: Commands) -> None:
+    """The parsers of ``profiles``."""
     profiles = commands.add_parser("profiles", help="list, compare, copy and change profiles")
     actions = profiles.add_subparsers(dest="action", metavar="ACTION", required=True)
     parsers: dict[str, argparse.ArgumentParser] = {
@@ -36,7 +34,7 @@ def add_profiles(commands: Commands, session: Callable[[argparse.ArgumentParser]
     for name in ("export", "import"):
         parsers[name].add_argument("file", type=Path, metavar="FILE")
         parsers[name].add_argument("--replace", action="store_true", help="what is there already")
-    session(parsers["compare"])
+    add_session(parsers["compare"])
     compare = parsers["compare"]
     compare.add_argument(
         "--profile", action="append", dest="profiles", metavar="NAME", help="(default: the five)"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TypeAlias
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+from explorer.commands.shared_words import Commands
 
 
 def add_prompts(commands: Commands) -> None:
