@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from explorer.audit import told
 from explorer.audit.atoms import commands as command_module
 from explorer.audit.atoms import cues, decisions, figures, prose, scan, sentences, tokens
 from explorer.audit.atoms.commands import HEADS

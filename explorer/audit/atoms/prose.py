@@ -139,9 +139,9 @@ def _statements(text: Text, message: Message, blocks: _Blocks) -> list[Item]:
     else:
         spoken = statements(found, plain, by_user=text.voice is Voice.USER)
     return [
-        item(kind, text, one.start, one.text, statement_key(one.text))
+        item(kind, text, one.start, said, statement_key(said))
         for kind, one in spoken
-        if not _is_log(one.text)
+        if not _is_log(said := text.text[one.start : one.end])
     ]
 
 

@@ -27,7 +27,7 @@ _ABBREVIATION = re.compile(
 _JOINT = re.compile(
     r"[,\s](?:(?:(?<=,)\s+|(?<=\s)\s*)(?:but|however|"
     r"and\s+(?=(?:please|never|always|don['’]?t|do\s+not|only|also)\b)|"
-    r"(?:oh\s+)?and\s+also|btw|also)[,]?\s+(?=\S)|"
+    r"(?:oh\s+)?and\s+also|btw|(?<=,)\s*also|also(?=\s+(?:i|we|please|can|could|don['’]?t|it|no|the)\b))[,]?\s+(?=\S)|"
     r"(?<=,)\s+(?:so\s+)?(?=(?:please|never|always|don['’]?t|do\s+not)\s))",
     re.IGNORECASE,
 )

@@ -5,33 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from explorer.audit.atoms.cues import (
-    ASK_WORDS,
-    ASKS_FIRST,
-    CONSIDERING,
-    DECISION_HEAD,
-    DECISIONS,
-    GREETING,
-    NEGATIVE,
-    NEW_VALUE,
-    NO_DECISION,
-    NO_RULE,
-    PLAIN_RULES,
-    POLITE,
-    RULE_HEAD,
-    RULES,
-    TODO,
-    TODO_HEAD,
-    TODO_WORDS,
-    asks,
-)
+from explorer.audit.atoms.constraints import RULE_WORDS, is_constraint
+from explorer.audit.atoms.cues import DECISION_HEAD, GREETING, RULE_HEAD, TODO_HEAD
+from explorer.audit.atoms.decisions import CHOICE_WORDS, is_decision, may_be_decision
+from explorer.audit.atoms.lists import word_set
 from explorer.audit.atoms.model import AtomKind
+from explorer.audit.atoms.phrasing import phrase
+from explorer.audit.atoms.requests import REQUEST_WORDS, asks, reports
 from explorer.audit.atoms.sentences import Sentence
+from explorer.audit.atoms.todos import TODO_WORDS, is_todo, may_be_todo
 
-_ANY_HINT = TODO_WORDS | DECISIONS.words
-_ANY_HINT_OF_USER = PLAIN_RULES | RULES.words | DECISIONS.words | ASK_WORDS
-"""A sentence with none of these is a statement by its form or its place alone."""
-_DIGIT = re.compile(r"\d")
+_QUESTION_WORDS = word_set(
+    "why how where when who what which is are does did do was were has have any no not i wonder "
+    "wondering"
+)
+_ASKS_UNMARKED = re.compile(
+    r"^(?:(?:and|but|so|ok|okay|hm+|wait|also),? )*(?:(?:why|how|where|when|who|what|which)(?:'s|"
+    r" (?:is|are|do|does|did|can|should|was|were|about|would|will))\b|"
+    r"(?:is|are|does|did|do|was|were|has|have) (?:it|there|this|that|they|we|you|the)\b|"
+    r"(?:any idea|no idea|not sure|i wonder|i'm not sure|wondering|i don't (?:know|understand|get|"
+    r"see)) (?:why|how|where|if|whether|what))"
+)
+_GAP = 4
+"""Characters between the parts of one sentence."""
+_OFFERING = re.compile(r"(?:which|any|what|where|how|why|ok|keep|still|one|now)\b", re.IGNORECASE)
+_SHORTEST = 3
+"""Words of a question; what is shorter ("why?", "ok?") takes up what was said before it."""
+_HINTS_OF_USER = TODO_WORDS | CHOICE_WORDS | RULE_WORDS | REQUEST_WORDS | _QUESTION_WORDS
+"""A sentence of the user's with none of these is a statement by its form or its place alone."""
 
 
 def statements(
@@ -41,34 +42,90 @@ def statements(
 
     ``plain``: the ``plain_letters`` of the message.
     """
-    hints = _ANY_HINT_OF_USER if by_user else _ANY_HINT
-    for sentence in found:
-        text = sentence.text
-        listed = plain[sentence.start : sentence.end].split()
-        # A new value for a limit needs no word that tells of it.
-        by_form = sentence.item or "?" in text or (by_user and _DIGIT.search(text) is not None)
-        if not by_form and hints.isdisjoint(listed):
+    may_be = may_be_of_user if by_user else may_be_of_agent
+    said = []
+    for one in found:
+        telling = one.item or "?" in one.text
+        if not telling and not may_be(frozenset(plain[one.start : one.end].split())):
             continue
-        if GREETING.match(text) or sentence.box in ("x", "X"):
-            continue
-        words = frozenset(listed)
-        if is_question(text):
-            if by_user and asks(text) and not CONSIDERING.match(text):
-                yield AtomKind.REQUEST, sentence
-            elif len(text.split()) > 2:
+        if not (GREETING.match(one.text) or one.box in ("x", "X")):
+            said.append(one)
+    return _of_user(said) if by_user else _of_agent(said)
+
+
+def may_be_of_user(words: frozenset[str]) -> bool:
+    """Whether a sentence of the user's with these words may be a statement."""
+    return not _HINTS_OF_USER.isdisjoint(words)
+
+
+def may_be_of_agent(words: frozenset[str]) -> bool:
+    """The same of the assistant's."""
+    return may_be_decision(words) or may_be_todo(words)
+
+
+def _of_agent(found: list[Sentence]) -> Iterator[tuple[AtomKind, Sentence]]:
+    for place, sentence in enumerate(found):
+        if is_question(sentence.text):
+            if len(sentence.text.split()) >= _SHORTEST or _OFFERING.match(sentence.text):
                 yield AtomKind.QUESTION, sentence
-            continue
-        if is_todo(sentence, words, by_user=by_user):
+        elif is_todo(sentence):
             yield AtomKind.TODO, sentence
-            continue
-        is_rule = by_user and is_constraint(sentence, words)
-        if is_rule:
-            yield AtomKind.CONSTRAINT, sentence
-        is_choice = is_decision(sentence, words)
-        if is_choice:
+        elif is_decision(sentence, by_user=False):
             yield AtomKind.DECISION, sentence
-        if by_user and _asks(text, words, is_rule or (is_choice and not POLITE.search(text))):
-            yield AtomKind.REQUEST, sentence
+        elif place + 1 < len(found) and (both := _joined(sentence, found[place + 1])):
+            yield AtomKind.DECISION, both
+
+
+def _joined(one: Sentence, other: Sentence) -> Sentence | None:
+    """Two parts of a sentence with a semicolon or a dash between them, a way and why, which are a
+    decision together and not by the second alone."""
+    if other.start - one.end > _GAP or one.text[-1] in ".!?…:" or is_question(other.text):
+        return None
+    text = f"{one.text}; {other.text}"
+    both = one._replace(text=text, end=other.end)
+    together = is_decision(both, by_user=False) and not is_decision(other, by_user=False)
+    return both if together else None
+
+
+def _of_user(found: list[Sentence]) -> Iterator[tuple[AtomKind, Sentence]]:
+    wanted = False
+    broken: Sentence | None = None
+    for sentence in found:
+        said = phrase(sentence.text)
+        kinds = _kinds_of_user(sentence)
+        for kind in kinds:
+            yield kind, sentence
+        wanted = wanted or bool(kinds)
+        if not kinds and broken is None and reports(said):
+            broken = sentence
+    if broken is not None and not wanted:
+        # Nothing else was asked: what is broken wants repair.
+        yield AtomKind.REQUEST, broken
+
+
+def _kinds_of_user(sentence: Sentence) -> list[AtomKind]:
+    said = phrase(sentence.text)
+    if is_question(sentence.text):
+        if asks(said, is_rule=False, is_choice=False, is_question=True):
+            return [AtomKind.REQUEST]
+        long = len(sentence.text.split()) >= _SHORTEST or _OFFERING.match(sentence.text)
+        return [AtomKind.QUESTION] if long else []
+    kinds = []
+    if is_todo(sentence, by_user=True):
+        kinds.append(AtomKind.TODO)
+    is_rule = is_constraint(sentence)
+    if is_rule:
+        kinds.append(AtomKind.CONSTRAINT)
+    is_choice = is_decision(sentence, by_user=True)
+    if is_choice:
+        kinds.append(AtomKind.DECISION)
+    if kinds[:1] != [AtomKind.TODO] and asks(
+        said, is_rule=is_rule, is_choice=is_choice, is_question=False
+    ):
+        kinds.append(AtomKind.REQUEST)
+    if not kinds and _ASKS_UNMARKED.match(said.low):
+        kinds.append(AtomKind.QUESTION)
+    return kinds
 
 
 def statements_of_summary(found: list[Sentence], plain: str) -> Iterator[tuple[AtomKind, Sentence]]:
@@ -80,17 +137,13 @@ def statements_of_summary(found: list[Sentence], plain: str) -> Iterator[tuple[A
             yield AtomKind.CONSTRAINT, sentence
         elif DECISION_HEAD.search(sentence.section):
             yield AtomKind.DECISION, sentence
-        elif sentence.item:
-            words = frozenset(plain[sentence.start : sentence.end].split())
-            if TODO_HEAD.search(sentence.section) or is_todo(sentence, words):
-                yield AtomKind.TODO, sentence
+        elif sentence.item and (TODO_HEAD.search(sentence.section) or is_todo(sentence)):
+            yield AtomKind.TODO, sentence
 
 
-def _asks(text: str, words: frozenset[str], is_other: bool) -> bool:
-    """A rule or a choice may begin like a request: "please don't", "keep", "let's use"."""
-    if is_other:
-        return ASKS_FIRST.match(text) is not None and not NEGATIVE.search(text)
-    return not ASK_WORDS.isdisjoint(words) and asks(text)
+def is_question(text: str) -> bool:
+    """Whether a sentence asks."""
+    return text.rstrip("\"'”’)*` :").endswith("?")
 
 
 _PLAIN = dict.fromkeys('.,;:!?()[]*"`→', " ") | {"’": "'"}
@@ -106,39 +159,3 @@ def plain_letters(low: str) -> str:
     for mark, plain in _EACH_EDGE:
         low = low.replace(mark, plain)
     return low
-
-
-def is_question(text: str) -> bool:
-    """Whether a sentence asks."""
-    return text.rstrip("\"'”’)*` :").endswith("?")
-
-
-def is_constraint(sentence: Sentence, words: frozenset[str]) -> bool:
-    """Whether a sentence of the user's, given with its words, forbids, demands or limits."""
-    text = sentence.text
-    if sentence.item and RULE_HEAD.search(sentence.under):
-        return True
-    if not PLAIN_RULES.isdisjoint(words):
-        return NO_RULE.search(text) is None
-    if _DIGIT.search(text) and NEW_VALUE.search(text):
-        return True
-    return RULES.found(text, words) and NO_RULE.search(text) is None
-
-
-def is_decision(sentence: Sentence, words: frozenset[str]) -> bool:
-    """Whether a sentence, given with its words, tells of a choice that was made."""
-    if sentence.item and DECISION_HEAD.search(sentence.under):
-        return True
-    text = sentence.text
-    return DECISIONS.found(text, words) and NO_DECISION.search(text) is None
-
-
-def is_todo(sentence: Sentence, words: frozenset[str], *, by_user: bool = False) -> bool:
-    """Whether a sentence, given with its words, tells of work that is left."""
-    if sentence.box in (" ", "-", "~") and sentence.box:
-        return True
-    if sentence.item and TODO_HEAD.search(sentence.under) and not by_user:
-        return True
-    if by_user or sentence.text.endswith(":") or TODO_WORDS.isdisjoint(words):
-        return False
-    return TODO.search(sentence.text) is not None

@@ -14,6 +14,7 @@ from explorer.audit.atoms.shortened import is_cut, whole_lines
 from explorer.audit.atoms.superseding import superseded
 
 _ASKING = (AtomKind.REQUEST, AtomKind.QUESTION)
+_OTHERWISE = frozenset({AtomKind.REQUEST, AtomKind.CONSTRAINT, AtomKind.TODO})
 AT_ONCE = 256
 """Entries that are read and scanned between two looks at ``cancelled``."""
 
@@ -44,9 +45,13 @@ class AtomTable:
         """The atoms of these entries, each once, what was changed later marked stale."""
         wanted = sorted(set(indices))
         merged: dict[tuple[AtomKind, str], list[tuple[int, Item]]] = {}
+        offered: frozenset[str] = frozenset()
         for index in wanted:
-            for item in self.entry(index).items:
+            one = self.entry(index)
+            for item in (*one.items, *_answers(one, offered)):
                 merged.setdefault((item.kind, item.key), []).append((index, item))
+            if one.speaks is not None:
+                offered = one.offers
         _join_cut_lines(merged)
         stale = superseded(self, wanted)
         items = tuple(_atom(mentions, stale) for mentions in merged.values())
@@ -89,6 +94,21 @@ def _join_cut_lines(merged: dict[tuple[AtomKind, str], list[tuple[int, Item]]]) 
 
 
 NO_TABLE = AtomTable()
+
+
+def _answers(one: EntryAtoms, offered: frozenset[str]) -> tuple[Item, ...]:
+    """The sentence that answers what was asked before, unless the words decide by themselves."""
+    if not offered or any(item.kind is AtomKind.DECISION for item in one.items):
+        return ()
+    taken = [(item.block, item.start, item.end) for item in one.items if item.kind in _OTHERWISE]
+    for answer, item in one.answers:
+        is_other = any(
+            item.block == block and item.start < end and start < item.end
+            for block, start, end in taken
+        )
+        if answer.takes_up(offered) and (answer.short or not is_other):
+            return (item,)
+    return ()
 
 
 def _atom(mentions: list[tuple[int, Item]], stale: Mapping[tuple[int, int, str], str]) -> Atom:
