@@ -171,8 +171,10 @@ class _Task(QRunnable):
 
     def run(self) -> None:
         failed, result = False, None
+        # Python's half of a task may outlive Qt's: it holds on to nothing of a session.
+        work, self._work = self._work, None
         try:
-            result = self._work()
+            result = work()
         except READ_ERRORS as error:
             failed, result = True, f"{type(error).__name__}: {error}"
         except Exception as error:  # noqa: BLE001 - told by who waits, and written down

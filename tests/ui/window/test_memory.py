@@ -25,9 +25,7 @@ async def test_nothing_holds_on_to_a_closed_session(house: House) -> None:
     tree = weakref.ref(live.document.tree)
     live.session.desk.show(None)
     live.session.desk.bench.close(key)
-    await live.idle()
-    assert document() is None
-    assert tree() is None
+    await live.until(lambda: document() is None and tree() is None, "the end of its memory")
 
 
 async def test_a_draft_and_its_check_let_go_of_a_closed_session(house: House) -> None:

@@ -20,11 +20,15 @@ class _Task(QRunnable):
         self, number: int, name: Hashable, work: Callable[[], Any], signals: _Signals
     ) -> None:
         super().__init__()
-        self._number, self._name, self._work, self._signals = number, name, work, signals
+        self._number, self._name, self._signals = number, name, signals
+        self._work: Callable[[], Any] | None = work
 
     def run(self) -> None:
+        # Python's half of a task may outlive Qt's: it holds on to nothing of a session.
+        work, self._work = self._work, None
+        assert work is not None
         try:
-            result = self._work()
+            result = work()
         except Exception as error:  # noqa: BLE001 - told to who waits, and written down
             _log.exception("what the conversation asked for could not be made")
             result = error

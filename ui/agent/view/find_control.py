@@ -21,12 +21,16 @@ class _Signals(QObject):
 class _Task(QRunnable):
     def __init__(self, search: Search, signals: _Signals) -> None:
         super().__init__()
-        self._search, self._signals = search, signals
+        self._search: Search | None = search
+        self._signals = signals
 
     def run(self) -> None:
-        found = self._search.run()
+        # Python's half of a task may outlive Qt's: it holds on to nothing of a session.
+        search, self._search = self._search, None
+        assert search is not None
+        found = search.run()
         try:
-            self._signals.told.emit(self._search, found)
+            self._signals.told.emit(search, found)
         except RuntimeError:
             return  # the view was deleted meanwhile: nobody waits for it
 
