@@ -128,14 +128,7 @@ def usage_known(usage: int) -> Known:
 
 def tokens_known(calls: int, uncounted: int) -> Known:
     """A sum of tokens over calls: ``uncounted`` of them tell none."""
-    if not calls or uncounted >= calls:
-        return Known(Provenance.UNREADABLE, "No reply tells its tokens.")
-    if uncounted:
-        return Known(
-            Provenance.INFERRED, f"As recorded, without {uncounted:,} of {calls:,} calls that tell "
-            "no tokens.",
-        )  # fmt: skip
-    return Known(Provenance.EXACT, "The sum of what each reply recorded.")
+    return _sum_known(calls, uncounted, "tokens")
 
 
 def cost_known(calls: int, unpriced: int, by_price_list: bool = False) -> Known:
@@ -144,14 +137,17 @@ def cost_known(calls: int, unpriced: int, by_price_list: bool = False) -> Known:
         return Known(
             Provenance.INFERRED, "Worked out from the tokens and the model's listed prices."
         )
-    if not calls or unpriced >= calls:
-        return Known(Provenance.UNREADABLE, "No reply tells its cost.")
-    if unpriced:
-        return Known(
-            Provenance.INFERRED, f"As recorded, without {unpriced:,} of {calls:,} calls that tell "
-            "no cost.",
-        )  # fmt: skip
-    return Known(Provenance.EXACT, "The sum of what each reply recorded as its cost.")
+    return _sum_known(calls, unpriced, "cost")
+
+
+def _sum_known(calls: int, silent: int, what: str) -> Known:
+    """A sum over calls: ``silent`` of them do not tell theirs."""
+    if not calls or silent >= calls:
+        return Known(Provenance.UNREADABLE, f"No reply tells its {what}.")
+    if silent:
+        told = f"As recorded, without {silent:,} of {calls:,} calls that tell no {what}."
+        return Known(Provenance.INFERRED, told)
+    return Known(Provenance.EXACT, f"The sum of what each reply recorded as its {what}.")
 
 
 def model_known(tree: SessionTree, entry: int) -> Known:

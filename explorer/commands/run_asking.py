@@ -17,7 +17,6 @@ NOBODY = (
     " --read-only to offer none"
 )
 _CHOICES = "[y]es once, yes for this [s]ession, or [n]o? "
-_LOOK_S = 0.1
 
 
 class NobodyThere:

@@ -47,16 +47,6 @@ def count_session(
     return counts
 
 
-def count_missing(
-    store: Store, key: int, payloads: Payloads, first: int, last: int, counter: Counter
-) -> array[int]:
-    """Count the entries from ``first`` to before ``last`` and keep the counts. Blocks; raises
-    StoreError."""
-    counts = array("i", _counts(payloads, range(first, last), counter))
-    store.set_token_counts(key, counter.name, first, counts).result()
-    return counts
-
-
 def _counts(payloads: Payloads, entries: Sequence[int], counter: Counter) -> list[int]:
     if isinstance(counter, ProcessCounter):
         found = dict(payloads.raws(entries))

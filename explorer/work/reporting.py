@@ -29,7 +29,6 @@ from explorer.work.own_rules import own_rules
 from explorer.work.recorded_inputs import recorded_inputs
 
 Form = Literal["html", "md", "json"]
-FORMS: tuple[Form, ...] = ("html", "md", "json")
 SUFFIXES: dict[str, Form] = {
     ".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json",
 }  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -60,15 +59,3 @@ def _prices(into: float, out: float, cache_read: float | None, cache_write: floa
         cached=into if cache_read is None else cache_read,
         into_cache=into if cache_write is None else cache_write,
     )
-
-
-def policies_of(profiles: Iterable[Profile], own: Policy | None, window: int) -> list[Policy]:
-    """Profiles with their own sizes and one window; the policy of the moment in the place of its
-    profile's."""
-    found = []
-    for profile in profiles:
-        if own is not None and own.profile.name == profile.name:
-            found.append(own)
-            continue
-        found.append(Policy.of(profile, window))
-    return found

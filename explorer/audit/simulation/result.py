@@ -168,11 +168,6 @@ class Simulation:
         return max(self.requests.tokens, default=0)
 
     @property
-    def largest_sent(self) -> int:
-        """The largest prompt, as a provider counts it."""
-        return max(self.requests.sent, default=0)
-
-    @property
     def splits(self) -> int:
         """Compactions that cut inside a turn."""
         return sum(one.split_turn > 0 for one in self.compactions)

@@ -73,11 +73,6 @@ def terms_of(text: str) -> frozenset[str]:
     )
 
 
-def ordered_terms(text: str) -> list[str]:
-    """Like `terms_of`, in the order of the text and with repetitions."""
-    return [stem(word) for word in WORD.findall(text) if word.lower() not in STOP and len(word) > 1]
-
-
 @lru_cache(maxsize=32768)
 def _lower_words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[a-z]+(?:'[a-z]+)?", text))
