@@ -7,6 +7,7 @@ import pytest
 from explorer.audit.atoms import AtomKind
 from explorer.audit.findings import Fate, Place
 from explorer.audit.rewording import Rewordings, Verdict
+from explorer.audit.rewording.numerals import in_figures
 from explorer.audit.told import Told
 from tests.audit.reworded import read_pairs
 from tests.audit.reworded.scoring import score
@@ -137,3 +138,46 @@ def test_a_rule_in_other_words_with_another_figure_is_mutated() -> None:
         assert [one.source.text for one in rule if one.source] == [said]
     right = judge("## Constraints\n- Waits for the hub: 30 s at most", [user(said)])
     assert not right.of(Fate.MUTATED)
+
+
+@pytest.mark.parametrize(
+    ("words", "figures"),
+    [
+        ("at most two hundred lines", "at most 200 lines"),
+        ("twenty-five files, seventy percent", "25 files, 70 percent"),
+        ("two dozen, twice, one day", "24, 2 times, 1 day"),
+        ("twenty one-liners", "20 one-liners"),
+        ("no one waits, the second option", "no one waits, option 2"),
+    ],
+)
+def test_numbers_written_as_words_are_figures(words: str, figures: str) -> None:
+    assert in_figures(words) == figures
+
+
+def test_a_rule_with_a_number_in_words_is_not_told_wrongly_by_its_figure() -> None:
+    said = "Never wait longer than two hundred seconds for the hub."
+    assert verdict(said, "- Waits for the hub are capped at 200 s") is Verdict.SAME
+    assert verdict(said, "- Waits for the hub are capped at 100 s") is Verdict.OTHER_VALUE
+
+
+def test_what_is_too_long_to_say_one_thing_says_none_in_other_words() -> None:
+    """Patterns take the square of a text's length: a page in one line must not be put to them."""
+    rule = "Leave the vendor folder alone."
+    line = "- vendor directory: must not be touched"
+    assert verdict(rule, line) is Verdict.SAME
+    assert verdict(rule, line + ", only this" * 200) is None
+    assert verdict(rule + " Only this." * 200, line) is None
+    page = " ".join(f"Only word{at} waits for the lock." for at in range(200))
+    told = Told([f"## Rules\n{page}"])
+    found = Rewordings(told).of("Only word7 has to wait for the lock.", KIND)
+    assert len(told.lines) == 200
+    assert found is not None and len(found.lines) == 1
+
+
+KIND = AtomKind.CONSTRAINT
+
+
+def verdict(said: str, told: str) -> Verdict | None:
+    """What is found of a rule in a summary."""
+    found = Rewordings(Told([f"## Rules\n{told}"])).of(said, KIND)
+    return None if found is None else found.verdict

@@ -148,27 +148,26 @@ def read(text: str) -> Reading:
     """A statement, or a line of a summary, taken apart."""
     clauses: list[Clause] = []
     topic: dict[str, Word] = {}
-    reason = depth = False
     first = 0
     for part, before in _parts(evened(text)):
-        if before == "topic" and _SENTENCE.search(part) is None:
-            topic = {**topic, **_clause(part).all_words}
-            clauses.append(_clause(part))
-            clauses[-1].marks.add("topic")
-            continue
         one = _clause(part)
+        if before == "topic" and _SENTENCE.search(part) is None:
+            topic = {**topic, **one.all_words}
+            one.marks.add("topic")
+            clauses.append(one)
+            continue
         if not one.words and not one.amounts and not one.marks:
             continue
         reason = before == "why" or (before == "comma" and _WHY.match(part) is not None)
         one.reason = reason or before == "paren"
         one.opens, one.contrasts = before == "stop", before == "but"
         one.rejected = before == "rival"
-        depth = before == "paren"
-        if topic and not depth:
+        aside = before == "paren"
+        if topic and not aside:
             one.topic = dict(topic)
             if _LIMITS & topic.keys():
                 one.amounts = [each._replace(bound=each.bound or "max") for each in one.amounts]
-        elif clauses and (before == "and" or _POINTS.search(part)) and not depth:
+        elif clauses and (before == "and" or _POINTS.search(part)) and not aside:
             above = clauses[first]
             one.given = [*above.amounts, *above.given]
             one.topic = {
@@ -300,8 +299,6 @@ def _bound(one: Clause, *, denies: bool, above: bool, trailing: str) -> None:
         implied = "max" if denies else "above"
     elif not implied and _LIMITS & one.words.keys():
         implied = "max"
-    if "min" in one.marks and denies and not above:
-        implied = implied or ""
     one.amounts = [each._replace(bound=each.bound or implied) for each in one.amounts]
 
 

@@ -23,6 +23,9 @@ _CLOSEST = 6
 """Lines of a summary that are looked at for one statement."""
 _FEW = 3
 """Telling words of a statement of which one is enough to look at a line."""
+LONGEST = 2_000
+"""Characters of what can say one thing. A statement or a line that is longer is said nowhere in
+other words, and lines that go on in one another are no longer taken together."""
 _TOUCHES = 0.25
 """The share of more telling words than these that a line must have, two of them at least."""
 _GIVEN_UP = re.compile(
@@ -77,7 +80,7 @@ class Rewordings:
         return self._asked[text, kind]
 
     def _search(self, text: str, kind: AtomKind) -> Reworded | None:
-        near = self._near(text)
+        near = self._near(text) if len(text) <= LONGEST else []
         if not near:
             return None
         said = _statement(text, kind)
@@ -100,7 +103,7 @@ class Rewordings:
         """The lines that share most words with a statement, without taking either apart."""
         if not self._by_word:
             for at, line in enumerate(self._lines):
-                if not _GIVEN_UP.search(line.under):
+                if len(line.text) <= LONGEST and not _GIVEN_UP.search(line.under):
                     for word in _telling(line.terms):
                         self._by_word[word].append(at)
         wanted = _telling(terms(text))
@@ -121,20 +124,25 @@ class Rewordings:
     def _made(self, at: int) -> Iterator[_Stretch]:
         yield self._stretch(at, at + 1)
         first, last = at, at + 1
-        while first > 0 and self._joined(first):
+        while self._is_short(first, last) and first > 0 and self._joined(first):
             first -= 1
-        while last < len(self._lines) and self._joined(last):
+        while self._is_short(first, last) and last < len(self._lines) and self._joined(last):
             last += 1
-        if last - first > 1:
+        apart = (first, last + 1), (first - 1, last)
+        beside = last < len(self._lines) and self._beside(last), first > 0 and self._beside(first)
+        if last - first > 1 and self._is_short(first, last):
             yield self._stretch(first, last)
-        if last < len(self._lines) and self._beside(last):
-            yield self._stretch(first, last + 1)
-        if first > 0 and self._beside(first):
-            yield self._stretch(first - 1, last)
+        for (start, stop), is_beside in zip(apart, beside, strict=True):
+            if is_beside and self._is_short(start, stop):
+                yield self._stretch(start, stop)
 
     def _stretch(self, first: int, last: int) -> _Stretch:
         words = frozenset(key for at in range(first, last) for key in self._words_of(at))
         return _Stretch(first, last, words)
+
+    def _is_short(self, first: int, last: int) -> bool:
+        """Whether lines are short enough together to say one thing."""
+        return self._lines[last - 1].end - self._lines[first].start <= LONGEST
 
     def _joined(self, at: int) -> bool:
         """Whether a line goes on where the one before it ends."""
@@ -165,7 +173,8 @@ class Rewordings:
     def _words_of(self, at: int) -> frozenset[str]:
         found = self._words[at]
         if found is None:
-            clauses = read(self._lines[at].text).clauses
+            text = self._lines[at].text
+            clauses = read(text).clauses if len(text) <= LONGEST else ()
             found = self._words[at] = frozenset(key for one in clauses for key in one.whole)
         return found
 
