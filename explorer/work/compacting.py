@@ -150,16 +150,20 @@ class Compacting(OpenedSession):
         )
 
     def waiting_drafts(self) -> list[tuple[Draft, str]]:
-        """Finished compaction drafts at the leaf that were neither committed nor discarded.
+        """Finished compaction drafts that were neither committed nor discarded: those of the leaf,
+        and those of the newest other place at which none was committed.
 
-        Each with its text as it was last edited, the oldest first.
+        Each with its text as it was last edited, the oldest first. Raises StoreError.
         """
-        rows = self.store.drafts(self.key)
-        kept = [r for r in rows if r.status == "done" and r.kind == "compaction"]
+        rows = [row for row in self.store.drafts(self.key) if row.kind == "compaction"]
+        settled = {row.leaf for row in rows if row.status == "committed"} - {self.leaf}
+        waiting = [row for row in rows if row.status == "done" and row.leaf not in settled]
+        elsewhere = [row.leaf for row in waiting if row.leaf != self.leaf]
+        places = {self.leaf, *elsewhere[-1:]}
         return [
             (draft_of(row), row.edited_text if row.edited_text is not None else row.summary)
-            for row in kept
-            if row.leaf == self.leaf
+            for row in waiting
+            if row.leaf in places
         ]
 
     async def commit(

@@ -6,7 +6,6 @@ the rules that are in force now.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
 
 from explorer.compaction.partition import Partition
@@ -16,6 +15,7 @@ from explorer.session.kinds import Kind
 from explorer.session.text import text_of
 from explorer.work.document import Document
 from explorer.work.drafting import Draft
+from explorer.work.previews import preview_keeping
 
 STORED = 0
 """The id of a draft that stands for a compaction of the session; recorded drafts start at 1."""
@@ -63,23 +63,17 @@ def stored_summary(
 def _as_it_was(document: Document, entry: int, profile: Profile, settings: Settings) -> Partition:
     """What a compaction at the same place with the same cut would do. Raises ValueError."""
     tree = document.tree
-    parent = tree.columns.parent[entry]
-    first = tree.index_of(tree.columns.compactions[entry].first_kept_id)
-    wanted = tree.path(parent).position(first) if parent >= 0 and first >= 0 else -1
-    if wanted < 0:
+    parent, first_id = tree.columns.parent[entry], tree.columns.compactions[entry].first_kept_id
+    shown = preview_keeping(document, parent, first_id, profile, settings)
+    if shown is None:
         raise ValueError(
             f"What compaction #{entry} kept is not on its path, so no draft can be cut like it. "
             "Try another cut at that place instead."
         )
-    free = document.preview(parent, profile, settings)
-    # Notes before the cut join the kept side: the cut itself is then at a later place.
-    after = free.valid_cuts[bisect_left(free.valid_cuts, wanted) :]
-    for cut in after[:1]:
-        shown = document.preview(parent, profile, settings, cut)
-        if isinstance(shown.preparation, Preparation) and shown.cut == wanted:
-            return shown
-    refused = document.preview(parent, profile, settings, wanted).preparation
+    if isinstance(shown.preparation, Preparation):
+        return shown
     raise ValueError(
-        f"Compaction #{entry} was cut before #{first}, which the rules of “{profile.title}” do not "
-        f"do: {refused.reason} Choose other rules, or try another cut at that place."
+        f"Compaction #{entry} was cut before #{tree.index_of(first_id)}, which the rules of "
+        f"“{profile.title}” do not do: {shown.preparation.reason} Choose other rules, or try "
+        "another cut at that place."
     )

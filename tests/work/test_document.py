@@ -285,7 +285,8 @@ def test_everything_is_there_after_a_restart(database: Path) -> None:
     document = bench.open_blocking(bench.sessions()[0].key)
     assert (document.leaf, len(document.tree), document.title) == (leaf, size, "Another name")
     assert document.choices()["unsent"] == "half a thought"
-    assert document.waiting_drafts() == []  # the rename moved the leaf on
+    [(waiting, text)] = document.waiting_drafts()
+    assert waiting.leaf != document.leaf, "the rename moved the leaf on"
     wait(document.writer.move_leaf(made.leaf))
     [(waiting, text)] = document.waiting_drafts()
     assert (waiting.summary, text) == (made.summary, "my own words")
@@ -293,6 +294,28 @@ def test_everything_is_there_after_a_restart(database: Path) -> None:
     assert document.entry(index)["summary"] == "my own words"
     assert document.waiting_drafts() == []
     close_bench(bench)
+
+
+def test_of_drafts_elsewhere_those_of_the_newest_place_wait(document: Document) -> None:
+    settings = replace(SETTINGS, keep_recent_tokens=1000)
+
+    def drafted(at: int) -> Draft:
+        return wait(document.summarize(document.preview(at, EXPLORER, settings), order()))
+
+    def waiting() -> list[int]:
+        return [one.id for one, _ in document.waiting_drafts()]
+
+    path = document.tree.path(document.leaf)
+    older, newer, beside = drafted(path[-40]), drafted(path[-20]), drafted(path[-20])
+    assert waiting() == [newer.id, beside.id]
+    here = drafted(document.leaf)
+    assert waiting() == [newer.id, beside.id, here.id]
+    wait(document.drafts.mark(newer, "discarded", newer.summary))
+    assert waiting() == [beside.id, here.id]
+    wait(document.commit(here))
+    assert waiting() == [beside.id]
+    wait(document.commit(beside, leaving=document.leaf))
+    assert waiting() == [older.id], "where one was committed, the others are settled"
 
 
 def test_another_window_is_followed(document: Document, bench: Workbench, database: Path) -> None:

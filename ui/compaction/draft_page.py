@@ -214,7 +214,13 @@ class DraftPage(QWidget):
         self._pages.setCurrentIndex(0)
         self.streaming.begin(model, purposes, told, takes_focus=False)
 
-    def finish(self, document: CompactionDocument, draft: ShownDraft, shown: Partition) -> None:
+    def finish(
+        self,
+        document: CompactionDocument,
+        draft: ShownDraft,
+        shown: Partition,
+        takes_focus: bool = True,
+    ) -> None:
         """Show a finished draft, in front of those made before."""
         self.streaming.end()
         self._document = document
@@ -223,7 +229,7 @@ class DraftPage(QWidget):
         self.tabs.addTab(f"Draft {self.tabs.count() + 1}, {draft.model}")
         self.tabs.setCurrentIndex(self.tabs.count() - 1)
         self.tabs.blockSignals(False)
-        self.show_drafts()
+        self.show_drafts(takes_focus)
         self.drafts_changed.emit()
 
     def show_drafts(self, takes_focus: bool = True) -> None:
@@ -286,6 +292,8 @@ class DraftPage(QWidget):
             return
         if isinstance(held.shown.preparation, Preparation):
             self.sources.show_sources(self._document, held.shown)
+        else:
+            self.sources.forget()
         self.editor.blockSignals(True)
         self.editor.setPlainText(held.text)
         self.editor.blockSignals(False)

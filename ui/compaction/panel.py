@@ -159,6 +159,7 @@ class CompactionPanel(QWidget):
             self._exact.close()
             self.notice.dismiss()
             self._cut.forget()
+            self._drafted = None
         self._document, self._at = document, at
         if document is None:
             self._shown = None
@@ -326,12 +327,14 @@ class CompactionPanel(QWidget):
         """A piece of an answer."""
         self.draft.streaming.add(purpose, delta)
 
-    def draft_finished(self, draft: ShownDraft, shown: Partition | None = None) -> None:
+    def draft_finished(
+        self, draft: ShownDraft, shown: Partition | None = None, takes_focus: bool = True
+    ) -> None:
         """The draft is there. ``shown``: what it was made from, where that was not seen here."""
         shown = shown or self._drafted or self._shown
         if self._document is not None and shown is not None:
             self._pages.setCurrentWidget(self.draft)
-            self.draft.finish(self._document, draft, shown)
+            self.draft.finish(self._document, draft, shown, takes_focus)
 
     def draft_failed(self, message: str, details: str = "") -> None:
         """The draft could not be made."""

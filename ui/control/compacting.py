@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject
@@ -12,6 +13,7 @@ from explorer.models.offline.names import cannot_summarize
 from explorer.store.rows import StoreError
 from explorer.work.document import Document, NothingToUndo
 from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.previews import waiting_previews
 from ui.compaction.ports import ModelChoice
 from ui.compaction.words import is_possible
 from ui.control.desk import SUMMARY_MODEL, Desk
@@ -105,12 +107,28 @@ class CompactionControl(QObject):
         self.show_models()
         instructions = document.choices().get("instructions") if document is not None else ""
         panel.setup.instructions.setPlainText(instructions if isinstance(instructions, str) else "")
-        if document is not None and (waiting := document.waiting_drafts()):
-            for draft, text in waiting[-MOST_WAITING:]:
-                panel.draft_finished(draft)
-                if text != draft.summary:
-                    panel.draft.editor.setPlainText(text)
-            self._desk.say("A draft that was not committed yet is on the tab Compaction.")
+        if document is not None:
+            self._desk.tasks.start("Reading the drafts", self._offer_waiting(document))
+
+    async def _offer_waiting(self, document: Document) -> None:
+        """Show again what was drafted and neither committed nor discarded."""
+        desk, panel = self._desk, self._desk.window.compaction
+        try:
+            found = await asyncio.to_thread(
+                waiting_previews, document, desk.profile, desk.settings, MOST_WAITING
+            )
+        except StoreError as error:
+            desk.notice("error", f"Earlier drafts cannot be read: {error}", "They are kept.")
+            return
+        if not found or self.running or desk.document is not document:
+            return
+        for draft, shown, text in found:
+            panel.draft_finished(draft, shown, takes_focus=False)
+            if text != draft.summary:
+                panel.draft.editor.setPlainText(text)
+        last = found[-1][0].leaf
+        of = "" if last == document.leaf else f" of #{last}"
+        desk.say(f"A draft{of} that was not committed yet is on the tab Compaction.")
 
     def _partition_changed(self, shown: Partition | None) -> None:
         self._desk.window.map.set_partition(shown)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtWidgets import QInputDialog, QLineEdit
 
+from explorer.session.kinds import Kind
 from tests.models.server import Answer, ChatServer, Cut, HttpFailure, Plan, Stall
 from tests.models.summaries import GOOD
 from tests.ui.window.conftest import MODEL
@@ -171,3 +173,32 @@ async def test_a_draft_waits_for_the_next_start(house: House) -> None:
     assert page.editor.toPlainText().startswith("Mine. ")
     compaction = await commit(again)
     assert again.document.entry(compaction)["summary"].startswith("Mine. ")
+
+
+async def test_a_draft_of_where_the_session_went_on_waits_too(house: House) -> None:
+    """It tells where it would be committed, and one press does so."""
+    live = await house.start()
+    await open_sample(live)
+    await draft(live)
+    made_at = live.document.leaf
+    live.window.map.setFocus()
+    live.keys("Ctrl+B")
+    asked: QInputDialog = await live.dialog(QInputDialog)
+    live.type("later\n", to=asked.findChild(QLineEdit))
+    await live.until(lambda: live.document.leaf != made_at, "the label, which moves the leaf")
+    left = live.document.leaf
+    await live.close()
+    again = await house.start()
+    await again.until(lambda: again.window.compaction.has_drafts, "the draft of earlier")
+    assert again.window.map.isAncestorOf(again.receiver()), "it does not take the keyboard"
+    assert f"A draft of #{made_at}" in again.said
+    again.keys("Ctrl+3")
+    page = again.window.compaction.draft
+    assert f"the leaf is #{left}: the commit goes there" in page.elsewhere.text()
+    assert page.sources.model.rowCount()
+    again.press_button(f"Go to #{made_at} and commit", page)
+    await again.until(lambda: again.document.leaf != left, "the compaction")
+    document = again.document
+    assert document.tree.kind(document.leaf) is Kind.COMPACTION
+    assert document.tree.columns.parent[document.leaf] == made_at
+    await again.idle()
