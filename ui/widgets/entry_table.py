@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPalette, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPalette,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -219,6 +228,12 @@ class EntryTable(QTableView):
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)
         self._choose_columns()
+
+    def mouseMoveEvent(self, event: QMouseEvent, /) -> None:
+        # What is told of a row may take another height than what was told before: the rows then
+        # move below a hand that holds still, and no other one is meant by that.
+        if not event.buttons() & Qt.MouseButton.LeftButton:
+            super().mouseMoveEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         current = self.currentIndex()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
@@ -102,6 +103,26 @@ def test_a_lost_row_is_told_by_texture_and_by_words(tab: AuditTab) -> None:
     tab.ledger.show_entry(old)
     assert tab.ledger.part.lives.accessibleName().startswith("Lives on in the summary of #4, then")
     assert "2 entries are neither kept nor summarized" in tab.headline.text()
+
+
+def test_a_hand_that_holds_still_chooses_one_row(tab: AuditTab) -> None:
+    """What is told of the row takes room, and other rows come below the hand meanwhile."""
+    made, *_ = twice()
+    tab.show_overview(shown(made), previews)
+    tab.resize(480, 800)
+    tab.show()
+    settle()
+    table, row = tab.ledger.table, tab.ledger.model.index(1, 0)
+    here, below = table.visualRect(row).center(), table.visualRect(row.siblingAtRow(3)).center()
+    QTest.mousePress(table.viewport(), Qt.MouseButton.LeftButton, pos=here)
+    held = QMouseEvent(
+        QEvent.Type.MouseMove, QPointF(below), QPointF(table.viewport().mapToGlobal(below)),
+        Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier,
+    )  # fmt: skip
+    QApplication.sendEvent(table.viewport(), held)
+    assert table.currentIndex().row() == 1
+    assert [index.row() for index in table.selectionModel().selectedRows()] == [1]
+    QTest.mouseRelease(table.viewport(), Qt.MouseButton.LeftButton, pos=below)
 
 
 def test_in_a_low_window_the_head_is_one_line_and_the_rest_is_folded(tab: AuditTab) -> None:
