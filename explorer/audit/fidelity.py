@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
-from explorer.audit.atoms.keys import path_key, terms
+from explorer.audit.atoms.keys import base_name, path_key, terms
 from explorer.audit.atoms.model import Atom, AtomKind
 from explorer.audit.atoms.table import AtomTable
 from explorer.audit.claims import Sources, wrong_claims
@@ -75,8 +76,7 @@ def fidelity(
     asked = [atom for atom in atoms if not held.isdisjoint(atom.sources)]
     fates = Fates(told, Kept(table, kept), atoms, transcript)
     findings = fates.findings(asked, cancelled)
-    known = [*earlier, *summarized, *kept]
-    sources = Sources(table, atoms, known, gathered or Gathered())
+    sources = Sources(table, atoms, [*earlier, *summarized, *kept], gathered or Gathered())
     wrong = wrong_claims(told, sources, atoms, fates.rewordings)
     after = estimate_text("\n".join(parts)) if tokens_after is None else tokens_after
     return Fidelity(
@@ -133,16 +133,25 @@ class _Commands:
         self._table = table
         self._entries = entries
 
+    @cached_property
+    def _all(self) -> list[tuple[int, str, str]]:
+        """Of each command: its entry, its text, and that in small letters."""
+        return [
+            (entry, item.text, item.text.lower())
+            for entry in self._entries
+            for item in self._table.entry(entry).items
+            if item.kind is AtomKind.COMMAND
+        ]
+
     def that_change(self, path: str) -> tuple[int, ...]:
         """The entries with a command that changes a file."""
-        return tuple(
+        name = base_name(path_key(path))
+        found = (
             entry
-            for entry in self._entries
-            if any(
-                item.kind is AtomKind.COMMAND and changed_by_command(path, item.text)
-                for item in self._table.entry(entry).items
-            )
+            for entry, text, low in self._all
+            if name in low and changed_by_command(path, text)
         )
+        return tuple(dict.fromkeys(found))
 
 
 def _files(

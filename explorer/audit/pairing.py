@@ -38,11 +38,11 @@ def unpaired(
 ) -> Iterator[Unpaired]:
     """Calls and results of a path that stand alone. ``read``: with it, rounds that a fork parted
     are looked into, where some results are there and others are not."""
-    yield from _parted_by_cuts(tree, found)
+    yield from _parted_by_cuts(found)
     yield from _rounds(tree, found, read)
 
 
-def _parted_by_cuts(tree: SessionTree, found: Generations) -> Iterator[Unpaired]:
+def _parted_by_cuts(found: Generations) -> Iterator[Unpaired]:
     view = found.view
     for each in found.all:
         at = each.kept_from

@@ -116,7 +116,7 @@ class _Replay:
         elif self.start == self.boundary and not self.in_force:
             provenance = Provenance.EXACT
             basis = "It was the first compaction here: all before its first kept entry was told."
-        elif (seen := self._files_tell(entry, position, kept)) is not None:
+        elif (seen := self._files_tell(entry, kept)) is not None:
             told_from = self.start if seen.told else max(self._previous_position() + 1, 0)
             basis = seen.why
         text = self._summary(entry)
@@ -180,7 +180,7 @@ class _Replay:
             return f"By the rules of {title}, a compaction starts with what the last one kept."
         return f"By the rules of {title}, a compaction starts after the last one."
 
-    def _files_tell(self, entry: int, position: int, kept: int) -> FilesTell | None:
+    def _files_tell(self, entry: int, kept: int) -> FilesTell | None:
         """What the file lists tell about the range that the compaction before had kept."""
         last = self._previous_position()
         if last < 0 or self.start > last:

@@ -178,7 +178,7 @@ def decide(now: Situation, guards: Guards, profile: Profile, enabled: bool) -> D
         return Decision("requested", False, "A compaction was asked for during the turn.")
     overflow = _overflow(now)
     if overflow:
-        return _recovery(now, guards, profile, enabled, overflow)
+        return _recovery(guards, profile, enabled, overflow)
     if now.tokens <= now.threshold:
         return _held("", f"{now.tokens:,} tokens are within the threshold of {now.threshold:,}.")
     if now.reply is not None and now.reply.outcome in ("stopped", "failed"):
@@ -202,9 +202,7 @@ def _overflow(now: Situation) -> str:
     return ""
 
 
-def _recovery(
-    now: Situation, guards: Guards, profile: Profile, enabled: bool, why: str
-) -> Decision:
+def _recovery(guards: Guards, profile: Profile, enabled: bool, why: str) -> Decision:
     if not profile.overflow_recovery:
         return _held("no-recovery", f"The profile {profile.name} does not recover from overflows.")
     if not enabled:

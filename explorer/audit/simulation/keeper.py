@@ -118,7 +118,7 @@ class Keeper:
         """Look at the context after a turn that went well."""
         self._look(LastReply("", "answered"))
 
-    def make_room(self, prompt: int) -> bool:
+    def make_room(self) -> bool:
         """A request was larger than the window; whether it can be made again."""
         decision = self._decide(LastReply("", "overflow"))
         if decision.trigger != "overflow":

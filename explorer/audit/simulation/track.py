@@ -172,13 +172,13 @@ def _unlooked(acts: bytes) -> bytes:
 
 def _acts(kinds: bytes, flags: Sequence[int]) -> tuple[bytes, bytes]:
     acts, ends = bytearray(len(kinds)), bytearray(len(kinds))
-    openings = kinds.translate(_OPENINGS)
+    openings, messages = kinds.translate(_OPENINGS), kinds.translate(_CONTEXT)
     # An opening that nothing answered before the next is only appended.
     opening, last, over = -1, -1, False
     for at, kind in enumerate(kinds):
         if openings[at]:
             if last >= 0 and not over:
-                ends[_before(kinds, openings, at)] = 1
+                ends[_before(messages, at)] = 1
             opening, last, over = at, -1, False
         elif kind == Kind.ASSISTANT and not flags[at] & _FAILED:
             if opening >= 0:
@@ -193,10 +193,9 @@ def _acts(kinds: bytes, flags: Sequence[int]) -> tuple[bytes, bytes]:
     return bytes(acts), bytes(ends)
 
 
-def _before(kinds: bytes, openings: bytes, at: int) -> int:
+def _before(messages: bytes, at: int) -> int:
     """The last message before an opening: metadata between the two belongs to neither."""
     at -= 1
-    messages = kinds.translate(_CONTEXT)
     while at > 0 and not messages[at]:
         at -= 1
     return at

@@ -119,7 +119,7 @@ class _Walk:
         prompt = self._prompt(at, mark)
         window = self._keeper.limits.window
         if prompt > window:
-            if self._keeper.make_room(prompt):
+            if self._keeper.make_room():
                 prompt = self._prompt(at, mark)
             if prompt > window:
                 mark |= _TOO_LARGE
