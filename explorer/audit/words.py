@@ -7,6 +7,7 @@ from explorer.audit.findings import Fate, Fidelity, Finding
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.loss import Gravity
 from explorer.audit.provenance import Provenance
+from explorer.compaction.reasons import count_text
 
 FATE_TITLES = {
     Fate.KEPT: "kept verbatim",
@@ -88,13 +89,6 @@ UPPER_BOUND = (
 )
 
 
-def counted(number: int, noun: str) -> str:
-    """``1 entry``, ``1,204 entries``."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {noun[:-1] + 'ies' if noun.endswith('ry') else noun + 's'}"
-
-
 def percent(share: float) -> str:
     """``43 %``; never 100 or 0 where something is lacking or left."""
     if 0.995 <= share < 1:
@@ -110,7 +104,7 @@ def headline(told: Fidelity) -> str:
     if not total:
         return "Nothing that could be lost was summarized"
     verb = "survives" if total == 1 else "survive"
-    return f"At most {percent(told.survival)} of {counted(total, 'thing')} {verb}"
+    return f"At most {percent(told.survival)} of {count_text(total, 'thing')} {verb}"
 
 
 def size_words(told: Fidelity) -> str:
@@ -167,9 +161,9 @@ def file_words(told: Fidelity) -> str:
     parts = []
     if changed:
         named = changed - len(unnamed)
-        parts.append(f"Names {named} of {counted(changed, 'file')} that calls changed.")
+        parts.append(f"Names {named} of {count_text(changed, 'file')} that calls changed.")
     if uncalled:
-        parts.append(f"Lists {counted(len(uncalled), 'file')} as changed that no call changed.")
+        parts.append(f"Lists {count_text(len(uncalled), 'file')} as changed that no call changed.")
     return " ".join(parts)
 
 

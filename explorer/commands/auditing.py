@@ -15,11 +15,12 @@ from explorer.audit.loss import Gravity
 from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.html import cost_words, verdict_words
 from explorer.audit.report.model import refs_words
-from explorer.audit.words import GRAVITY_TITLES, KIND_TITLES, UPPER_BOUND, counted, percent
+from explorer.audit.words import GRAVITY_TITLES, KIND_TITLES, UPPER_BOUND, percent
 from explorer.cli import CommandFailed, UsageError
 from explorer.commands.output import print_table, printable
 from explorer.commands.profiles import named_profile
-from explorer.commands.targets import Target, entry_named, target
+from explorer.commands.targets import entry_named, target
+from explorer.compaction.reasons import count_text
 from explorer.work.reporting import Form, form_of_file, make_report, save_report, written
 
 _EVERY_S = 0.1
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
         finally:
             progress.end()
         found = failures(report, arguments.fail_under, checks)
-        _give(arguments, chosen, report, form, found)
+        _give(arguments, report, form, found)
     if found:
         raise AuditFailed("; ".join(f"{one.check}: {one.told}" for one in found))
 
@@ -96,11 +97,7 @@ def _check_output(output: Path | None) -> None:
 
 
 def _give(
-    arguments: argparse.Namespace,
-    chosen: Target,
-    report: Report,
-    form: Form | None,
-    found: tuple[Failure, ...],
+    arguments: argparse.Namespace, report: Report, form: Form | None, found: tuple[Failure, ...]
 ) -> None:
     output = arguments.output
     if output is not None and form is not None:
@@ -123,11 +120,12 @@ def _give(
 def _tell(report: Report, found: tuple[Failure, ...]) -> None:
     session = report.session
     print(f"{printable(session.title)}: {session.on_path:,} entries on the path, "
-          f"{counted(len(report.compactions), 'compaction')}, "
+          f"{count_text(len(report.compactions), 'compaction')}, "
           f"{len(report.losses):,} {'loss' if len(report.losses) == 1 else 'losses'}.")  # fmt: skip
     print(verdict_words(report))
     cost, known = cost_words(report)
     print(f"Cost of the path: {cost} ({known})")
+    print(f"Judged by the rules of: {printable(report.rules)} ({printable(report.rules_known)})")
     if report.compactions:
         _tell_compactions(report)
     _tell_losses(report)

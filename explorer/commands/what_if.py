@@ -15,6 +15,7 @@ from explorer.commands.profiles import named_profile
 from explorer.commands.settled import settled
 from explorer.commands.targets import Target, target
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.compaction.reasons import count_text
 from explorer.work.what_if import assumptions_for, prices_of, read_past
 
 
@@ -43,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
         if arguments.json:
             print_json(_document(chosen, past, walks, prices))
         else:
-            _tell(chosen, past, walks, prices)
+            _tell(past, walks, prices)
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -130,7 +131,7 @@ def _walk(ids: Sequence[str], one: Simulation, prices: Prices | None) -> dict[st
                 "turn": made.turn, "first_kept": name(made.first_kept),
                 "split_turn": made.split_turn or None, "messages": made.messages,
                 "before": made.before, "then": made.after, "summary": made.summary,
-                "asked": made.asked,
+                "asked": made.asked, "assumed": made.assumed,
             }
             for made in one.compactions
         ],
@@ -150,10 +151,11 @@ def _walk(ids: Sequence[str], one: Simulation, prices: Prices | None) -> dict[st
 # for people ----------------------------------------------------------------------------------
 
 
-def _tell(chosen: Target, past: Past, walks: Sequence[Simulation], prices: Prices | None) -> None:
+def _tell(past: Past, walks: Sequence[Simulation], prices: Prices | None) -> None:
     recorded = past.recorded
-    print(f"{recorded.entries:,} entries in {recorded.turns:,} turns, {len(recorded.requests):,} "
-          f"requests. Window {walks[0].window:,} tokens.")  # fmt: skip
+    entries, turns = count_text(recorded.entries, "entry"), count_text(recorded.turns, "turn")
+    requests = count_text(len(recorded.requests), "request")
+    print(f"{entries} in {turns}, {requests}. Window {walks[0].window:,} tokens.")
     heads = [
         "rules", "compactions", "split", "prunes", "largest", "sent", "cached", "summaries",
         "too large", *(["cost $"] if prices is not None else []),
@@ -163,9 +165,16 @@ def _tell(chosen: Target, past: Past, walks: Sequence[Simulation], prices: Price
     for one in walks:
         for made in one.compactions:
             split = f", inside turn {made.split_turn}" if made.split_turn else ""
+            kept = f"kept from #{made.first_kept}" if made.first_kept >= 0 else "nothing kept"
             print(
                 f"{one.policy.profile.name}: after #{made.entry} ({made.cause}) "
-                f"{made.before:,} -> {made.after:,} tokens, kept from #{made.first_kept}{split}"
+                f"{made.before:,} -> {made.after:,} tokens, {kept}{split}"
+            )
+        if one.not_done:
+            last = one.not_done[-1]
+            print(
+                f"{one.policy.profile.name}: nothing could be done "
+                f"{count_text(len(one.not_done), 'time')}, last after #{last.entry}: {last.reason}"
             )
     print(past.measure.words)
     print(walks[0].summaries.words)

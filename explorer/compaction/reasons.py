@@ -33,11 +33,11 @@ def tokens_text(tokens: int) -> str:
 
 
 def count_text(count: int, noun: str) -> str:
-    """A count with its noun: 1 entry, 3 entries."""
+    """A count with its noun: 1 entry, 3,000 entries."""
     if count == 1:
         return f"1 {noun}"
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{count} {plural}"
+    plural = noun[:-1] + "ies" if noun.endswith("y") and noun[-2] not in "aeou" else noun + "s"
+    return f"{count:,} {plural}"
 
 
 def not_a_cut(view: PathView, position: int) -> str:

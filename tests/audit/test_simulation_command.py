@@ -34,7 +34,19 @@ def test_programs_get_every_decision(capsys: pytest.CaptureFixture[str]) -> None
         first["cost"]["replies"] + first["cost"]["summaries"]
     )
     assert first["compactions"][0]["split_turn"] == 4
+    assert first["compactions"][0]["assumed"] is True
     assert found["walks"][1]["too_large"] > 0 and found["walks"][1]["not_done"]
+
+
+def test_why_nothing_was_done_is_told_where_the_window_is_too_small(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = run(capsys, "what-if", str(SAMPLE), "--profile", "explorer", "--window", "30000")
+    assert "explorer: nothing could be done 52 times, last after #280: " in told
+    assert "rests after 3 failures in a row: Nothing to summarize" in told
+    alone = run(capsys, "what-if", str(SAMPLE), "--at", "#0", "--profile", "explorer")
+    assert alone.startswith("1 entry in 0 turns, 0 requests.")
+    assert "nothing could be done" not in alone
 
 
 def test_a_sweep_tells_every_pair_of_sizes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,6 +30,7 @@ def test_a_table_is_printed_with_the_figures_and_the_losses(file: Path) -> None:
     assert rows["kept-range-dropped"][1] == "lost"
     assert "An upper bound" in out and "Lost in Compaction" in out
     assert "Cost of the path: $1.7500 (exact" in out
+    assert "Judged by the rules of: " in out and "(They were chosen for this report.)" in out
     assert "\x07" not in out and "\u202e" not in out
 
 

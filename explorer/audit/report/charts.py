@@ -8,7 +8,8 @@ from explorer.audit.findings import Fate, RecencyBand
 from explorer.audit.report.markup import Markup, join, tag
 from explorer.audit.report.model import CompactionPart, StripLane
 from explorer.audit.report.style import FILLS
-from explorer.audit.words import FATE_TITLES, counted, percent
+from explorer.audit.words import FATE_TITLES, percent
+from explorer.compaction.reasons import count_text
 
 BAR = (Fate.KEPT, Fate.EXACT, Fate.NORMALIZED, Fate.RECOVERABLE, Fate.LOST)
 """What a bar is made of, from left to right."""
@@ -116,7 +117,7 @@ def recency(bands: Sequence[RecencyBand]) -> Markup:
         name = f"#{band.first}–{band.last}" if band.last > band.first else f"#{band.first}"
         drawn.append(tag("text", name, x=middle, y=top + high + 14, text_anchor="middle"))
     words = "; ".join(
-        f"#{band.first} to #{band.last}: {percent(band.rate)} of {counted(band.total, 'thing')}"
+        f"#{band.first} to #{band.last}: {percent(band.rate)} of {count_text(band.total, 'thing')}"
         for band in bands
         if band.total
     )

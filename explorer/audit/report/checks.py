@@ -9,7 +9,8 @@ from explorer.audit.atoms.model import AtomKind
 from explorer.audit.findings import Fate, Finding
 from explorer.audit.loss import TITLES, Gravity, LossKind
 from explorer.audit.report.model import CompactionPart, Report
-from explorer.audit.words import FATE_TITLES, ONE_KIND, counted, percent
+from explorer.audit.words import FATE_TITLES, ONE_KIND, percent
+from explorer.compaction.reasons import count_text
 
 
 class Failure(NamedTuple):
@@ -58,8 +59,8 @@ def failures(
         found.append(
             Failure(
                 "survival",
-                f"{percent(worst.fidelity.survival)} of {counted(worst.things, 'thing')} survive "
-                f"{worst.name}, and at least {under:g} % is asked for",
+                f"{percent(worst.fidelity.survival)} of {count_text(worst.things, 'thing')} "
+                f"survive {worst.name}, and at least {under:g} % is asked for",
             )
         )
     return (*found, *(failure for name in on if (failure := _checked(report, name)) is not None))
@@ -70,7 +71,7 @@ def _checked(report: Report, name: str) -> Failure | None:
     if name == "lost-entries":
         gone = [one.loss for one in report.losses if one.loss.gravity is Gravity.LOST]
         entries = {entry for loss in gone for entry in loss.entries}
-        told = f"{title}: {counted(len(entries), 'entry')}"
+        told = f"{title}: {count_text(len(entries), 'entry')}"
         return Failure(name, told) if gone else None
     if name in set(LossKind):
         these = [one.loss.at for one in report.losses if one.loss.kind == name]

@@ -13,7 +13,8 @@ from explorer.audit.report.html_compaction import compaction, losses
 from explorer.audit.report.markup import Markup, Rows, head, join, number, table, tag
 from explorer.audit.report.model import CompactionPart, Report, moment
 from explorer.audit.report.style import style, textures
-from explorer.audit.words import GRAVITY_TITLES, PROVENANCE_MEANINGS, UPPER_BOUND, counted, percent
+from explorer.audit.words import GRAVITY_TITLES, PROVENANCE_MEANINGS, UPPER_BOUND, percent
+from explorer.compaction.reasons import count_text
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -89,12 +90,12 @@ def verdict_words(report: Report) -> str:
     else:
         which = worst.name if report.is_one else f"{worst.name}, the worst of them"
         said = (
-            f"At most {percent(worst.fidelity.survival)} of {counted(worst.things, 'thing')} "
+            f"At most {percent(worst.fidelity.survival)} of {count_text(worst.things, 'thing')} "
             f"{'survives' if worst.things == 1 else 'survive'} {which}."
         )
     if entries:
         is_are = "is" if len(entries) == 1 else "are"
-        said += f" {counted(len(entries), 'entry')} {is_are} neither kept nor summarized."
+        said += f" {count_text(len(entries), 'entry')} {is_are} neither kept nor summarized."
     return said
 
 
@@ -105,7 +106,7 @@ def _overview(report: Report) -> Markup:
     before, after = sum(size[0] for size in sizes), sum(size[1] for size in sizes)
     facts = [
         fact("Entries on the path", f"{session.on_path:,}",
-             f"of {session.entries:,} in all, {counted(session.turns, 'turn')}"),
+             f"of {session.entries:,} in all, {count_text(session.turns, 'turn')}"),
         fact("Compactions", f"{len(report.compactions):,}",
              "" if report.is_whole else "the one that was asked for"),
         fact("Losses", f"{len(report.losses):,}", "ways in which entries or words went missing"),

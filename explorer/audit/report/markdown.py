@@ -27,13 +27,13 @@ from explorer.audit.words import (
     ONE_KIND,
     PROVENANCE_MEANINGS,
     UPPER_BOUND,
-    counted,
     file_words,
     percent,
     request_words,
     section_words,
     size_words,
 )
+from explorer.compaction.reasons import count_text
 
 LONGEST = 300
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
@@ -74,7 +74,7 @@ def markdown(report: Report) -> str:
         f"{session.format} in {plain(session.project)}{when}. Session {code(session.id)}.", "",
         f"**{plain(verdict_words(report))}**", "",
         f"- Entries on the path: {session.on_path:,} of {session.entries:,}, "
-        f"{counted(session.turns, 'turn')}",
+        f"{count_text(session.turns, 'turn')}",
         f"- Compactions: {len(report.compactions):,}",
         f"- Losses: {len(report.losses):,}",
         f"- Cost of the path: {cost} ({plain(known)})",
@@ -217,7 +217,7 @@ def _losses(parts: Sequence[LossPart]) -> list[str]:
     lines = []
     for part in parts:
         loss = part.loss
-        size = f", {counted(len(loss.entries), 'entry')}" if loss.entries else ""
+        size = f", {count_text(len(loss.entries), 'entry')}" if loss.entries else ""
         tokens = f", {loss.tokens:,} tokens" if loss.tokens else ""
         lines += [
             f"- **{GRAVITY_TITLES[loss.gravity]}**: {plain(loss.title)} at #{part.at.index}"
