@@ -243,6 +243,9 @@ class SetupPage(QWidget):
         """The arrow keys walk through the sentences."""
         if current.isValid():
             self.entry_why.show_entry(current.data(ENTRY))
+            if self.table.hasFocus():
+                # A sentence that a person asks for does not begin below the edge.
+                self.bring(self.entry_why, self.table)
 
     def forget(self) -> None:
         """Hold on to nothing of a session that is closed."""

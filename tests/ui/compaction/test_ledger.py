@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 
 from explorer.compaction.verdict import Verdict
 from tests.ui.compaction.conftest import set_keep
-from tests.ui.waiting import Heard, settle
+from tests.ui.waiting import Heard, settle, wait_for
 from ui.compaction.ledger_model import Column
 from ui.compaction.panel import CompactionPanel
 from ui.widgets.entry_table import ENTRY, STRONG, VERDICT
@@ -98,3 +98,21 @@ def test_why_is_read_below_the_ledger_without_pointing_at_anything(panel: Compac
     assert line.words.accessibleName().startswith(f"#{older + 1}: to summarize.")
     panel.setup.show_entry(shown.path[-1])
     assert line.words.accessibleName().startswith(f"#{shown.path[-1]}: kept.")
+
+
+def test_the_sentence_of_a_row_that_was_chosen_lies_in_sight(panel: CompactionPanel) -> None:
+    panel.resize(460, 620)
+    panel.activateWindow()
+    settle()
+    setup, shown = panel.setup, panel.partition
+    assert shown is not None
+    setup.area.verticalScrollBar().setValue(0)
+    setup.table.setFocus()
+    where = setup.table.visualRect(setup.ledger.index(shown.cut - 1, 0)).center()
+    QTest.mouseClick(setup.table.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    line, port = setup.entry_why, setup.area.viewport()
+    wait_for(
+        lambda: 0 < line.mapTo(port, line.rect().bottomLeft()).y() <= port.height(),
+        "the sentence",
+        3_000,
+    )
