@@ -7,6 +7,8 @@ of what it measures cannot see what those rules miss.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from explorer.audit.atoms.lists import any_of, word_set
 from explorer.audit.atoms.phrasing import Phrase
@@ -42,10 +44,25 @@ class Cue:
         return self.may_stand(said.words) and self.stands_in(said.low)
 
 
+class Candidates(NamedTuple):
+    """Cues that some words allow, the heaviest first; none where they are not enough together."""
+
+    cues: tuple[Cue, ...] = ()
+    total: float = 0.0
+    """Of their weights."""
+    ask_more: bool = False
+    """Some of them ask for other words as well."""
+
+
+_NONE = Candidates()
+_MOST = 4096
+"""Combinations of words that are remembered."""
+
+
 class Scale:
     """The cues for a kind and those against it."""
 
-    __slots__ = ("_against", "_for", "_of_word", "words")
+    __slots__ = ("_against", "_for", "_known", "_of_word", "words")
 
     def __init__(self, *cues: Cue) -> None:
         self._for = sorted((cue for cue in cues if cue.weight > 0), key=lambda cue: -cue.weight)
@@ -54,33 +71,38 @@ class Scale:
         for number, cue in enumerate(self._for):
             for word in cue.words:
                 self._of_word[word] = self._of_word.get(word, 0) | 1 << number
+        self._known: dict[int, Candidates] = {}
         self.words = frozenset(self._of_word)
         """A sentence with none of these is not of the kind."""
 
-    def possible(self, words: frozenset[str]) -> list[Cue]:
-        """The cues for the kind that a sentence with these words can carry, the heaviest first;
-        none where they are not enough together."""
-        hits = self.words & words
-        if not hits:
-            return []
+    def possible(self, words: frozenset[str]) -> Candidates:
+        """The cues for the kind that a sentence with these words can carry."""
         mask = 0
-        for word in hits:
+        for word in self.words & words:
             mask |= self._of_word[word]
-        found = []
-        total = 0.0
-        while mask:
-            bit = mask & -mask
-            mask ^= bit
-            cue = self._for[bit.bit_length() - 1]
-            if not cue.also or not cue.also.isdisjoint(words):
-                found.append(cue)
-                total += cue.weight
-        return found if total >= ENOUGH else []
+        if not mask:
+            return _NONE
+        found = self._known.get(mask)
+        if found is None:
+            found = self._read(mask)
+        if not found.ask_more:
+            return found
+        return _enough(cue for cue in found.cues if not cue.also or not cue.also.isdisjoint(words))
+
+    def _read(self, mask: int) -> Candidates:
+        """The cues of the bits; the same words come together again and again."""
+        cues = tuple(cue for number, cue in enumerate(self._for) if mask >> number & 1)
+        found = _enough(cues)
+        found = found._replace(ask_more=any(cue.also for cue in found.cues))
+        if len(self._known) >= _MOST:
+            self._known.clear()
+        self._known[mask] = found
+        return found
 
     def weigh(self, said: Phrase) -> float:
         """The sum of the weights of the cues found; 0 where those for the kind are not enough."""
-        cues = self.possible(said.words)
-        total, left = 0.0, sum(cue.weight for cue in cues)
+        cues, left, _ = self.possible(said.words)
+        total = 0.0
         for cue in cues:
             left -= cue.weight
             if cue.stands_in(said.low):
@@ -90,6 +112,12 @@ class Scale:
         if total < ENOUGH:
             return 0.0
         return total + sum(cue.weight for cue in self._against if cue.found(said))
+
+
+def _enough(cues: Iterable[Cue]) -> Candidates:
+    found = tuple(cues)
+    total = sum(cue.weight for cue in found)
+    return Candidates(found, total) if total >= ENOUGH else _NONE
 
 
 TODO_HEAD = re.compile(

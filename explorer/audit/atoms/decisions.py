@@ -205,7 +205,7 @@ CHOICE_WORDS = _OF_USER.words
 
 def may_be_decision(words: frozenset[str]) -> bool:
     """Whether a sentence of the assistant's with these words may tell of a choice."""
-    return bool(_OF_AGENT.possible(words))
+    return bool(_OF_AGENT.possible(words).cues)
 
 
 def is_decision(sentence: Sentence, *, by_user: bool) -> bool:

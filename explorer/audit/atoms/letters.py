@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 
 def even_lower(text: str) -> str:
@@ -12,6 +13,25 @@ def even_lower(text: str) -> str:
     if len(low) == len(text):
         return low
     return "".join(one if len(one.lower()) != 1 else one.lower() for one in text)
+
+
+class Replaced:
+    """Letters that others, or none, take the place of; as ``str.translate``, which is slow for a
+    text that is not ASCII."""
+
+    __slots__ = ("_pairs", "_table")
+
+    def __init__(self, pairs: Mapping[str, str]) -> None:
+        self._pairs = tuple(pairs.items())
+        self._table = str.maketrans(dict(pairs))
+
+    def within(self, text: str) -> str:
+        """The text with its letters replaced."""
+        if text.isascii():
+            return text.translate(self._table)
+        for old, new in self._pairs:
+            text = text.replace(old, new)
+        return text
 
 
 def units(text: str, at: int) -> int:

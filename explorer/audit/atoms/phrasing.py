@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from explorer.audit.atoms.letters import Replaced
 from explorer.audit.atoms.lists import word_set
 from explorer.audit.atoms.verbs import (
     ALONE,
@@ -26,8 +27,8 @@ QUOTED = "qq"
 """What stands for code, a path or words in quotes: their words are not the speaker's."""
 _CODE = re.compile(r"``?[^`\d]+``?|\"[^\"]{3,80}\"|“[^”]{3,80}”")
 _PATH = re.compile(r"(?<!\S)[(\[]?(?:[~.]?/\S|[a-z]:\\|\S+[/\\]\S+[._/\\]|\S*_\S)[^\s,;:)]*")
-_EDGES = str.maketrans(dict.fromkeys('.,;:!?()[]*"`→“”', " "))
-_EMPHASIS = str.maketrans({"*": None, "’": "'", "`": None, "_": "-"})
+_EDGES = Replaced(dict.fromkeys('.,;:!?()[]*"`→“”', " "))
+_EMPHASIS = Replaced({"*": "", "’": "'", "`": "", "_": "-"})
 _TOKEN = re.compile(r"[\w'#@§$€£%°+~<>=/.-]*[\w'%]|[,;:()!?…—–→]|-+")
 _DRAWN = re.compile(r"([a-z])\1{2,}")
 """Letters that are drawn out: yesss."""
@@ -72,8 +73,8 @@ def phrase(text: str) -> Phrase:
         low = _CODE.sub(QUOTED, low)
     if "/" in low or "_" in low or "\\" in low:
         low = _PATH.sub(QUOTED, low)
-    low = _DRAWN.sub(r"\1", " ".join(low.translate(_EMPHASIS).split()))
-    words = low.translate(_EDGES).split()
+    low = _DRAWN.sub(r"\1", " ".join(_EMPHASIS.within(low).split()))
+    words = _EDGES.within(low).split()
     return Phrase(low, frozenset([*words, DIGIT] if _HAS_DIGIT.search(low) else words))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from explorer.audit.atoms.constraints import RULE_WORDS, is_constraint
 from explorer.audit.atoms.cues import DECISION_HEAD, GREETING, RULE_HEAD, TODO_HEAD
 from explorer.audit.atoms.decisions import CHOICE_WORDS, is_decision, may_be_decision
+from explorer.audit.atoms.letters import Replaced
 from explorer.audit.atoms.lists import word_set
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.phrasing import phrase
@@ -146,16 +147,10 @@ def is_question(text: str) -> bool:
     return text.rstrip("\"'”’)*` :").endswith("?")
 
 
-_PLAIN = dict.fromkeys('.,;:!?()[]*"`→', " ") | {"’": "'"}
-_EACH_EDGE = tuple(_PLAIN.items())
-_EDGES = str.maketrans(_PLAIN)
+_EDGES = Replaced(dict.fromkeys('.,;:!?()[]*"`→', " ") | {"’": "'"})
 
 
 def plain_letters(low: str) -> str:
     """A message, given in lower case, its marks made blanks: its words are those between the
     blanks, and each stands where it did."""
-    if low.isascii():
-        return low.translate(_EDGES)
-    for mark, plain in _EACH_EDGE:
-        low = low.replace(mark, plain)
-    return low
+    return _EDGES.within(low)

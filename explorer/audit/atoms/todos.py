@@ -144,7 +144,7 @@ TODO_WORDS = _TODOS.words | _NEXT.words
 
 def may_be_todo(words: frozenset[str]) -> bool:
     """Whether a sentence of the assistant's with these words may tell of open work."""
-    return not _NEXT.words.isdisjoint(words) or bool(_TODOS.possible(words))
+    return not _NEXT.words.isdisjoint(words) or bool(_TODOS.possible(words).cues)
 
 
 def is_todo(sentence: Sentence, *, by_user: bool = False) -> bool:
