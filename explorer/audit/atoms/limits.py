@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from explorer.audit.atoms.cues import Cue
 from explorer.audit.atoms.duties import AT_HEAD
+from explorer.audit.atoms.phrasing import DIGIT
 
 AMOUNT = (
     r"(?:about |around |roughly |approx\.? )?[~$€£<>≤≥]*(?:\d|(?:one|two|three|four|five|six|ten|"
@@ -141,6 +142,7 @@ NEW_VALUES = (
         rf"\b{LIMIT} (?:is|moved|goes|went|has moved|has changed|changed|can)\b.{{0,30}}\d",
         r"\buse [~$€£]?\d[\d.,]* ?\w+ (?:per|instead|for)\b",
         r"\d\S* \w* ?(?:is enough|are enough|at most|max)\b",
+        also=DIGIT,
     ),
     Cue(
         1.0,
