@@ -24,6 +24,8 @@ from ui.agent.queue_strip import QueueStrip
 TALL = 800
 """Pixels of the drawing from which on a window has room for some lines of the conversation,
 whatever else there is."""
+LOW = 640
+"""Pixels of the drawing of which a lower window has one line of choices."""
 LEAST = 96
 """Pixels of the drawing for those lines."""
 
@@ -117,6 +119,7 @@ class AgentPane(QWidget):
         question takes the place of what it leaves no room for."""
         tall = self.window().height() >= theme.scaled(TALL)
         self.conversation.setMinimumHeight(theme.scaled(LEAST if tall else 6))
+        self.bar.set_low(self.window().height() < theme.scaled(LOW))
         asks = self.card.request is not None
         self.card.set_narrow(self.width() < theme.scaled(NARROW))
         self.bar.setVisible(not (asks and self.card.is_narrow))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Collection
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
     QSizePolicy,
-    QToolButton,
     QWidget,
 )
 
 from explorer.agent.approval import ApprovalMode
 from explorer.models.thinking import THINKING_LEVELS, ThinkingLevel
 from ui import theme
+from ui.agent.bar_menu import BarMenu, Folding, lines_of
 from ui.widgets.choice import Choice
 from ui.widgets.flow import FlowLayout
 from ui.widgets.model_box import ModelBox
@@ -35,6 +35,8 @@ MODES: tuple[tuple[ApprovalMode, str, str], ...] = (
 """(mode, label, what it means)"""
 WIDEST_MODEL = 192
 """Pixels of the drawing."""
+LEAST_MODEL = 90
+"""The same, of a name that is cut short."""
 MODEL_SHARE = 0.36
 """Of the bar's width, at most."""
 NARROW = 470
@@ -51,6 +53,22 @@ class AgentBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._thinks, self._is_low = False, False
+        self._make_choices()
+        self._make_switches()
+        self._make_buttons()
+        self._folding = Folding(
+            self.ask_switch, self.automatic_switch, self.workspace, self.thinking
+        )
+        self.more = BarMenu(self._folding, self.thinking_chosen.emit, self)
+        self.menu = self.more.items
+        self.set_folder("")
+        self.set_mode("ask")
+        self._lay_out()
+        theme.on_theme_changed(self._restyle)
+        self._restyle()
+
+    def _make_choices(self) -> None:
         self.models = ModelBox(self, more=True)
         self.models.setAccessibleName("Model of the agent")
         self.models.setToolTip("The model that answers")
@@ -61,6 +79,9 @@ class AgentBar(QWidget):
         self.thinking.setToolTip("How long the model may think before it answers")
         for level in THINKING_LEVELS:
             self.thinking.addItem(f"Thinking: {level}", level)
+        self.thinking.activated.connect(
+            lambda _row: self.thinking_chosen.emit(str(self.thinking.currentData()))
+        )
         self.workspace = QPushButton(self)
         self.workspace.setAutoDefault(False)
         self.mode = Choice(self)
@@ -68,16 +89,11 @@ class AgentBar(QWidget):
         for mode, label, tip in MODES:
             self.mode.addItem(label, mode)
             self.mode.setItemData(self.mode.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
-        self.more = QToolButton(self)
-        theme.bind_icon(self.more, "plus", "ink")
-        self.more.setAccessibleName("Add to the message, and more")
-        self.more.setToolTip("Add pictures and files, see the commands, and more")
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.menu = QMenu(self.more)
-        self.more.setMenu(self.menu)
-        self.send_after = QAction("Send &after this turn (Alt+Enter)", self)
-        self.send_after.setEnabled(False)
-        self._thinks, self._is_narrow = False, False
+        self.mode.activated.connect(
+            lambda _row: self.mode_chosen.emit(str(self.mode.currentData()))
+        )
+
+    def _make_switches(self) -> None:
         self.automatic_switch = QCheckBox("Auto-compact", self)
         self.automatic_switch.setAccessibleName("Automatic compaction")
         self.automatic_switch.setToolTip(
@@ -88,6 +104,10 @@ class AgentBar(QWidget):
         self.ask_switch.setToolTip(
             "Wait for your word before each compaction that would happen by itself"
         )
+
+    def _make_buttons(self) -> None:
+        self.send_after = QAction("Send &after this turn (Alt+Enter)", self)
+        self.send_after.setEnabled(False)
         self.state = QLabel(self)
         theme.set_tone(self.state, "dim")
         self.go_on = QPushButton("Conti&nue", self)
@@ -96,65 +116,54 @@ class AgentBar(QWidget):
         self.stop.setToolTip("Stop the answer (Esc)")
         self.stop.hide()
         self.send = QPushButton("Send", self)
-        self._fill_menu()
-        self.set_folder("")
-        self.set_mode("ask")
-        self._lay_out()
-        self.thinking.activated.connect(
-            lambda _row: self.thinking_chosen.emit(str(self.thinking.currentData()))
-        )
-        self.mode.activated.connect(
-            lambda _row: self.mode_chosen.emit(str(self.mode.currentData()))
-        )
-        theme.on_theme_changed(self._restyle)
-        self._restyle()
 
-    def _fill_menu(self) -> None:
-        """What a narrow bar has no room for is in its menu."""
-        self._folder_action = self.menu.addAction("", self.workspace.click)
-        self._thinking_menu = self.menu.addMenu("&Thinking")
-        for level in THINKING_LEVELS:
-            action = self._thinking_menu.addAction(level)
-            action.setCheckable(True)
-            action.triggered.connect(partial(self.thinking_chosen.emit, level))
-        self._automatic_action = self.menu.addAction("Automatic c&ompaction")
-        self._automatic_action.setCheckable(True)
-        self._automatic_action.triggered.connect(self.automatic_switch.click)
-        self._ask_action = self.menu.addAction("Ask &before each automatic compaction")
-        self._ask_action.setCheckable(True)
-        self._ask_action.triggered.connect(self.ask_switch.click)
-        self.menu.addSeparator()
-        self.menu.aboutToShow.connect(self._check_menu)
-
-    def _check_menu(self) -> None:
-        self._automatic_action.setChecked(self.automatic_switch.isChecked())
-        self._automatic_action.setEnabled(self.automatic_switch.isEnabled())
-        self._ask_action.setChecked(self.ask_switch.isChecked())
-        self._ask_action.setEnabled(self.ask_switch.isEnabled())
-        for action in self._thinking_menu.actions():
-            action.setChecked(action.text() == self.thinking.currentData())
+    def set_low(self, is_low: bool) -> None:
+        """In a low window the choices have one line, and the map the rest."""
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self._fold()
 
     def _fold(self) -> None:
-        """Put what is rarely chosen into the menu where the bar is narrow."""
-        self._is_narrow = narrow = self.width() < theme.scaled(NARROW)
-        for part in (self.workspace, self.automatic_switch):
-            part.setVisible(not narrow)
-        # With the thinking level beside it there is room for all only in a wide bar.
-        crowded = narrow or (self._thinks and self.width() < theme.scaled(CROWDED))
-        self.ask_switch.setVisible(not crowded)
-        self.thinking.setVisible(self._thinks and not narrow)
-        self._folder_action.setVisible(narrow)
-        self._automatic_action.setVisible(narrow)
-        self._ask_action.setVisible(crowded)
-        self._thinking_menu.menuAction().setVisible(narrow and self._thinks)
+        """Put what is rarely chosen into the menu where there is no room for it."""
+        folded: list[QWidget] = [] if self._thinks else [self.thinking]
+        if self.width() < theme.scaled(NARROW):
+            folded = list(self._folding)
+        elif self._thinks and self.width() < theme.scaled(CROWDED):
+            # With the thinking level beside it there is room for all only in a wide bar.
+            folded = [self.ask_switch]
+        for part in self._folding:
+            if self._fits(folded):
+                break
+            if part not in folded:
+                folded.append(part)
+        for part in self._folding:
+            part.setVisible(part not in folded)
+        self._share_width()
+        self.more.show_folded([part for part in folded if self._thinks or part != self.thinking])
+
+    def _fits(self, folded: Collection[QWidget]) -> bool:
+        widths = [
+            theme.scaled(LEAST_MODEL) if part is self.models else part.sizeHint().width()
+            for part in (*self._line, self.state)
+            if part not in folded
+        ]
+        return lines_of(widths, self._room(), theme.S8) <= (1 if self._is_low else 2)
+
+    def _room(self) -> int:
+        """Pixels for the choices beside what is pressed."""
+        right = sum(
+            part.sizeHint().width() + theme.S8 for part in self._right if not part.isHidden()
+        )
+        return max(self.width() - right, 1)
 
     def _lay_out(self) -> None:
         # What a narrow window has no room for beside each other goes into a second line.
         self._choices = choices = FlowLayout(across=theme.S8, down=theme.S4)
-        for part in (
+        self._line = (
             self.more, self.models, self.thinking, self.workspace, self.mode,
-            self.automatic_switch, self.ask_switch, self.state,
-        ):  # fmt: skip
+            self.automatic_switch, self.ask_switch,
+        )  # fmt: skip
+        for part in (*self._line, self.state):
             choices.addWidget(part)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -165,30 +174,31 @@ class AgentBar(QWidget):
             row.addWidget(part, 0, Qt.AlignmentFlag.AlignTop)
 
     def _restyle(self) -> None:
-        self.models.setMinimumWidth(theme.scaled(90))
-        self._share_width()
+        self.models.setMinimumWidth(theme.scaled(LEAST_MODEL))
         self._fold()
         line = self.workspace.sizeHint().height()
         for part in (self.automatic_switch, self.ask_switch, self.state, self.more):
             part.setMinimumHeight(line)
 
     def _share_width(self) -> None:
-        """A long name of a model gives way where the bar is narrow."""
+        """A long name of a model gives way where the bar is narrow, and in a low window to what
+        is to stand in its line."""
         most = min(theme.scaled(WIDEST_MODEL), round(self.width() * MODEL_SHARE))
-        self.models.setMaximumWidth(max(theme.scaled(90), most))
+        if self._is_low:
+            beside = [one for one in self._line if one is not self.models]
+            taken = sum(one.sizeHint().width() + theme.S8 for one in beside if not one.isHidden())
+            # The state behind them takes a space too where it is empty.
+            most = min(most, self._room() - taken - theme.S8)
+        self.models.setMaximumWidth(max(theme.scaled(LEAST_MODEL), most))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._share_width()
         self._fold()
 
     def lines_needed(self) -> int:
         """Pixels that the choices take at this width beyond one line."""
-        right = sum(
-            part.sizeHint().width() + theme.S8 for part in self._right if not part.isHidden()
-        )
-        room = max(self.width() - right, 1)
-        return max(0, self._choices.heightForWidth(room) - self._choices.minimumSize().height())
+        high = self._choices.heightForWidth(self._room())
+        return max(0, high - self._choices.minimumSize().height())
 
     def minimumSizeHint(self) -> QSize:
         return super().minimumSizeHint() + QSize(0, self.lines_needed())
@@ -199,7 +209,7 @@ class AgentBar(QWidget):
         """The folder that the agent works in; empty for none."""
         words = f"Folder: {Path(folder).name or folder}" if folder else NO_FOLDER
         self.workspace.setText(words)
-        self._folder_action.setText(f"{words.rstrip('…')}…".replace("&", "&&"))
+        self.more.name_folder(f"{words.rstrip('…')}…")
         self.workspace.setToolTip(
             f"The agent works in {folder}.\nIts file tools stay inside; commands start there."
             if folder
@@ -227,11 +237,13 @@ class AgentBar(QWidget):
             else "Send the message at the leaf (Enter)"
         )
         self.send.setEnabled(may_send)
+        self._fold()
 
     def offer_going_on(self, why: str) -> None:
         """Offer to go on without a message; ``why`` is empty where there is nothing to go on."""
         self.go_on.setToolTip(why)
         self.go_on.setVisible(bool(why))
+        self._fold()
 
     @staticmethod
     def pop_up(menu: QMenu, over: QWidget) -> None:
