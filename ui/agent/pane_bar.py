@@ -144,7 +144,7 @@ class AgentBar(QWidget):
     def _fits(self, folded: Collection[QWidget]) -> bool:
         widths = [
             theme.scaled(LEAST_MODEL) if part is self.models else part.sizeHint().width()
-            for part in (*self._line, self.state)
+            for part in (*self._line, *([] if self.state.text() else [self.state]))
             if part not in folded
         ]
         return lines_of(widths, self._room(), theme.S8) <= (1 if self._is_low else 2)
@@ -187,8 +187,10 @@ class AgentBar(QWidget):
         if self._is_low:
             beside = [one for one in self._line if one is not self.models]
             taken = sum(one.sizeHint().width() + theme.S8 for one in beside if not one.isHidden())
-            # The state behind them takes a space too where it is empty.
-            most = min(most, self._room() - taken - theme.S8)
+            if not self.state.text():
+                # An empty state takes its space too; what it tells has a line of its own.
+                taken += self.state.sizeHint().width() + theme.S8
+            most = min(most, self._room() - taken)
         self.models.setMaximumWidth(max(theme.scaled(LEAST_MODEL), most))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
