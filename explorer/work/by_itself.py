@@ -85,7 +85,7 @@ class Unreviewed:
             except Cancelled:
                 return replace(ended, cancelled=True)
             if isinstance(answer, NotNow):
-                return self._left(ended, answer, model)
+                return self._left(ended, answer)
             if isinstance(answer, Made):
                 return self._made(ended, answer.entry, model)
             # Whoever was asked may have changed the rules while it waited (A12).
@@ -103,9 +103,8 @@ class Unreviewed:
             "overflow" if trigger == "overflow" else "threshold", tokens, now.window, now.threshold
         )
 
-    def _left(self, ended: CompactionEnded, answer: NotNow, model: str) -> CompactionEnded:
-        tokens = self._document.context_size(self._rules().profile).tokens
-        self._guards.now = self._guards.now.left(tokens + answer.tokens if answer.tokens else 0)
+    def _left(self, ended: CompactionEnded, answer: NotNow) -> CompactionEnded:
+        self._guards.put_off(self._rules().profile, answer.tokens)
         problem = LEFT_WORDS if ended.trigger == "overflow" else ""
         return replace(ended, problem=problem, cancelled=True)
 

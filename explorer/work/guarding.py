@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from explorer.compaction.profile import Profile
 from explorer.compaction.triggers import MOST_FAILURES, Guards
 
 if TYPE_CHECKING:
@@ -39,6 +40,12 @@ class KeptGuards:
         self._keep()
         if guards.resting != rested:
             self._told()
+
+    def put_off(self, profile: Profile, tokens: int) -> None:
+        """Leave it, as the person wishes: until the context has grown by so many tokens, or, with
+        0, until the next message."""
+        wanted = self._document.context_size(profile).tokens + tokens if tokens else 0
+        self.now = self.now.left(wanted)
 
     def did(self, entry: int) -> None:
         """A compaction or prune happened by itself; -1: what comes next is not about the last."""

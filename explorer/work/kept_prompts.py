@@ -85,8 +85,7 @@ class KeptPrompts:
 
     def _left(self, answer: NotNow) -> None:
         """A person does not want a summary now."""
-        tokens = self._document.context_size(self._rules().profile).tokens
-        self._guards.now = self._guards.now.left(tokens + answer.tokens if answer.tokens else 0)
+        self._guards.put_off(self._rules().profile, answer.tokens)
 
     def _prompt_rules(self) -> PromptRules:
         rules, guards = self._rules(), self._guards.now
