@@ -14,7 +14,7 @@ from explorer.compaction.verdict import Verdict
 from explorer.session.tree import SessionTree
 from ui.audit.badges import ProvenanceBadge
 from ui.audit.ledger_model import Index, Previews
-from ui.audit.table import AuditTable
+from ui.audit.table import LEAST, AuditTable
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S16
 from ui.widgets.choice import Choice
@@ -131,7 +131,7 @@ class BranchView(QWidget):
         self.sees = ClickLabel(self)
         self.sees.link.connect(self._follow)
         self.model = LeftModel(self)
-        self.table = AuditTable(Column.WHAT, (Column.TOKENS,), {}, self)
+        self.table = AuditTable(Column.WHAT, (Column.TOKENS,), {Column.TOKENS: LEAST}, self)
         self.table.setAccessibleName("Entries that were left")
         self.table.setModel(self.model)
         self.table.restyle()

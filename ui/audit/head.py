@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
@@ -15,11 +18,25 @@ from PySide6.QtWidgets import (
 )
 
 from ui.audit.badges import ProvenanceBadge
-from ui.theme import S4, S8, S12, S16, bind_font, bind_icon, set_tone, small_font
+from ui.theme import (
+    S4,
+    S8,
+    S12,
+    S16,
+    bind_font,
+    bind_icon,
+    on_theme_changed,
+    scaled,
+    set_tone,
+    small_font,
+)
 from ui.widgets.choice import Choice
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.panels import row
+
+NARROW = 320
+"""Width at a text scale of 100 % below which the moment has a line of its own."""
 
 
 class PageBar(QWidget):
@@ -81,7 +98,7 @@ class AuditHead(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._is_low = False
+        self._is_low = self._is_narrow = False
         self._headlines = ("", "")
         self.moment = Choice(self)
         self.moment.setAccessibleName("Moment of the session")
@@ -107,14 +124,18 @@ class AuditHead(QWidget):
         self.fold.toggled.connect(lambda _on: self._show())
         self.bar = PageBar(self)
         self._lay_out()
+        for before, after in pairwise((self.moment, self.fold, self.report, self.rules)):
+            QWidget.setTabOrder(before, after)
+        on_theme_changed(self._make_room)
         self._show()
 
     def _lay_out(self) -> None:
         self._lines = lines = QVBoxLayout(self)
         lines.setSpacing(S8)
-        first = self._line("M&oment", self.moment)
-        first.addWidget(self.fold)
-        first.addWidget(self.report)
+        self._first = self._line("M&oment", self.moment)
+        self._buttons = QWidget(self)
+        self._buttons.setLayout(row(self.fold, self.report, 1))
+        self._first.addWidget(self._buttons)
         self._details = QWidget(self)
         rest = QVBoxLayout(self._details)
         rest.setContentsMargins(0, 0, 0, 0)
@@ -123,7 +144,7 @@ class AuditHead(QWidget):
         figures = row(self.figure, self.badge)
         figures.setStretchFactor(self.figure, 1)
         rest.addLayout(figures)
-        lines.addLayout(first)
+        lines.addLayout(self._first)
         for part in (self._details, self.headline, self.bar):
             lines.addWidget(part)
 
@@ -136,6 +157,22 @@ class AuditHead(QWidget):
         line = row(label, box)
         line.setStretchFactor(box, 1)
         return line
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """The moment must be read: in a narrow tab the buttons stand below it."""
+        is_narrow = self.width() < scaled(NARROW)
+        if is_narrow != self._is_narrow:
+            self._is_narrow = is_narrow
+            if is_narrow:
+                self._first.removeWidget(self._buttons)
+                self._lines.insertWidget(1, self._buttons)
+            else:
+                self._lines.removeWidget(self._buttons)
+                self._first.addWidget(self._buttons)
 
     def set_low(self, is_low: bool) -> None:
         """Whether there is little height."""

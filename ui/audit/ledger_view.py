@@ -11,11 +11,11 @@ from explorer.audit.ledger import Ledger, LedgerVerdict
 from ui.audit.badges import ProvenanceBadge
 from ui.audit.head import FoldButton
 from ui.audit.ledger_model import AuditLedgerModel, Column, Previews
-from ui.audit.table import AuditTable
+from ui.audit.table import LEAST, ROOMY, AuditTable
 from ui.audit.words import MEANINGS, VERDICTS, sentence_case, texture
 from ui.compaction.words import entry_links
 from ui.inspector.gather import Loader
-from ui.theme import S4, S8, S12, S16, scaled
+from ui.theme import S4, S8, S12, S16
 from ui.widgets.entry_table import ENTRY
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
@@ -107,7 +107,8 @@ class LedgerView(QWidget):
         self._found.loaded.connect(self._searched)
         self.model = AuditLedgerModel(self)
         figures = (Column.SINCE, Column.TOKENS)
-        self.table = AuditTable(Column.WHAT, figures, {Column.WHY: scaled(WIDE)}, self)
+        shown_from: dict[int, int] = {Column.WHY: WIDE, Column.SINCE: ROOMY, Column.TOKENS: LEAST}
+        self.table = AuditTable(Column.WHAT, figures, shown_from, self)
         self.table.setAccessibleName("Entries with their verdicts")
         self.table.setModel(self.model)
         self.table.restyle()

@@ -20,7 +20,7 @@ from explorer.audit.provenance import Known
 from explorer.session.tree import SessionTree
 from ui.audit.badges import ProvenanceBadge
 from ui.audit.ledger_model import Index
-from ui.audit.table import AuditTable
+from ui.audit.table import LEAST, ROOMY, AuditTable
 from ui.audit.words import GRAVITIES, GRAVITY_TEXTURES, REPAIRS, sentence_case
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S12, S16, bind_font, ui_font
@@ -190,7 +190,8 @@ class LossesView(QWidget):
         self.summary.setWordWrap(True)
         self.summary.setContentsMargins(S16, S8, S16, S8)
         self.model = LossModel(self)
-        self.table = AuditTable(Column.WHAT, (Column.ENTRIES, Column.TOKENS), {}, self)
+        shown_from: dict[int, int] = {Column.ENTRIES: ROOMY, Column.TOKENS: LEAST}
+        self.table = AuditTable(Column.WHAT, (Column.ENTRIES, Column.TOKENS), shown_from, self)
         self.table.setAccessibleName("Losses")
         self.table.setModel(self.model)
         self.table.restyle()

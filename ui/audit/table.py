@@ -13,6 +13,10 @@ from ui.widgets.entry_table import VERDICT, EntryDelegate, EntryTable, Index
 LEAST_ROWS = 4
 """So many rows are seen in the smallest window; the tab scrolls then."""
 
+ROOMY, LEAST = 320, 260
+"""Widths at a text scale of 100 % from which the words leave room for two figures, and for one:
+what a row tells in words comes first, and its figures are told below the table too."""
+
 
 class LossDelegate(EntryDelegate):
     """Rows whose texture is that of a loss have its outline, all columns together."""

@@ -75,7 +75,7 @@ class PruneDialog(QDialog):
         self.table = EntryTable(
             Column.RESULT,
             (Column.TOKENS, Column.SAVED),
-            {Column.WHY: theme.scaled(_WHY_FROM)},
+            {Column.WHY: _WHY_FROM},
             self,
         )
         self.table.setModel(self.model)

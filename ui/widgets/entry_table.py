@@ -169,7 +169,8 @@ class EntryDelegate(QStyledItemDelegate):
 
 
 class EntryTable(QTableView):
-    """Rows that a click or Return chooses. ``optional``: columns shown from a width on."""
+    """Rows that a click or Return chooses. ``optional``: columns shown from a width on, in pixels
+    at a text scale of 100 %."""
 
     entry_chosen = Signal(int)
     """The entry of a row that was clicked, or on which Return was pressed."""
@@ -223,7 +224,7 @@ class EntryTable(QTableView):
 
     def _choose_columns(self) -> None:
         for column, width in self._optional.items():
-            self.setColumnHidden(column, self.width() < width)
+            self.setColumnHidden(column, self.width() < scaled(width))
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         super().resizeEvent(event)

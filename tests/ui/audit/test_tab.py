@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
@@ -141,6 +142,31 @@ def test_in_a_low_window_the_head_is_one_line_and_the_rest_is_folded(tab: AuditT
     settle()
     assert tab.rules.isVisible() and not tab.head.fold.isVisible()
     assert tab.ledger.legend.isVisible() and not tab.ledger.fold.isVisible()
+
+
+def test_in_a_narrow_window_words_come_before_figures(tab: AuditTab) -> None:
+    made, *_ = twice()
+    tab.show_overview(shown(made), previews)
+    settle()
+    table = tab.ledger.table
+    assert not table.isColumnHidden(Column.SINCE) and not table.isColumnHidden(Column.TOKENS)
+    for width, hidden in ((300, [Column.SINCE]), (230, [Column.SINCE, Column.TOKENS])):
+        tab.resize(width, 500)
+        settle()
+        # What the parts of the tab need at least goes before; the table is asked itself.
+        table.resize(width, table.height())
+        figures = (Column.SINCE, Column.TOKENS)
+        assert [column for column in figures if table.isColumnHidden(column)] == hidden
+    head = tab.head
+    head.resize(310, head.height())
+    settle()
+    assert head.report.mapTo(head, QPoint()).y() > head.moment.geometry().bottom()
+    chain = [head.moment, head.fold, head.report]
+    for before, after in pairwise(chain):
+        now = before.nextInFocusChain()
+        while now.focusPolicy() == Qt.FocusPolicy.NoFocus:
+            now = now.nextInFocusChain()
+        assert now is after
 
 
 def test_every_verdict_has_its_words_and_texture() -> None:
