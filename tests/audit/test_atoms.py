@@ -70,6 +70,39 @@ def test_windows_paths_are_paths_and_escapes_are_not() -> None:
     assert path_key(r"Source\Nav\Grid.cpp:41") == "source/nav/grid.cpp"
 
 
+@pytest.mark.parametrize(
+    ("said", "versions"),
+    [
+        ("It has to run on python 3.9 and Node 18.", ["3.9", "18"]),
+        ("I upgraded from 4.1 to 4.3, and a frame takes 1.5 s.", ["4.1", "4.3"]),
+        ("That is for 0.11, not before.", ["0.11"]),
+        ("Score 0.8, 3 of 112 rows, Redis 3 nodes, 12.5 ms.", []),
+    ],
+)
+def test_versions_are_told_by_what_stands_before_them(said: str, versions: list[str]) -> None:
+    assert texts([user(said)], AtomKind.VERSION) == versions
+
+
+@pytest.mark.parametrize(
+    ("line", "tells"),
+    [
+        ("FAILED (failures=2, errors=1)", True),
+        ("web1 : ok=3 changed=1 unreachable=1 failed=0", True),
+        ("web1 : ok=3 changed=1 unreachable=0 failed=0", False),
+        ("app/main.py:3:8: F401 [*] `os` imported but unused", True),
+        ("web-1   0/1   CrashLoopBackOff   5 (20s ago)   3m", True),
+        ("nginx: [emerg] unknown directive alow", True),
+        ("2 offenses detected", True),
+        ("0 offenses detected", False),
+        ("If the connection failed, the client retries.", False),
+        ("a1b2c3d Fix crash on empty list", False),
+        ("✓ handles errors (3 ms)", False),
+    ],
+)
+def test_failures_are_told_by_how_tools_print_them(line: str, tells: bool) -> None:
+    assert bool(texts([result(f"start\n{line}\nend")], AtomKind.ERROR)) is tells
+
+
 def test_thinking_is_left_out() -> None:
     thinking = {"type": "thinking", "thinking": "never touch src/secret.py, 12 ms"}
     message = {"role": "assistant", "content": [thinking, {"type": "text", "text": "ok"}]}

@@ -21,7 +21,12 @@ _WORDS = (
     "undefined", "cannot", "unable to", "unresolved", "killed", "conflict", "econn", "enoent",
     "expected", "unhandled", "\ne  ", "\ne: ", "\n! ", "***", "err!", "sqlstate", "back-off",
     ", want", "invalid", "mismatch", "deadlock", "severe", "crash", "exit code", "exit status",
-    "oom", "http", "[rejected]", "expect(", "●", "×", "✗", "✘",
+    "oom", "http", "[rejected]", "could not", "couldn't", "exited", "offense", "violation",
+    "problem", "halted", "connection closed", "does not", "no matching", "[emerg]",
+    "sigsegv", "interrupt", "stopiteration", "went wrong", "imagepull", "evicted",
+    "quitting from", "no rule to", "=[error", "level=", "\"level\"", "status=5", "rspec ./",
+    "division by", ".py:", ".go:", ".rb:", ".ts:", ".js:", "has changed!", "(error)", "err_",
+    "expect(", "●", "×", "✗", "✘",
 )  # fmt: skip
 _ASCII_WORDS = tuple(word for word in _WORDS if word.isascii())
 _STRONG = any_of_cased(
@@ -32,7 +37,6 @@ _STRONG = any_of_cased(
     r"\bFAILURE\b",
     r"\b[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?!\s*\()",
     r"\b(?:E(?:CONN|NOENT|ACCES|PIPE|ADDR|PERM|TIMEDOUT|BUSY)\w*)",
-    r"^\s*Traceback\b",
     r"\berror\s*(?:\[\w+\]|[A-Z]{1,4}\d+)?:\s",
     r"\b(?:ERROR|FATAL|PANIC|CRITICAL)\b",
     r"(?:^|[\w)]:\s)(?:fatal|panic|error):?",
@@ -57,13 +61,35 @@ _STRONG = any_of_cased(
     r"\bBUILD\s+FAILED\b",
     r"^FAIL\b",
     r"\bEXCEPTION_\w+",
+    r"^\s*FAIL\b\s",
+    r"^(?:FAILURES|ERRORS)!",
+    r"\b[Ee]rror\.\s*$",
+    r"\((?:Failed|SEGFAULT|Timeout|Not\sRun|Subprocess\saborted)\)\s*$",
+    r"\b[A-Z]\w+\sError\b(?=\s(?:in|at|on)\b|[:!])",
+    r"^\W*(?:[Ee]rror\sin\s|Caused\sby\s)",
+    r"\b(?:CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled|Evicted|InvalidImageName|"
+    r"CreateContainer\w*Error)\b",
+    r"\bWarning\s+(?:Failed|BackOff|Unhealthy|Evicted)\w*",
+    r"\[(?:emerg|alert|crit)\]",
+    r"^\W*\(error\)\s",
+    r"\blevel=(?:error|fatal|panic|critical)\b",
+    r"\"level\":\s?\"(?:error|fatal|panic|critical)\"",
+    r"\bSIG(?:SEGV|ABRT|BUS|FPE|ILL)\b",
+    r"^(?:\w+\.)*(?:StopIteration|KeyboardInterrupt|SystemExit|GeneratorExit)\b",
+    r"^Killed\b",
+    r"^\s*ERR_[A-Z_]+\b",
+    r"^Quitting\sfrom\slines",
+    r"^rspec\s\./\S+:\d+",
+    r"\bHAS\sCHANGED!",
 )
 _PHRASE = any_of(
     r"\bpermission\s+denied",
     r"\baccess\s+denied",
     r"\bno\s+such\s+(?:file|module|host|table|column)",
     r"\bcommand\s+not\s+found",
-    r"\bcannot\s+(?:open|find|read|write|connect|resolve|allocate|import|access)",
+    r"\bcannot\s+(?:open|find|read|write|connect|resolve|allocate|import|access|remove|create|"
+    r"install|delete|load|start|locate|stat|execute|bind|apply|parse|assign|use|specify|lock|fork|"
+    r"determine)",
     r"\bconnection\s+(?:refused|reset|closed|timed\s+out)",
     r"\btimed\s?out",
     r"\btime-?out\s*(?:$|[(:,]|expired|exceeded|after|reached)",
@@ -74,10 +100,26 @@ _PHRASE = any_of(
     r"\bundeclared\s+identifier",
     r"\bunresolved\s+(?:reference|import|external)",
     r"\bassertion\s+.{0,30}failed",
-    r"\bcould\s+not\s+(?:compile|connect|find|resolve|open|read|load)",
+    r"\bcould(?:\s+not|n['’]t)\s+\w+",
+    r"\bexecution\s+halted\b|\baborted!?\s*$|\bwent\s+wrong\b|\bcannot\s+continue\b",
+    r"\bno\s+(?:rule\s+to\s+make|matching\s+(?:version|distribution|package|manifest|function))",
+    r"\bdoes\s+not\s+(?:exist|satisfy|compile)\b",
+    r"\bdivision\s+by\s+(?:zero|0)\b",
+    r"\berrors?\s+(?:occurred|while|during|detected)\b",
+    r"\btreated\s+as\s+errors\b",
+    r"\b(?:merge|build|job|step|task|upgrade|update|solving|compilation|verification|deployment|"
+    r"installation|request|command|migration|lint)\s+failed\b",
+    r"\bfailed\s+(?:because|due|after|while)\b",
+    r"\bundefined:\s\w",
+    r"\bsymbol\(s\)\s+not\s+found|:\s+(?:command\s+)?not\s+found\b",
+    r"\b(?:failed|failures?|failing|unreachable|errors?)\s*[:=]\s*[1-9]",
+    r"\b[1-9]\d*\s+(?:offenses?|violations?|problems?)\b",
+    r"^\s*problem\s+\d+\s*$",
+    r"\brequires\s+.{2,60}\s(?:but|->)\s",
+    r"\bstatus[=:]\s?5\d\d\b",
     r"\bunable\s+to\s+\w+",
     r"\bfailed\s+(?:to|with|in|for|at)\b",
-    r"\bexited\s+with\s+code\s+[1-9]",
+    r"\bexited\s+with\s+(?:exit\s+)?(?:code|status|non-?zero\s+status)[:\s]+[1-9]",
     r"\bexit\s+(?:code|status):?\s+[1-9]",
     r"\bkilled\s+process",
     r"\bmerge\s+conflict",
@@ -99,7 +141,7 @@ _PHRASE = any_of(
     r"\bhttp(?:/\d\S*)?\s+[45]\d\d\b",
     r"\bnpm\s+error",
     r"\bbuild\s+as\s+failure",
-    r"\bcrash(?:ed|ing)?\b(?!\s*(?:report|log|dump))",
+    r"\bcrash(?:ed|ing|es)?\b(?!\s*(?:report|log|dump))",
     r"\bfailed\s+asserting",
     r"\bfailures:\s*[1-9]",
     r"\btests?\s+failed\s+out",
@@ -115,15 +157,35 @@ _NONE = re.compile(
     r"|\bfail(?:ed|ures?)?\s*[:=]\s*0\b|\berrors?\s*[:=]\s*0\b",
     re.IGNORECASE,
 )
+_SOME = re.compile(
+    r"\b[1-9]\d*\s+(?:fail|error|problem|violation)|(?-i:\bERROR\b)(?!\s*[=:]\s*0)|"
+    r"\b(?:failed|failures?|unreachable|errors?)\s*[:=]\s*[1-9]",
+    re.IGNORECASE,
+)
+"""Counts of failures that are not nought."""
 _SOURCE = any_of_cased(
     r"^\s*(?:\d+\s*[:|→\t-]\s*)?(?:(?:import|from|use|using|include|require|def|class|fn|"
     r"func|function|const|let|var|return|raise|throw|except|catch|if|elif|else|for|while|"
     r"public|private|protected|static|async|export|assert|try|with|struct|enum|interface|"
     r"type|impl|match|case|package|namespace|pub|self\.|this\.|console\.|logger?\.|"
     r"print\w*\()\b|[\w.]+\s*=\s(?!.*,\s+want\b)|-\s+\w+:\s|[-dlrwx]{10}[.+@]?\s|//|/\*|"
-    r"\*\s|\#\s|<!--|--\s|\"[\w-]+\"\s*:|[\"']{3}|For\s+more\s+information|@\w+|\}|[+]\s*|"
+    r"\*\s|\#+\s|<!--|--\s(?!.*occurred)|\"[\w-]+\"\s*:|[\"']{3}|For\s+more\s+information|@\w+|\}|"
+    r"[+]\s*|"
     r"-\s+\w+\s*[(=])",
 )
+_COMMIT = re.compile(
+    r"^[\s*|]*(?:[0-9a-f]{7,40}\s+(?:\([^)]*\)\s+)?(?:fix|add|handle|test|merge|revert)\w*\b|"
+    r"(?:fix|feat|chore|docs|refactor|test)(?:\([\w-]+\))?:\s)|^\s*[✓✔√]\s|"
+    r"^\s*(?:If|When|Returns?|Raises?|Whether|Handles?)\s",
+    re.IGNORECASE,
+)
+"""A line of a history, a test that passed, a sentence of a manual."""
+_DIAGNOSTIC = re.compile(
+    r"^\s*(?:\./)?[\w./\\-]+\.\w{1,6}:\d+:\d+:?\s+(?:[A-Z]{1,4}\d{2,4}\b.*|[CWEF]:\s.*|"
+    r"\"?[a-z][\w.\"]*"
+    r"(?:\s\S+){2,})(?<![;{(,])$"
+)
+"""What a linter says of a place, with its column: a search tells of lines alone."""
 _REPORT = re.compile(r"\b[A-Z]\w*(?:Error|Exception): |^\W*error\b|\b(?:ERROR|FATAL)\b|^E ")
 _NPM_ASIDE = re.compile(
     r"\bnpm\s+(?:ERR!|error)\s+(?:path|command|workspace|location|A\s+complete)\b"
@@ -133,6 +195,8 @@ _BESIDE = re.compile(
     r"^\W*[\d:., TZ-]*\s*\[?(?:INFO|DEBUG|TRACE)\b(?!.*\bFAIL)"
 )
 """Frames of a stack, margins of a compiler's picture, headings, lines of a lower level."""
+_HEADING = re.compile(r"Error\b.*:\s*$|Exception:\s*$|^\W*(?:Caused by|Error in)\b")
+"""Headings that are the failure themselves."""
 _NUMBERED = re.compile(r"^\s*[\w./\\-]+\.\w+[:-]\d+[:-](?:\d+:)?\s*")
 """The place before a line that a search found."""
 _CODE_END = re.compile(r"[{;(\[]\s*$|^\s*[\w.()]+\(.*\)[,;]?\s*$")
@@ -232,10 +296,14 @@ def _telling(lines: Iterable[str]) -> dict[str, str]:
 
 def is_failure(line: str) -> bool:
     """Whether a line of output reports a failure, and is no line of a program."""
-    if _NONE.search(line) and not re.search(r"[1-9]\d*\s+fail|\bERROR\b", line):
+    if _NONE.search(line) and not _SOME.search(line):
         return False
-    if (_BESIDE.match(line) or _NPM_ASIDE.search(line)) and "Traceback" not in line:
+    if (_BESIDE.match(line) or _NPM_ASIDE.search(line)) and not _HEADING.search(line):
         return False
+    if _COMMIT.match(line):
+        return False
+    if _DIAGNOSTIC.match(line):
+        return True
     numbered = _NUMBERED.match(line)
     if _SOURCE.match(line[numbered.end() :] if numbered else line):
         return False

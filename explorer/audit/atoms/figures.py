@@ -12,18 +12,18 @@ from explorer.audit.atoms.taken import Taken
 _FIGURE = re.compile(
     r"(?<![\w.,/\\:;#@-])(?:[~≈<>≤≥±+-]|[$€£])?"
     r"(?:\d{1,3}(?:[,'_]\d{3})+(?!\d)|\d{1,3}(?: \d{3})+(?![\d.])|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
-    r"(?P<unit>%|°[CF]?|[A-Za-zµμ]{1,6}(?:/[A-Za-z]+)?)?(?![\w/\\@]|[.:,-]\w)"
+    r"(?::1(?!\d))?(?P<unit>%|[€$£]|°[CF]?|[A-Za-zµμ]{1,6}(?:/[A-Za-z]+)?)?(?![\w/\\@]|[.:,-]\w)"
 )
 _SIGNS = "~≈<>≤≥±+-$€£"
 _UNIT = re.compile(
-    r"[ \u00a0\u202f]*(?P<first>%|°[CF]?|[A-Za-zµμ][A-Za-zµμ-]*(?:/[A-Za-z]+)?)(?![\w(=/])"
+    r"[ \u00a0\u202f]*(?P<first>%|[€$£]|°[CF]?|[A-Za-zµμ][A-Za-zµμ-]*(?:/[A-Za-z]+)?)(?![\w(=/])"
 )
 _UNITS = word_set(
     """
     ns us µs μs ms s sec secs m min mins h hr hrs d b kb mb gb tb kib mib gib tib k fps hz khz
     mhz ghz mbit gbit kbit mbps gbps kbps px pt em rem cm mm km kg mg dpi bpm rpm rps qps tps
     iops v mv a ma w kw kwh pa hpa bar °c °f % gb/s mb/s kb/s gib/s mib/s req/s rows/s x usd
-    eur gbp tokens percent bit bits byte bytes
+    eur gbp € $ £ inch inches ft sqm tokens percent bit bits byte bytes
     """
 )
 _NOT_UNITS = word_set(
@@ -40,7 +40,7 @@ _OF_MEASURE = any_of(
     r"\b(?:port|level|limit|max(?:imum)?|min(?:imum)?|most|least|timeout|size|threshold|budget|"
     r"workers?|retries|count|total|below|under|above|over|exceed|than|score|auc|accuracy|batch|"
     r"depth|width|height|seed|epochs?|ratio|rate|factor|cap|weight|drop\s+below|"
-    r"make\s+(?:that|it)|set\s+(?:that|it|to))\s*(?:to|is|of|=|:)?\s*[`*\"']?$",
+    r"(?:exit|status|response)\s+(?:code|status)|http|make\s+(?:that|it)|set\s+(?:that|it|to))\s*(?:to|is|of|=|:)?\s*[`*\"']?$",
     r"[=≤≥<>]\s*[`*\"']?$",
 )
 _OF_ANYTHING = any_of(
@@ -53,13 +53,17 @@ _NOT_BEFORE = re.compile(
     r"week|january|february|"
     r"march|april|may|june|july|august|september|october|november|december|phase|part|round|"
     r"version|v|"
-    r"point|task|issue|pr|mr|ticket|rule|appendix|question|generation|exit\s+code|http|status|"
+    r"point|task|issue|pr|mr|ticket|rule|appendix|question|generation|"
     r"error)\.?\s*[`*\"'#]?$",
     re.IGNORECASE,
 )
 _MONTH = re.compile(
     r"^\s*(?:st|nd|rd|th)?\.?\s*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.I
 )
+_OF = re.compile(
+    r"\s+of\s+(?:the\s+)?\d+\b(?!\s*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))", re.I
+)
+"""3 of 112."""
 _LIST = re.compile(r"(?:^|\n)[ \t]*(?:[-*]\s+)?\d{1,3}$")
 _MORE = re.compile(r"\s(\d+)\s?(ms|s|sec|seconds|min|minutes|h)\b")
 
@@ -115,11 +119,16 @@ def _is_figured_word(word: str) -> bool:
 def _with_word(text: str, start: int, end: int, before: str, by_user: bool) -> int:
     if text[start] in "$€£":
         return end
+    unit = _UNIT.match(text, end)
+    if unit is not None and unit["first"].lower() in _UNITS and not _MONTH.match(text, end):
+        return unit.end()
+    part = _OF.match(text, end)
+    if part is not None:
+        return part.end()
     if _MONTH.match(text, end) or _NOT_BEFORE.search(before):
         return -1
     if _LIST.search(text[max(0, start - 12) : end]) and text[end : end + 1] in (".", ")"):
         return -1
-    unit = _UNIT.match(text, end)
     if unit is not None:
         word = unit["first"]
         low = word.lower()

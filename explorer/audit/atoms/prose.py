@@ -18,20 +18,10 @@ from explorer.audit.atoms.sentences import sentences_of
 from explorer.audit.atoms.statements import plain_letters, statements, statements_of_summary
 from explorer.audit.atoms.taken import Taken
 from explorer.audit.atoms.tokens import value_key
+from explorer.audit.atoms.versions import named_versions
 
 _Blocks = list[tuple[int, int, str]]
 _EXACT = frozenset({AtomKind.PATH, AtomKind.SYMBOL, AtomKind.VERSION, AtomKind.URL, AtomKind.HASH})
-_NAMED_VERSION = re.compile(
-    r"(?<![\w.])(?:Python|Node(?:\.js)?|Java|JDK|Go|Rust|Ruby|PHP|Perl|Elixir|Erlang|OTP|"
-    r"Kotlin|Swift|Postgres(?:QL)?|"
-    r"MySQL|MariaDB|SQLite|Redis|Kafka|Qt|GTK|Django|Rails|Spring(?: Boot)?|Angular|React|Vue|"
-    r"Next\.js|Vite|Flask|"
-    r"Ubuntu|Debian|Fedora|Alpine|macOS|iOS|Android|Windows|CUDA|GCC|gcc|clang|LLVM|CMake|"
-    r"Gradle|Maven|npm|pnpm|"
-    r"Kubernetes|k8s|Docker|Terraform|Unity|Unreal|Godot|Blender|OpenSSL|Linux|kernel|Firefox|"
-    r"Chrome|\.NET|CLDR|"
-    r"[A-Z][\w.+#-]* [Vv]ersion)\s+v?(\d+(?:\.\d+)*)(?![\w.]*[\w%])"
-)
 
 
 def read_prose(text: Text, message: Message, known: Known, mentions: set[str]) -> list[Item]:
@@ -66,21 +56,12 @@ def read_prose(text: Text, message: Message, known: Known, mentions: set[str]) -
 def _named_versions(
     text: Text, message: Message, taken: Taken, mentions: set[str]
 ) -> Iterator[Item]:
-    """``Python 3.12``: the names are dear to look for, so that the digit is looked for first."""
     body = text.text
-    if not any(_after_blank(body, at) for at in message.digits):
-        return
-    for match in _NAMED_VERSION.finditer(body):
-        if match.start(1) not in taken:
-            version = match.group(1)
-            taken.add(*match.span())
-            mentions.add(version)
-            yield item(AtomKind.VERSION, text, match.start(1), version, version, match.group())
-
-
-def _after_blank(body: str, at: int) -> bool:
-    before = body[at - 2 : at] if at > 1 else body[:at]
-    return before[-1:].isspace() or (before[-1:] == "v" and before[:1].isspace())
+    for start, end, name in named_versions(message, taken):
+        version = body[start:end]
+        taken.add(name, end)
+        mentions.add(version)
+        yield item(AtomKind.VERSION, text, start, version, version, body[name:end])
 
 
 def _figures(text: Text, message: Message, taken: Taken, mentions: set[str]) -> Iterator[Item]:
@@ -148,7 +129,7 @@ def _statements(text: Text, message: Message, blocks: _Blocks) -> list[Item]:
 _LOG = (
     r"^\W*(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|"
     r"Dec) +\d+ \d\d:|\[\s*\d+[.:]\d+|[A-Z]/\w+\(|at\s+[\w.$]+\(|"
-    r"\w+Error:)|^\s*File \""
+    r"\w+Error:|Error in \S+\(|\S+\(\d+,\d+\):\s(?:error|warning)\b)|^\s*File \""
 )
 _LOG_START = (
     r"^\W*(?:\d{4}-\d\d-\d\d|\d\d:\d\d|\[\s*\d|[A-Z]/|(?:error|fatal|panic|ERROR|FAIL|FAILED|"

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import NamedTuple
 
+from explorer.audit.atoms.filenames import EXTENSIONS, FILE_NAMES
 from explorer.audit.atoms.keys import figure, path_key
 from explorer.audit.atoms.lists import word_set
 from explorer.audit.atoms.model import AtomKind
@@ -26,26 +27,6 @@ class Piece(NamedTuple):
     at: int
 
 
-EXTENSIONS = word_set(
-    """
-    py pyi ts tsx js jsx mjs cjs json jsonl yaml yml toml md mdx rst txt csv tsv sql sh bash
-    zsh ps1 bat cmd rb go rs java kt kts swift scala clj ex exs erl hs ml mli c h cc cpp cxx
-    hpp hh cs fs vb php pl lua r jl dart vue svelte html htm css scss sass less xml proto
-    graphql gql tf tfvars hcl ini cfg conf env lock log db sqlite sqlite3 parquet ipynb gradle
-    properties props csproj sln vcxproj mk cmake patch diff zip tar gz tgz bz2 xz zst whl jar
-    png jpg jpeg gif svg webp ico pdf wasm so dll exe dmp plist service pem crt key bak po pot
-    mo tex bib odt docx xlsx pptx ttf woff woff2 mp3 mp4 wav ogg glb fbx uasset hex bin elf
-    img iso deb rpm apk aab ipa dat prof out map snap tmpl j2 jinja mako erb haml slim nix el
-    vim zig nim cr v sv vhd s asm ld dts dtsi ui qml qrc qss storyboard xib strings arb
-    editorconfig gitignore dockerignore
-    """
-)
-_FILE_NAMES = word_set(
-    """
-    makefile dockerfile rakefile gemfile procfile jenkinsfile vagrantfile codeowners justfile
-    cmakelists.txt .env .gitignore .dockerignore .editorconfig .npmrc .bashrc .zshrc .profile
-    """
-)
 _ROOTS = word_set(
     """
     src lib libs app apps test tests docs doc bin pkg packages cmd etc usr var tmp home opt
@@ -66,6 +47,8 @@ _PRODUCTS = word_set(
 )
 _MIME = re.compile(r"^(?:application|text|image|audio|video|multipart|font)/[\w.+*-]+$")
 _URL = re.compile(r"(?:[a-z][a-z0-9+.-]{1,12}://|www\.)[^\s<>\"'`«»|\\]+", re.IGNORECASE)
+_OWN_ROOT = re.compile(r"(?:res|user|classpath|asset|assets)://", re.IGNORECASE)
+"""Roots that programs give to their own files."""
 _HOST = re.compile(
     r"^(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|[a-z][\w-]*(?:\.[a-z][\w-]*)*):\d{2,5}(?:/\S*)?$|"
     r"^\d{1,3}(?:\.\d{1,3}){3}$",
@@ -84,12 +67,12 @@ _NOT_TICKETS = re.compile(
 )
 _VERSION = re.compile(
     r"^v?\d+\.\d+\.\d+(?:\.\d+)*(?:[-+~.]?[a-z][\w.+-]*|[-+]\d[\w.+-]*)?$|"
-    r"^v\d+(?:\.\d+)*(?:-[\w.]+)?$",
+    r"^v\d+(?:\.\d+)*(?:-[\w.]+|(?:\.[a-z]+)+)?$|^\d+(?:\.\d+)*\.x$",
     re.IGNORECASE,
 )
 _PINNED = re.compile(
     r"^(?P<name>@?[a-z][\w./-]*)(?:==|~=|>=|<=|@\^?|\^|>|<)v?\d+(?:\.[\d*x]+)*[\w.+-]*"
-    r"(?:,[<>=!~]+[\d.]+)*$",
+    r"(?:,[<>=!~]+[\d.]+)*$|^(?:\^|~=?|[<>]=?|==)v?\d+(?:\.[\d*x]+)+$|^(?:\^|>=)\d+$",
     re.IGNORECASE,
 )
 _DATE = re.compile(
@@ -122,6 +105,7 @@ _FILE_LETTERS = re.compile(r"^[\w@.+\-~*\[\]]+$")
 _PLAIN_PATH = re.compile(r"^(?:[A-Za-z]:)?[\w@.+\-~*%#\[\]()$:{}]*$")
 _LEAD = "([{<\"'“‘*~≈«→‘`"
 _TRAIL = ".,;:!?)]}>\"'”’*…»`"
+_MARKS = _LEAD + _TRAIL
 _SPLIT = re.compile(r"[^\s\"'`<>()\[\]{},;|=&]+")
 
 
@@ -188,9 +172,11 @@ _TELLING = re.compile(r"[\d/\\_.:$@#-]|[a-z][A-Z]|\w\(")
 
 def pieces_of(word: str) -> tuple[Piece, ...]:
     """The exact things in one word, in order."""
-    if _is_plain(word):
+    if _is_plain(word) and word.lower() not in FILE_NAMES:
         return ()
-    if len(word) > 2000 or _TELLING.search(word) is None:
+    if len(word) > 2000 or (
+        _TELLING.search(word) is None and word.lower().strip(_MARKS) not in FILE_NAMES
+    ):
         # A word of thousands of letters is data, not text.
         return ()
     if "://" in word or "www." in word:
@@ -205,7 +191,7 @@ def pieces_of(word: str) -> tuple[Piece, ...]:
     core = word[start:end]
     if not core or word.startswith("</"):
         return ()
-    if _is_plain(core) and core.lower() not in _FILE_NAMES:
+    if _is_plain(core) and core.lower() not in FILE_NAMES:
         return ()
     one = _classify(core, start)
     if one is not None:
@@ -244,7 +230,9 @@ def _urls(word: str) -> list[Piece]:
         text = match.group().rstrip(".,;:!?*…]}")
         while text.endswith(")") and text.count("(") < text.count(")"):
             text = text[:-1].rstrip(".,;:!?*…]}")
-        if text.lower().startswith("file://"):
+        if _OWN_ROOT.match(text):
+            key = path_key(_WHERE.sub("", text))
+            found.append(Piece(AtomKind.PATH, _WHERE.sub("", text), key, match.start()))
             continue
         if len(text.split("://")[-1]) > 2:
             found.append(Piece(AtomKind.URL, text, text.rstrip("/").lower(), match.start()))
@@ -368,8 +356,8 @@ def _is_file(core: str) -> bool:
     low = core.lower()
     if ":" in low:
         low = _LINE.sub("", low)
-    if low in _FILE_NAMES or low in _PRODUCTS:
-        return low in _FILE_NAMES
+    if low in FILE_NAMES or low in _PRODUCTS:
+        return low in FILE_NAMES
     stem_, dot, extension = low.rpartition(".")
     if not dot or extension not in EXTENSIONS or not _FILE_LETTERS.match(low):
         return False
