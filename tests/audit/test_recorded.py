@@ -88,6 +88,25 @@ def test_where_a_branch_cannot_be_found_its_summary_is_taken_at_its_word() -> No
     assert recorded(session.tree, compaction).changed == {"src/a.py": (summary,)}
 
 
+def test_branch_summaries_that_tell_of_one_another_are_read_to_an_end() -> None:
+    """A file may name a later entry as the branch that was left; two such names make a ring."""
+    session = Session()
+    base = session.user(text="go")
+    session.reply(calls=[("edit", "src/a.py")])
+    session.result(call="c1.0")
+    end = session.leaf
+    details = {"readFiles": [], "modifiedFiles": ["src/a.py"]}
+    entry = {"type": "branch_summary", "summary": "branch", "details": details}
+    one = session.add({**entry, "fromId": f"e{end + 2}"}, under=base)
+    other = session.add({**entry, "fromId": f"e{one}"}, under=end)
+    assert other == end + 2
+    session.user()
+    compaction = session.compaction(session.user())
+    changes = ChangedFiles(session.tree)
+    assert recorded(session.tree, compaction, changes).changed == {"src/a.py": (1,)}
+    assert changes.of([one]) == {"src/a.py": (1,)}
+
+
 def test_what_an_extension_listed_is_not_carried_on() -> None:
     session = branched(modified=["src/a.py"], by_extension=True)
     compaction = session.compaction(session.user())
