@@ -140,6 +140,14 @@ def test_a_rule_in_other_words_with_another_figure_is_mutated() -> None:
     assert not right.of(Fate.MUTATED)
 
 
+def test_a_line_that_says_another_rule_in_other_words_is_no_slip_of_this_one() -> None:
+    one = user("Never wait longer than 30 s for the hub.")
+    other = user("You may wait for the hub, but only 60 s at most.")
+    summary = "## Constraints\n- Waits for the hub on weekends: 60 s at most"
+    assert judge(summary, [one]).of(Fate.MUTATED)
+    assert not judge(summary, [one, other]).of(Fate.MUTATED)
+
+
 @pytest.mark.parametrize(
     ("words", "figures"),
     [
