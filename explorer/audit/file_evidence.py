@@ -56,11 +56,15 @@ def range_was_told(
     there, missing = telling & listed, telling - listed
     if there and missing:
         return None
-    name = min(there or missing)
+    name, kept_by = min(there or missing), f"entries that #{previous} had kept"
+    whose = f"Compaction #{compaction}'s own file list"
     if there:
-        return FilesTell(True, f"Its file list has {name}, which only what was kept before names.")
+        return FilesTell(
+            True,
+            f"{whose} names {name}, which only {kept_by} name: so these went to the summarizer.",
+        )
     return FilesTell(
-        False, f"Its file list lacks {name}, which what was kept before names: that was not told."
+        False, f"{whose} lacks {name}, which {kept_by} name: so these did not go to the summarizer."
     )
 
 

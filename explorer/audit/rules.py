@@ -64,7 +64,7 @@ def _size_rule(ledger: Ledger) -> str:
         kept = f"{count_text(sizes.keep_rounds, 'round')}"
     else:
         kept = f"{sizes.keep_recent_tokens:,} tokens"
-    return f"{profile.title} keeps the newest {kept} unless told otherwise"
+    return f"how much it was to keep is in no file; {profile.title} keeps {kept} by default"
 
 
 def _at(ledger: Ledger, by: Generation) -> int:

@@ -62,7 +62,7 @@ LEDGER_TITLES = {
 }
 LEDGER_MEANINGS = {
     LedgerVerdict.VERBATIM: "The model is sent it as it is.",
-    LedgerVerdict.IN_THIS_SUMMARY: "Only the summary in force tells of it.",
+    LedgerVerdict.IN_THIS_SUMMARY: "Only that summary, the one in force, tells of it.",
     LedgerVerdict.IN_EARLIER_SUMMARY: "It was summarized, and that summary was summarized again.",
     LedgerVerdict.IN_BRANCH_SUMMARY: "It is on a branch that was left; a summary tells of it.",
     LedgerVerdict.PRUNED: "A note stands for it.",

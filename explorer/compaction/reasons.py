@@ -141,10 +141,10 @@ def _walked(cuts: Cuts, cut: Cut, keeping: Keep) -> str:
     if cut.reached == cut.point:
         return f"{start}, where a cut is valid."
     if cut.point > cut.reached:
-        why = "a tool result, which stays with its call"
+        why = "a tool result, from which no cut parts its call"
         if view.kinds[cut.reached] != Kind.TOOL_RESULT:
             why = "which is no valid cut"
-        return f"{start}, {why}; the next valid cut is {point}."
+        return f"{start}, {why}; the next valid cut down is {point}."
     start += ", and no valid cut follows: the newest tool results fill all that is kept"
     if cuts.profile.oversized_tail == "last-cut":
         return f"{start}. The cut falls at {point}, so that they stay with their call."

@@ -48,7 +48,7 @@ def test_the_moment_of_a_past_compaction_follows_what_it_recorded() -> None:
     verdict, rule = of(then, old)
     assert verdict is V.IN_THIS_SUMMARY
     assert f"kept the newest 80 tokens, from #{kept} on" in rule
-    assert "keeps the newest 20,000 tokens unless told otherwise" in rule
+    assert "keeps 20,000 tokens by default" in rule
     assert f"#{old} is older: it went to the summarizer" in rule
     assert of(then, kept)[0] is V.VERBATIM
     now = ledger_at(made.tree, made.leaf, None, PI)

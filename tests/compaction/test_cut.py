@@ -51,8 +51,8 @@ def test_a16_never_a_tool_result() -> None:
     session.reply(10)
     prepared = session.prepared(11)
     assert prepared.first_kept == call + 2
-    assert f"#{call + 1}, a tool result, which stays with its call" in prepared.reason
-    assert f"the next valid cut is #{call + 2}" in prepared.reason
+    assert f"#{call + 1}, a tool result, from which no cut parts its call" in prepared.reason
+    assert f"the next valid cut down is #{call + 2}" in prepared.reason
 
 
 def test_a16_a_cut_chosen_by_hand_is_never_a_tool_result() -> None:

@@ -67,11 +67,14 @@ class RulePart(QWidget):
         head = sentence_case(VERDICTS[verdict])
         rule = ledger.rule(at)
         meaning = "" if verdict is LedgerVerdict.LOST else f" {MEANINGS[verdict]}"
-        told = f"#{entry}: {head}.{meaning} {rule}"
-        self.rule.set_words(f"<b>#{entry}: {head}.</b>{entry_links(f'{meaning} {rule}')}", told)
         lives = ledger.summaries(at)
-        self.lives.setVisible(bool(lives))
-        if lives:
+        if verdict is LedgerVerdict.IN_THIS_SUMMARY and lives:
+            head = f"In the summary of #{lives[-1]}"
+        told = f"#{entry}: {head}.{meaning} {rule}"
+        links = entry_links(f"{meaning} {rule}", entry)
+        self.rule.set_words(f"<b>#{entry}: {head}.</b>{links}", told)
+        self.lives.setVisible(len(lives) > 1)
+        if len(lives) > 1:
             words = "Lives on in the summary of " + ", then ".join(f"#{each}" for each in lives)
             self.lives.set_words(entry_links(f"{words}."), f"{words}.")
         known = ledger.known(at)

@@ -87,7 +87,7 @@ class BudgetPart(QWidget):
         reserve = max(0, window - limit_of(profile, settings))
         self.heading.setText(
             f"Entries in the context {where}: {short(shown.context_estimate)} of "
-            f"{round_short(window)} tokens ({shown.counted_by}) · reserve {short(reserve)}"
+            f"{round_short(window)} tokens ({shown.counted_by}) · due at {short(window - reserve)}"
         )
         self.heading.setToolTip(
             f"{full(shown.context_estimate)} tokens. All figures of this tab are counted alike."

@@ -55,7 +55,7 @@ class WhyLine(QWidget):
             return
         head = f"#{entry}: {verdict_title(shown.verdicts[position])}."
         reason = shown.reason(position)
-        self.words.set_words(f"<b>{head}</b> {entry_links(reason)}", f"{head} {reason}")
+        self.words.set_words(f"<b>{head}</b> {entry_links(reason, entry)}", f"{head} {reason}")
 
     def _follow(self, link: str) -> None:
         self.entry_requested.emit(int(link.removeprefix("entry:")))

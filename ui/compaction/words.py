@@ -22,11 +22,17 @@ _NEXT_STEPS = {
 }
 
 
-def entry_links(text: str) -> str:
-    """Plain text as rich text, with every ``#871`` as a link ``entry:871``."""
+def entry_links(text: str, but: int = -1) -> str:
+    """Plain text as rich text, with every ``#871`` as a link ``entry:871``, ``but`` that of the
+    entry that the text is about."""
     escaped = html.escape(text, quote=False)
     marked = _TURN.sub(r"<b>inside turn \1</b>", escaped)
-    return _ENTRY.sub(r'<a href="entry:\1">#\1</a>', marked)
+    return _ENTRY.sub(
+        lambda found: (
+            found[0] if found[1] == str(but) else f'<a href="entry:{found[1]}">#{found[1]}</a>'
+        ),
+        marked,
+    )
 
 
 def plain_reason(shown: Partition, by_hand: bool) -> str:
@@ -79,10 +85,10 @@ def is_possible(shown: Partition | None) -> bool:
 def price_text(
     tokens_in: int, tokens_out: int, price_in: float | None, price_out: float | None
 ) -> str:
-    """What a call may cost: ``0 $``, ``about 0.27 $``; empty where no price is known."""
+    """What a call may cost: ``$0``, ``about $0.27``; empty where no price is known."""
     if price_in is None or price_out is None:
         return ""
     cost = tokens_in * price_in + tokens_out * price_out
     if cost == 0:
-        return "0 $"
-    return f"about {cost:.2f} $" if cost >= 0.01 else "under 0.01 $"
+        return "$0"
+    return f"about ${cost:.2f}" if cost >= 0.01 else "under $0.01"

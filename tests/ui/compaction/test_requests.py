@@ -71,14 +71,14 @@ def test_the_source_is_right_behind_long_lines_and_beyond_the_basic_plane(
 
 
 def test_what_a_model_costs_is_said_where_it_is_known(panel: CompactionPanel) -> None:
-    assert panel.setup.price.text() == "0 $"
+    assert panel.setup.price.text() == "$0"
     wait_for(lambda: "tokens" in panel.setup.request.text())
     spy = Heard(panel.model_chosen)
     panel.setup.model.setFocus()
     QTest.keyClick(panel.setup.model, Key.Key_Down)
     assert spy.at(0)[0] == "provider/large"
-    assert panel.setup.price.text().endswith("$")
-    assert panel.setup.price.text() != "0 $"
+    assert panel.setup.price.text().startswith("about $")
+    assert panel.setup.price.text() != "$0"
     assert price_text(1000, 10, None, None) == ""
 
 

@@ -108,7 +108,7 @@ async def test_another_try_costs_nothing_and_is_committed(house: House) -> None:
     values = {name: [label.text() for label in row] for name, row in window.figures.values.items()}
     assert window.compared is not None
     at = window.compared.keys.index(Key("draft", second.id))
-    assert values["Cost"][at] == "0 $"
+    assert values["Cost"][at] == "$0"
     assert "Instructions" in values and "none" in values["Instructions"]
     live.choose(window.taken, Key("draft", second.id).code)
     live.click(window.commit)

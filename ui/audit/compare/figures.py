@@ -24,8 +24,8 @@ def cost_words(cost: float | None) -> str:
     if cost is None:
         return NOT_RECORDED
     if cost == 0:
-        return "0 $"
-    return f"{cost:.2f} $" if cost >= 0.01 else "under 0.01 $"
+        return "$0"
+    return f"${cost:.2f}" if cost >= 0.01 else "under $0.01"
 
 
 def figures_of(found: Difference) -> list[tuple[str, tuple[str, ...]]]:

@@ -110,7 +110,7 @@ class TryStrip(QWidget):
         price = "" if model is None else price_text(
             sent, answer, model.input_price, model.output_price
         )  # fmt: skip
-        if wish.model.startswith("offline/") or price == "0 $":
+        if wish.model.startswith("offline/") or price == "$0":
             self.button.setText("&Try another, free")
             self.button.setToolTip("The summary is made on this computer; nothing is sent")
         else:

@@ -47,7 +47,7 @@ class Figure:
 FIGURES = (
     Figure("sent", "Tokens sent", lambda c: c.sent, lambda c: round_short(c.sent),
            "fewest tokens", "most tokens"),
-    Figure("cost", "Cost", lambda c: c.cost or 0.0, lambda c: f"{c.cost or 0.0:,.2f} $",
+    Figure("cost", "Cost", lambda c: c.cost or 0.0, lambda c: f"${c.cost or 0.0:,.2f}",
            "cheapest", "dearest"),
     Figure("compactions", "Compactions", lambda c: c.compactions, lambda c: full(c.compactions),
            "fewest", "most"),
@@ -62,7 +62,7 @@ FIGURES = (
 
 def words_of(cell: Cell) -> str:
     """All figures of a cell, in words."""
-    cost = f", {cell.cost:,.2f} $" if cell.cost is not None else ""
+    cost = f", ${cell.cost:,.2f}" if cell.cost is not None else ""
     large = (
         f", {count(cell.too_large, 'request')} too large for the window" if cell.too_large else ""
     )

@@ -145,5 +145,5 @@ def _cells(line: Line, prices: Prices | None) -> list[tuple[str, str]]:
     if prices is not None:
         cost = found.cost(prices)
         told = f"{cost.replies:,.2f} for replies, {cost.summaries:,.2f} for summaries"
-        cells[-1] = (f"{cost.total:,.2f} $", told)
+        cells[-1] = (f"${cost.total:,.2f}", told)
     return cells
