@@ -53,6 +53,13 @@ class ServerPanel(QScrollArea):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         set_tone(self.models, "dim")
+        self._make_buttons(body)
+        self._lay_out(body)
+        self.setWidget(body)
+        self._free = True
+        self.show_server(None, False)
+
+    def _make_buttons(self, body: QWidget) -> None:
         self.rename = self._button("&Rename", "Its models are called by the new name then", body)
         self.rename.clicked.connect(self._rename)
         self.add = self._button("&Add it", "Its models can be chosen then", body)
@@ -66,6 +73,8 @@ class ServerPanel(QScrollArea):
         self.key.clicked.connect(self.key_asked)
         self.remove = self._button("Re&move", "Forget the server, and its key with it", body)
         self.remove.clicked.connect(self.remove_asked)
+
+    def _lay_out(self, body: QWidget) -> None:
         column = QVBoxLayout(body)
         column.setContentsMargins(S16, 0, S16, S12)
         column.setSpacing(S8)
@@ -80,9 +89,6 @@ class ServerPanel(QScrollArea):
         column.addLayout(buttons)
         column.addWidget(self.models)
         column.addStretch(0)
-        self.setWidget(body)
-        self._free = True
-        self.show_server(None, False)
 
     @staticmethod
     def _button(text: str, tip: str, parent: QWidget) -> QPushButton:

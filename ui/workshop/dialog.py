@@ -57,6 +57,15 @@ class WorkshopDialog(QDialog):
         self.setModal(False)
         self._state: TemplateState | None = None
         self._saved = ""
+        self._make_head()
+        self._make_pages()
+        self._make_foot()
+        self._lay_out()
+        on_theme_changed(self._restyle)
+        self._restyle()
+        fit(self, 1060, 760)
+
+    def _make_head(self) -> None:
         self.list = TemplateList(self)
         self.list.chosen.connect(self.chosen)
         self.title = QLabel(self)
@@ -68,6 +77,8 @@ class WorkshopDialog(QDialog):
         self.standing.setWordWrap(True)
         self.standing.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.notice = NoticeStrip(self)
+
+    def _make_pages(self) -> None:
         self.editor = TemplateEditor(self)
         self.editor.edited.connect(self._edited)
         self.preview = PreviewPage(self)
@@ -84,6 +95,8 @@ class WorkshopDialog(QDialog):
         ):
             self.tabs.addTab(page, title)
         self.tabs.currentChanged.connect(lambda at: self.tab_shown.emit(TABS[at]))
+
+    def _make_foot(self) -> None:
         self.note = QLineEdit(self)
         self.note.setPlaceholderText("Why, in your words; kept with the version")
         self.note.setAccessibleName("Note kept with the version")
@@ -99,10 +112,6 @@ class WorkshopDialog(QDialog):
         self.reset.clicked.connect(lambda: self.reset_asked.emit(self.name))
         self.done_button = self._button("&Close", "")
         self.done_button.clicked.connect(self.close)
-        self._lay_out()
-        on_theme_changed(self._restyle)
-        self._restyle()
-        fit(self, 1060, 760)
 
     def _button(self, text: str, tip: str) -> QPushButton:
         button = QPushButton(text, self)

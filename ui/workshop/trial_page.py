@@ -63,6 +63,13 @@ class TrialPage(QWidget):
         self.sessions.setHeaderHidden(True)
         self.sessions.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.sessions.itemChanged.connect(self._ticked)
+        self._make_buttons()
+        self._make_outcome()
+        self._lay_out()
+        on_theme_changed(self._restyle)
+        self._restyle()
+
+    def _make_buttons(self) -> None:
         self.start = QPushButton("T&ry", self)
         self.start.setProperty("kind", "primary")
         self.start.setAutoDefault(False)
@@ -76,6 +83,8 @@ class TrialPage(QWidget):
         self.confirm.setAutoDefault(False)
         self.confirm.clicked.connect(self.confirmed)
         self.confirm.hide()
+
+    def _make_outcome(self) -> None:
         self.told = QLabel(self)
         self.told.setWordWrap(True)
         self.told.setTextFormat(Qt.TextFormat.PlainText)
@@ -97,9 +106,6 @@ class TrialPage(QWidget):
             self.table.headerItem().setTextAlignment(at, side)
         self.bound = Caption(BOUND, self)
         self.bound.setWordWrap(True)
-        self._lay_out()
-        on_theme_changed(self._restyle)
-        self._restyle()
 
     def _lay_out(self) -> None:
         choices = QGridLayout()
