@@ -72,7 +72,9 @@ def _tell(
     if arguments.command == "keep-messages":
         print(f"the user's messages are kept up to {arguments.tokens:,} tokens")
     else:
-        tokens = sum(document.entry_weight(at, profile) for at in entries)
+        # What is told again takes its heading too: the sum is that of the rows below.
+        told = {row.entry: row.tokens for row in rows}
+        tokens = sum(told.get(at, document.entry_weight(at, profile)) for at in entries)
         names = ", ".join(f"#{at}" for at in entries)
         print(f"{names} {_DONE[arguments.command, arguments.undo]}, {tokens:,} tokens")
     print(f"stored as entry {ids[entry]}")

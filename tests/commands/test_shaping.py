@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.test_commands import refused, run, run_json
+from tests.commands.test_commands import SAMPLE, refused, run, run_json
 from tests.store.sources import message, write_file
 
 
@@ -34,6 +34,15 @@ def test_a_pin_is_written_to_a_file_that_preview_and_context_follow(
     assert done["shaped"][0]["how"] == "pinned" and done["shaped"][0]["told"] == "in place"
     status, said = refused(capsys, "pin", str(out), "#0", "--output", str(later))
     assert status == 1 and "already" in said
+
+
+def test_what_is_told_again_is_counted_with_its_heading(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = ("pin", str(SAMPLE), "#20", "#21", "--output", str(tmp_path / "out.jsonl"))
+    rows = run_json(capsys, *words)["shaped"]
+    assert [row["told"] for row in rows] == ["again", "again"]
+    assert f"#20, #21 pinned, {sum(row['tokens'] for row in rows)} tokens" in run(capsys, *words)
 
 
 def test_an_omitted_result_takes_its_call_out_of_the_context(
