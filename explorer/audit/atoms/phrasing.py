@@ -32,6 +32,9 @@ _EMPHASIS = Replaced({"*": "", "’": "'", "`": "", "_": "-"})
 _TOKEN = re.compile(r"[\w'#@§$€£%°+~<>=/.-]*[\w'%]|[,;:()!?…—–→]|-+")
 _DRAWN = re.compile(r"([a-z])\1{2,}")
 """Letters that are drawn out: yesss."""
+_NOT_DRAWN: set[str] = set()
+"""Words that were seen to have none."""
+_MOST_WORDS = 16_384
 _STOPS = frozenset(",;:()!?…—–→-")
 _JOINERS = frozenset({"and", "then", "but", "so", "or", "plus", "&", "n"})
 _SUBORDINATE = word_set(
@@ -73,9 +76,17 @@ def phrase(text: str) -> Phrase:
         low = _CODE.sub(QUOTED, low)
     if "/" in low or "_" in low or "\\" in low:
         low = _PATH.sub(QUOTED, low)
-    low = _DRAWN.sub(r"\1", " ".join(_EMPHASIS.within(low).split()))
+    low = " ".join(_EMPHASIS.within(low).split())
     words = _EDGES.within(low).split()
-    return Phrase(low, frozenset([*words, DIGIT] if _HAS_DIGIT.search(low) else words))
+    if not _NOT_DRAWN.issuperset(words):
+        low = _DRAWN.sub(r"\1", low)
+        words = _EDGES.within(low).split()
+        if len(_NOT_DRAWN) > _MOST_WORDS:
+            _NOT_DRAWN.clear()
+        _NOT_DRAWN.update(words)
+    if _HAS_DIGIT.search(low):
+        words.append(DIGIT)
+    return Phrase(low, frozenset(words))
 
 
 _SHORT = 3
