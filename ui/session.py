@@ -77,6 +77,20 @@ class WindowSession(QObject):
         self._problem = problem
         self._done = done
         self._closing = False
+        self._make_agent()
+        self._make_compaction()
+        self._make_audit()
+        self._make_pages()
+        self.actions = WindowActions(self)
+        for command in Commands(self).all():
+            self.agent.commands.add(command)
+        self._keeper = PreferenceKeeper(self.desk, self.preferences, paths.preferences_path())
+        window.on_close = self._close_asked
+        window.welcome.pressed.connect(self.open_sample)
+        window.welcome.other_pressed.connect(self.beginning.watch)
+
+    def _make_agent(self) -> None:
+        """Sessions, the way about in one, and the agent at its leaf."""
         self.sessions = SessionsControl(self.desk)
         self.beginning = BeginControl(self.desk, self.sessions)
         self.search = SearchControl(self.desk, self.sessions)
@@ -88,12 +102,18 @@ class WindowSession(QObject):
         self.differences = DifferenceControl(self.desk, self.navigation)
         self.runs = RunsControl(self.desk, self.agent, self.navigation, self.differences)
         offer_branching(self)
+
+    def _make_compaction(self) -> None:
+        """What is compacted, by hand and by itself, and taken back."""
         self.compaction = CompactionControl(self.desk)
         self.watching = WatchControl(self.desk, self.agent.automatic, self.compaction)
         self.taking_back = TakeBackControl(self.desk, self.agent)
         self.watching.undo_and_go_on = self.taking_back.undo_and_go_on
         self.watching.stop_agent = self.agent.stop
         self.agent.answers = self.watching.compact
+
+    def _make_audit(self) -> None:
+        """What became of the entries, and how that is mended."""
         self.auditing = AuditControl(self.desk)
         self.reporting = ReportControl(self.desk, self.auditing)
         self.refresh.menu_parts.append(self.reporting.fill_menu)
@@ -101,6 +121,9 @@ class WindowSession(QObject):
         self.shaping = ShapingControl(self.desk, self.navigation)
         self.refresh.menu_parts.append(self.shaping.fill_menu)
         self.mending = MendControl(self.desk, self.auditing, self.navigation, self.shaping)
+
+    def _make_pages(self) -> None:
+        """The windows beside this one, and what is compared in them."""
         self.prompts = PromptControl(self.desk, self.agent)
         self.models = ModelsControl(self.desk, self.agent)
         self.settings = SettingsControl(self.desk, self.agent.automatic)
@@ -117,13 +140,6 @@ class WindowSession(QObject):
         offer_comparing(self)
         self.checking = CheckControl(self.desk)
         self.workshop = WorkshopControl(self.desk, self.agent)
-        self.actions = WindowActions(self)
-        for command in Commands(self).all():
-            self.agent.commands.add(command)
-        self._keeper = PreferenceKeeper(self.desk, self.preferences, paths.preferences_path())
-        window.on_close = self._close_asked
-        window.welcome.pressed.connect(self.open_sample)
-        window.welcome.other_pressed.connect(self.beginning.watch)
 
     async def run(self, arguments: argparse.Namespace) -> int:
         """Open the database, then what was asked for; returns when the window is closed."""

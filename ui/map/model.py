@@ -10,15 +10,17 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.session.kinds import Kind
-from explorer.session.pruned import NOTHING_PRUNED, Pruned, pruned_at
-from explorer.session.shaped import PLAIN, Shape, shape_at
+from explorer.session.pruned import Pruned
+from explorer.session.shaped import Shape
 from explorer.session.tree import SessionTree
+from ui.map.at_leaf import AtLeaf
 from ui.map.folds import Fold, fold_of, hidden_by
 from ui.map.ids import PathPlaces, branch_links, find_above
 from ui.map.layout import Lanes, Skeleton, arrange
 from ui.map.levels import LaneLevels, Samples
 from ui.map.rows import KIND_CATEGORY, RowFilter, Rows, categories, filter_mask
 from ui.map.texts import TextCache
+from ui.map.weights import counted
 from ui.map.worker import Laid, LayoutWorker, Order, first_layout, snapshot
 
 Previews = Callable[[Sequence[int]], list[str]]
@@ -83,8 +85,7 @@ class MapModel(QObject):
         self.is_complete = True
         self._rest_is_ordered = True
         self.is_open = False
-        self._pruned: tuple[int, Pruned] = (-1, NOTHING_PRUNED)
-        self._shape: tuple[int, Shape] = (-1, PLAIN)
+        self._at_leaf = AtLeaf(tree)
 
     # the session -----------------------------------------------------------------------------
 
@@ -149,24 +150,17 @@ class MapModel(QObject):
     @property
     def pruned(self) -> Pruned:
         """The tool results that a note stands for at the leaf."""
-        if self._pruned[0] != self.leaf:
-            self._pruned = self.leaf, pruned_at(self.tree, self.leaf)
-        return self._pruned[1]
+        return self._at_leaf.pruned(self.leaf)
 
     def told(self, entry: int) -> int:
         """Tokens of an entry as the model is sent it at the leaf: a note's where it is pruned, none
         where it is omitted."""
-        if entry in self.shape.omitted:
-            return 0
-        result = self.pruned.get(entry)
-        return self.weights[entry] if result is None else result.note_tokens
+        return self._at_leaf.told(self.leaf, entry, self.weights[entry])
 
     @property
     def shape(self) -> Shape:
         """What a person pinned and omitted, as it holds at the leaf."""
-        if self._shape[0] != self.leaf:
-            self._shape = self.leaf, shape_at(self.tree, self.leaf)
-        return self._shape[1]
+        return self._at_leaf.shape(self.leaf)
 
     @property
     def lanes(self) -> Lanes:
@@ -384,11 +378,7 @@ class MapModel(QObject):
         estimate = self.tree.columns.estimate
         self.weights = estimate
         if weights is not None:
-            self.weights = array("i", weights)
-            at = len(self.weights)
-            while at and self.weights[at - 1] < 0:  # not counted yet
-                at -= 1
-            del self.weights[at:]
+            self.weights = counted(weights)
         self._extend_weights(0)
         self.texts.forget_folds()
         self._build_rows()

@@ -182,8 +182,10 @@ async def test_an_audit_can_be_stopped(house: House) -> None:
     live.keys("Ctrl+Alt+L")
     page = live.session.fidelity.page
     await live.until(page.isVisible, "the page")
-    page.stop.click()
-    await live.until(lambda: "Stopped" in page.waits.text() or page.shown is not None, "the end")
+    page.waiting.stop.click()
+    await live.until(
+        lambda: "Stopped" in page.waiting.words.text() or page.shown is not None, "the end"
+    )
     await live.idle()
 
 

@@ -10,7 +10,6 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
-    QProgressBar,
     QPushButton,
     QScrollArea,
     QStackedWidget,
@@ -28,6 +27,7 @@ from ui.audit.fidelity.charts import GenerationChart, Point, RecencyChart
 from ui.audit.fidelity.finding_part import FindingPart
 from ui.audit.fidelity.findings_view import FindingsView
 from ui.audit.fidelity.reading import SummaryReading
+from ui.audit.fidelity.waiting import WaitingPart
 from ui.audit.fidelity.words import (
     KIND_TITLES,
     SHORT_BOUND,
@@ -98,7 +98,9 @@ class FidelityPage(QWidget):
             parent=self,
         )
         self._places.addWidget(self.empty)
-        self._places.addWidget(self._make_waiting())
+        self.waiting = WaitingPart(self)
+        self.waiting.stop.clicked.connect(self.stop_asked)
+        self._places.addWidget(self.waiting)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
@@ -131,24 +133,6 @@ class FidelityPage(QWidget):
         line.setContentsMargins(S16, S8, S16, S4)
         self._bar.setLayout(line)
         return self._bar
-
-    def _make_waiting(self) -> QWidget:
-        self._waiting = QWidget(self)
-        column = QVBoxLayout(self._waiting)
-        column.setContentsMargins(S16, S16, S16, S16)
-        column.setSpacing(S8)
-        self.waits = QLabel("Reading the entries…", self._waiting)
-        self.waits.setWordWrap(True)
-        self.progress = QProgressBar(self._waiting)
-        self.progress.setTextVisible(False)
-        self.progress.setAccessibleName("Progress of the audit")
-        self.stop = QPushButton("Stop", self._waiting)
-        self.stop.clicked.connect(self.stop_asked)
-        for part in (self.waits, self.progress):
-            column.addWidget(part)
-        column.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch(1)
-        return self._waiting
 
     def offer_acts(self, *names: str) -> None:
         """Offer what somebody answers to: ``pin``, ``instruct``, ``mend``."""
@@ -308,23 +292,17 @@ class FidelityPage(QWidget):
 
     def wait(self, words: str) -> None:
         """An audit is on its way."""
-        self.waits.setText(words)
-        self.progress.setRange(0, 0)
-        self.stop.setEnabled(True)
+        self.waiting.wait(words)
         self._places.setCurrentIndex(1)
         QTimer.singleShot(0, self, self._prepare)
 
     def show_progress(self, done: int, total: int) -> None:
         """How many entries were read."""
-        self.progress.setRange(0, total)
-        self.progress.setValue(done)
+        self.waiting.show_progress(done, total)
 
     def tell(self, words: str) -> None:
         """Say why there is nothing to show."""
-        self.waits.setText(words)
-        self.progress.setRange(0, 1)
-        self.progress.setValue(0)
-        self.stop.setEnabled(False)
+        self.waiting.tell(words)
         self._places.setCurrentIndex(1)
 
     def show_audit(self, shown: ShownAudit) -> None:
