@@ -233,6 +233,26 @@ def test_a_policy_that_never_compacts_sends_what_was_sent_until_the_first_compac
         assert now == before or not mark & Mark.EXACT
 
 
+@pytest.mark.parametrize("turns", [1, 20])
+def test_what_is_called_exact_is_what_the_provider_counted(turns: int) -> None:
+    """Of replies after the end of their turn too: nobody asked for those, and they were sent."""
+    session = Session()
+    usage = session.tree.columns.usage
+    for turn in range(turns):
+        session.user(100)
+        for reply in (session.reply(50), session.reply(50)):
+            usage[reply] = 10_000 + 1_000 * turn + reply
+    past = past_of(session.tree, session.leaf)
+    found = simulate(session.tree, session.leaf, Policy.of(PROFILES["explorer"]), past=past)
+    assert found.exact == len(found.requests) == 2 * turns
+    assert list(found.requests.sent) == list(past.recorded.requests.sent)
+    assert list(found.requests.cached) == list(past.recorded.requests.cached)
+    for entry, sent, written in zip(
+        found.requests.entries, found.requests.sent, found.requests.written, strict=True
+    ):
+        assert sent + written == usage[entry]
+
+
 def long_turns(pause_minutes: float = 1.0) -> Session:
     """Six turns of a question, a call and an answer, of 1,000 tokens each."""
     session = Session()

@@ -129,6 +129,16 @@ def test_every_size_is_the_sessions_own(
     Checked(past_of(session.tree, session.leaf), policy).done()
 
 
+@pytest.mark.parametrize("replied", [False, True])
+def test_a_pin_between_two_new_starts_takes_its_change_along(replied: bool) -> None:
+    """What was told again is not after the second: a report from before counts as it did."""
+    reply = [("reply", 0)] if replied else []
+    starts = [("reset", 0), ("pin", 1), ("reset", 0)]
+    session = build([("user", 0), *reply, *starts, ("user", 1), ("reply", 0)])
+    policy = policy_of(PROFILES["omp"], 90, 5, pruning=None)
+    Checked(past_of(session.tree, session.leaf), policy).done()
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(STEPS, min_size=30, max_size=60).map(build), st.sampled_from([0, 300]))
 def test_long_sessions_are_compacted_many_times(session: Session, users: int) -> None:

@@ -72,7 +72,9 @@ class RunningContext:
         """The reply whose report counts."""
         self._told = 0
         self._changed = False
-        """It was told otherwise since the last report."""
+        """It was pruned since the last report."""
+        self._reshaped = False
+        """A person's wishes changed it since the last report."""
         self.again = 0
         """Tokens of what is told again right after the summary."""
         self._notes: list[tuple[int, int]] = []
@@ -96,9 +98,9 @@ class RunningContext:
     @property
     def size(self) -> int:
         """The number that is tested."""
-        if self._usage == "last-reply" and not self._changed:
+        if self._usage == "last-reply" and not self._changed and not self._reshaped:
             return self._told if self._reply >= 0 else 0
-        if self._reply < 0:
+        if self.reply < 0:
             return self.counted
         if self._usage == "last-reply":
             return self._told
@@ -107,7 +109,7 @@ class RunningContext:
     @property
     def reply(self) -> int:
         """The reply whose report counts, or -1."""
-        return self._reply
+        return -1 if self._reshaped else self._reply
 
     @property
     def report(self) -> int:
@@ -132,7 +134,7 @@ class RunningContext:
         if self._track.flags[position] & _FAILED:
             return
         if total >= (1 if self._usage == "since-compaction" else 0):
-            self._reply, self._told = position, total
+            self._reply, self._told, self._reshaped = position, total, False
 
     def compacted(self, first_kept: int, summary: int) -> None:
         """What is before a position gave way to a summary."""
@@ -174,8 +176,11 @@ class RunningContext:
         self._notes = sorted(told.items())
         self._less = sum(told.values())
         self.is_whole = self.is_whole and same < 0
-        if changed > self._reply:
-            self._reply, self._changed = -1, True
+        if self._usage == "last-reply":
+            # A pin that is told no longer takes its change along: the report counts again.
+            self._reshaped = changed > self._reply
+        elif changed > self._reply:
+            self._reply = -1
         return same
 
     def _from(self, position: int) -> None:

@@ -118,10 +118,8 @@ class Stretches:
         self.whole = array(
             "q",
             (
-                track.usage[at] - self._values[at]
-                if known and asked
-                else self.measure.prompt(self._sums[at])
-                for at, known, asked in zip(self.at, exact, self.asked, strict=True)
+                track.usage[at] - self._values[at] if known else self.measure.prompt(self._sums[at])
+                for at, known in zip(self.at, exact, strict=True)
             ),
         )
         """Tokens of each prompt then."""

@@ -95,7 +95,7 @@ class _Walk:
                 keeper.between_rounds()
             self._ask(at)
         elif act == UNASKED or (kind == Kind.ASSISTANT and track.flags[at] & _ABORTED):
-            self._went_out(at, self._made(), _NONE)
+            self._went_out(at, self._prompt(at, _NONE), _NONE)
         keeper.context.end = at + 1
         if prompts is not None:
             prompts.went_on(at)
@@ -125,9 +125,6 @@ class _Walk:
                 mark |= _TOO_LARGE
         self._went_out(at, prompt, mark)
 
-    def _made(self) -> int:
-        return self._keeper.measure.prompt(self._keeper.context.counted)
-
     def _prompt(self, at: int, mark: int) -> int:
         """Tokens of the prompt as a provider counts it."""
         track = self._past.track
@@ -138,7 +135,7 @@ class _Walk:
             return max(0, track.usage[at] - self._keeper.weighed.values[at])
         if mark & _SHORTENED and self._prompts is not None:
             return self._keeper.measure.prompt(self._prompts.budget.messages)
-        return self._made()
+        return self._keeper.measure.prompt(self._keeper.context.counted)
 
     def _is_exact(self, at: int) -> bool:
         """Whether the provider was sent this very context then."""
