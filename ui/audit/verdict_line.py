@@ -50,7 +50,16 @@ class VerdictLine(QWidget):
         for badge in self.figures.values():
             flow.addWidget(badge)
         column.addLayout(flow)
+        self._is_low = False
+        self._told: tuple[str, str] = ("", "")
+        """The verdict and its rule."""
         self.hide()
+
+    def set_low(self, is_low: bool) -> None:
+        """In a low pane the rule is a tip, so that the entry itself can be read."""
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self._tell()
 
     def show_verdict(self, ledger: Ledger | None, entry: int) -> None:
         """Tell of an entry as the ledger has it; hidden where it has none."""
@@ -58,12 +67,18 @@ class VerdictLine(QWidget):
         self.setVisible(at >= 0)
         if ledger is None or at < 0:
             return
-        head, rule = sentence_case(VERDICTS[ledger.verdict(at)]), ledger.rule(at)
+        self._told = sentence_case(VERDICTS[ledger.verdict(at)]), ledger.rule(at)
+        self._tell()
+        self.badge.set_known(ledger.known(at))
+
+    def _tell(self) -> None:
+        head, rule = self._told
+        shown = "" if self._is_low else f"{entry_links(rule)} "
         link = '<a href="ledger:">See it in the ledger</a>'
         self.words.set_words(
-            f"<b>{head}.</b> {entry_links(rule)} {link}", f"{head}. {rule} See it in the ledger."
+            f"<b>{head}.</b> {shown}{link}", f"{head}. {rule} See it in the ledger."
         )
-        self.badge.set_known(ledger.known(at))
+        self.words.setToolTip(rule if self._is_low else "")
 
     def show_figures(
         self, tree: SessionTree, entry: int, is_measured: bool, made_here: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QScrollArea,
     QStackedWidget,
@@ -38,6 +38,7 @@ from ui.theme import (
     S16,
     S24,
     on_theme_changed,
+    scaled,
 )
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, Hairline
@@ -45,6 +46,8 @@ from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
 from ui.widgets.panels import EmptyState
 from ui.widgets.plain_text import PlainTextView
 
+LOW = 300
+"""Height at a text scale of 100 % below which the entry has the room before its verdict's rule."""
 _WEB = ("http", "https")
 
 
@@ -114,6 +117,13 @@ class EntryPane(QWidget):
         column.addWidget(self._views, 1)
         on_theme_changed(self._theme_changed)
         self.clear()
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self._follow_height()
+
+    def _follow_height(self) -> None:
+        self.verdict.set_low(self.height() < scaled(LOW))
 
     # what is shown -----------------------------------------------------------------------------
 
@@ -310,6 +320,7 @@ class EntryPane(QWidget):
         QTimer.singleShot(0, self, lambda: self._marker.reveal(area))
 
     def _theme_changed(self) -> None:
+        self._follow_height()
         if self._span is not None:
             self._mark_soon()
 

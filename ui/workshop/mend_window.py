@@ -159,6 +159,7 @@ class MendWindow(QDialog):
         for one, other in ((self.before, self.after), (self.after, self.before)):
             one.verticalScrollBar().valueChanged.connect(partial(self._follow, one, other))
         self.split = QSplitter(Qt.Orientation.Horizontal, page)
+        self.split.setHandleWidth(S8)
         self.split.setChildrenCollapsible(False)
         for words, view in (("As it is", self.before), ("Mended", self.after)):
             side = QWidget(self.split)

@@ -38,6 +38,7 @@ from ui.audit.badges import ProvenanceBadge
 from ui.audit.known import marked, reason, spoken
 from ui.audit.ledger_model import Column
 from ui.audit.tab import BRANCHES, LEDGER, LOSSES, SURVIVAL, AuditTab, headline
+from ui.audit.verdict_line import VerdictLine
 from ui.audit.words import LEADS, MEANINGS, VERDICTS
 from ui.control.talking.spending import label_of, tip_of
 from ui.widgets.entry_table import LEAD, STRONG, VERDICT
@@ -164,9 +165,23 @@ def test_in_a_narrow_window_words_come_before_figures(tab: AuditTab) -> None:
     chain = [head.moment, head.fold, head.report]
     for before, after in pairwise(chain):
         now = before.nextInFocusChain()
-        while now.focusPolicy() == Qt.FocusPolicy.NoFocus:
+        while now is not None and now.focusPolicy() == Qt.FocusPolicy.NoFocus:
             now = now.nextInFocusChain()
         assert now is after
+
+
+def test_in_a_low_pane_the_rule_of_a_verdict_is_a_tip(app: QApplication) -> None:
+    made, *_ = twice()
+    ledger = shown(made).ledger
+    entry, rule = ledger.entries[0], ledger.rule(0)
+    line = VerdictLine()
+    line.show_verdict(ledger, entry)
+    whole = line.words.text()
+    line.set_low(True)
+    assert len(line.words.text()) < len(whole) and "See it in the ledger" in line.words.text()
+    assert line.words.toolTip() == rule and rule in line.words.accessibleName()
+    line.set_low(False)
+    assert line.words.text() == whole and not line.words.toolTip()
 
 
 def test_every_verdict_has_its_words_and_texture() -> None:
