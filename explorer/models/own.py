@@ -233,8 +233,11 @@ class OwnModels:
             wrong.append("the file")
         self._overrides = _read_overrides(known.get("overrides"), wrong)
         self._servers = _read_servers(known.get("servers"), wrong)
-        names = known.get("keyring")
-        self._keyring = {name for name in names if isinstance(name, str)} if names else set()
+        names = known.get("keyring") or []
+        if not isinstance(names, list):
+            wrong.append("keyring")
+            names = []
+        self._keyring = {name for name in names if isinstance(name, str)}
         self.problem = f"{self._path}: not usable: {', '.join(wrong)}" if wrong else ""
 
     def _write(self) -> None:

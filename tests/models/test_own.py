@@ -101,6 +101,10 @@ def test_a_damaged_file_is_told_and_what_is_sound_is_taken(tmp_path: Path) -> No
     assert [server.name for server in own.servers()] == ["box"]
     assert own.in_keyring() == {"openai"}
     assert "c/d" in own.problem and "a server" in own.problem
+    path.write_text(json.dumps({"overrides": {"a/b": {"window": 5000}}, "keyring": 7}))
+    other = OwnModels(path)
+    assert other.in_keyring() == set() and other.overrides() == {"a/b": Override(window=5000)}
+    assert "keyring" in other.problem
     path.write_text("{")
     assert OwnModels(path).servers() == ()
     broken = OwnModels(path)
