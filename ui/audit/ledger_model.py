@@ -13,12 +13,12 @@ from ui.audit.words import LEADS, VERDICTS, sentence_case, texture
 from ui.theme import role_name
 from ui.widgets.entry_table import ENTRY, FLAGS, KIND, LEAD, STRONG, VERDICT
 from ui.widgets.figures import full
+from ui.widgets.previews import KeptPreviews
 
 Index = QModelIndex | QPersistentModelIndex
 Previews = Callable[[Sequence[int]], list[str]]
 
 PREVIEWS_AT_ONCE = 128
-MOST_PREVIEWS = 20_000
 
 
 class Column(IntEnum):
@@ -40,9 +40,8 @@ class AuditLedgerModel(QAbstractTableModel):
     def __init__(self, parent: Any = None) -> None:
         super().__init__(parent)
         self._ledger: Ledger | None = None
-        self._previews_of: Previews | None = None
         self._rows: Sequence[int] = range(0)
-        self._previews: dict[int, str] = {}
+        self._previews = KeptPreviews(PREVIEWS_AT_ONCE)
 
     @property
     def ledger(self) -> Ledger | None:
@@ -57,9 +56,9 @@ class AuditLedgerModel(QAbstractTableModel):
     def show_ledger(self, ledger: Ledger | None, previews: Previews | None) -> None:
         """Show another ledger, all of its rows."""
         self.beginResetModel()
-        if self._ledger is None or ledger is None or ledger.tree is not self._ledger.tree:
-            self._previews = {}
-        self._ledger, self._previews_of = ledger, previews
+        is_other = self._ledger is None or ledger is None or ledger.tree is not self._ledger.tree
+        self._previews.take(previews, is_other)
+        self._ledger = ledger
         self._rows = range(len(ledger)) if ledger is not None else range(0)
         self.endResetModel()
 
@@ -82,15 +81,7 @@ class AuditLedgerModel(QAbstractTableModel):
     def preview(self, at: int) -> str:
         """The first line of a shown row's entry; those around it are read along."""
         assert self._ledger is not None
-        entries = self._ledger.entries
-        entry = entries[self._rows[at]]
-        if entry not in self._previews and self._previews_of is not None:
-            if len(self._previews) > MOST_PREVIEWS:
-                self._previews = {}
-            start = at - at % PREVIEWS_AT_ONCE
-            wanted = [entries[row] for row in self._rows[start : start + PREVIEWS_AT_ONCE]]
-            self._previews.update(zip(wanted, self._previews_of(wanted), strict=True))
-        return self._previews.get(entry, "")
+        return self._previews.of(at, self._rows, self._ledger.entries.__getitem__)
 
     # Qt's questions ----------------------------------------------------------------------------
 

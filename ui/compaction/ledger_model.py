@@ -15,12 +15,12 @@ from explorer.session.tree import SessionTree
 from ui.theme import role_name, verdict_title
 from ui.widgets.entry_table import ENTRY, FLAGS, KIND, STRONG, VERDICT
 from ui.widgets.figures import full
+from ui.widgets.previews import KeptPreviews
 
 Index = QModelIndex | QPersistentModelIndex
 Previews = Callable[[Sequence[int]], list[str]]
 
 PREVIEWS_AT_ONCE = 256
-MOST_PREVIEWS = 20_000
 
 
 class Column(IntEnum):
@@ -44,13 +44,12 @@ class LedgerModel(QAbstractTableModel):
     def __init__(self, parent: Any = None) -> None:
         super().__init__(parent)
         self._tree: SessionTree | None = None
-        self._previews_of: Previews | None = None
         self._shown: Partition | None = None
         self._rows: Sequence[int] = range(0)
         self._running: list[int] = []
         self._weights: Sequence[int] = array("i")
         self._filter = -1
-        self._previews: dict[int, str] = {}
+        self._previews = KeptPreviews(PREVIEWS_AT_ONCE)
 
     @property
     def partition(self) -> Partition | None:
@@ -61,9 +60,8 @@ class LedgerModel(QAbstractTableModel):
         self, shown: Partition | None, tree: SessionTree | None, previews: Previews | None
     ) -> None:
         """Show another partition; rows that stay keep their place and selection."""
-        if tree is not self._tree:
-            self._previews = {}
-        self._tree, self._previews_of = tree, previews
+        self._previews.take(previews, tree is not self._tree)
+        self._tree = tree
         self._shown = shown
         self._weights = shown.preparation.cuts.view.weights if shown is not None else array("i")
         totals = list(accumulate(reversed(self._weights)))
@@ -111,15 +109,7 @@ class LedgerModel(QAbstractTableModel):
     def preview(self, row: int) -> str:
         """The first line of a row's entry; those around it are read along."""
         assert self._shown is not None
-        path = self._shown.path
-        entry = path[self._rows[row]]
-        if entry not in self._previews and self._previews_of is not None:
-            if len(self._previews) > MOST_PREVIEWS:
-                self._previews = {}
-            start = max(0, row - row % PREVIEWS_AT_ONCE)
-            wanted = [path[at] for at in self._rows[start : start + PREVIEWS_AT_ONCE]]
-            self._previews.update(zip(wanted, self._previews_of(wanted), strict=True))
-        return self._previews.get(entry, "")
+        return self._previews.of(row, self._rows, self._shown.path.__getitem__)
 
     # Qt's questions ----------------------------------------------------------------------------
 

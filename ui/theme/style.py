@@ -252,6 +252,7 @@ QSplitter::handle { background: $line; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
 QSplitter::handle:hover { background: $accent; }
+QSplitter[apart="true"]::handle:!hover { background: transparent; }
 
 QStatusBar { color: $dim; background: $panel; border-top: 1px solid $line; }
 QStatusBar::item { border: none; }

@@ -160,6 +160,7 @@ class MendWindow(QDialog):
             one.verticalScrollBar().valueChanged.connect(partial(self._follow, one, other))
         self.split = QSplitter(Qt.Orientation.Horizontal, page)
         self.split.setHandleWidth(S8)
+        self.split.setProperty("apart", True)
         self.split.setChildrenCollapsible(False)
         for words, view in (("As it is", self.before), ("Mended", self.after)):
             side = QWidget(self.split)
