@@ -10,8 +10,11 @@ from tests.audit.planted.scoring import BARS, score, score_stale
 
 TUNED: dict[AtomKind, tuple[float, float]] = {AtomKind.DECISION: (0.80, 0.80)}
 """Lower bars of the tuning set."""
-HELD_OUT: dict[AtomKind, tuple[float, float]] = {AtomKind.DECISION: (0.85, 0.75)}
-"""Lower bars of the held-out set, whose short answers are no decisions."""
+HELD_OUT: dict[AtomKind, tuple[float, float]] = {
+    AtomKind.DECISION: (0.85, 0.75),
+    AtomKind.REQUEST: (0.85, 0.75),
+}
+"""Lower bars of the held-out set, whose marks are older than the guide of both kinds."""
 
 
 @pytest.mark.parametrize("name", ["held_out", "tuning"])

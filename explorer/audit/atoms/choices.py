@@ -87,7 +87,7 @@ BOTH = (
         r"kept|go(?:ing)? (?:with|for(?! it))|"
         r"went (?:\w+ )?with|gone with|stick(?:ing)? (?:to|with)|stuck|opt\w*|chose|settled|"
         r"dropped|skip(?:ped)?|postpon\w+|defer\w*|"
-        r"default(?:ed)? to|leave|left|drop|pick|treat(?:ed)?|capped|cap|limited|named|"
+        r"default(?:ed)? to|leave|left|drop|pick|treat(?:ed|ing)?|capped|cap|limited|named|"
         r"call it|called (?:it|the)|pinned|pin|park(?:ed)?|"
         r"accept(?:ed)?|modell?ed|preferred|adopt(?:ed)?)\b(?! (?:a|an|the) (?:comment|note|look|"
         r"message|break)\b)",
@@ -132,7 +132,8 @@ BOTH = (
         1.0,
         "it",
         r"\b(?!(?:as|than|like|how|what|where|way|if|whether|so|think|yes|that|no|there|here)\b)"
-        r"[\w%-]+ it (?:is|shall be|will be)(?: then| from now on| for now| please)?\W*$",
+        r"[\w%-]+ it (?:is|shall be|will be)(?: then| from now on| for now| please)?(?:\W*$|"
+        r", (?:with|and|then|because)\b)",
         r"\b(?:call|name) (?:it|them) (?!a day)[\w\d\"']|\bmake it (?:an? |the )?(?:option|"
         r"optional|configurable|default)|\b(?:leave|let) it (?:be |at |as )",
         also="is shall will call name make leave let",
@@ -194,7 +195,8 @@ CONTRASTED = (
     Cue(
         0.75,
         "instead rather opposed place favour favor over not",
-        rf"\b{_CONTRAST}\b|\bprefer\w* .{{2,60}} over\b|, not (?!yet|sure|only|just|even|"
+        rf"\b{_CONTRAST}\b|\band not (?:in|on|by|as|from|via|with|per|at|of|for|through|an?|the)\b|"
+        rf"\bprefer\w* .{{2,60}} over\b|, not (?!yet|sure|only|just|even|"
         r"to)(?:(?:in|on|by|as|from|via|with|per|at|of|for|through|inside|into) )?(?:(?:an?|the|"
         rf"its?|their|our|my|each|every) )?[\w-]+(?: [\w-]+){{0,5}}\W*$",
     ),
@@ -226,6 +228,23 @@ CONTRASTED = (
         r"already)\b)",
         also="would anyway your already",
     ),
+    Cue(
+        1.0,
+        "since as to instead rather",
+        r"^(?:since|as) .{5,}, (?:i|we) (?!can|could|need|see|don't|have to)|^to (?:keep|avoid|"
+        r"stay|"
+        r"save|spare|prevent) .{3,}\b(?:i|we) (?!can|could|need|would|should)|"
+        r"^(?:instead of|rather than) .{3,}\b(?:i|we) (?!can|could)",
+        also="i we i'll we'll i'd i've i'm",
+    ),
+    Cue(
+        1.0,
+        "would would've",
+        r"\b(?:i|we)(?:'m|'re|'ve|'ll)? .{5,80}[,;:] (?:an?|the|another|one|"
+        r"two) [\w -]{2,40} would",
+        also="i we i'll we'll i'd i've i'm we're",
+    ),
+    Cue(0.75, "no", r"^no [\w -]{2,30}: (?!i\b|it\b|problem)", also="the it i we is are"),
     Cue(0.5, "no", r"\b(?:and|with) no \w+", also="and with"),
     Cue(0.5, "out in appendix archive", r"\b(?:is|are) out\W*$"),
     Cue(

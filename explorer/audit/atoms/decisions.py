@@ -149,7 +149,17 @@ _OF_USER = Scale(
     ),
     Cue(
         1.0,
-        "everything fine ok okay yes guess calling for both",
+        "fine ok okay yes guess calling should enough out get do make",
+        r"^(?:(?:so|ok|yes|then|i think|i guess|i'd say|maybe),? )*we should (?:use|go|keep|take|"
+        r"stick|stay|drop|"
+        r"leave|skip|do it)\b",
+        r"^(?:(?:ok|yes|yeah|i'd say|i think|actually|then|so),? )*(?!(?:it|that|this|everything|"
+        r"all|which|what|"
+        r"run)\b)[\w-]+(?: [\w-]+)? (?:is|are) (?:enough|fine|ok|okay|good enough|better)\W*$",
+        r"^(?!(?:he|she|it|who|which|that|time)\b)[\w-]+(?: [\w-]+){0,2} (?:is|"
+        r"are) out(?: then)?\W*$",
+        r"^(?:yes|ok|okay|sure|fine|yeah),? do it (?:with|in|by|via|as|the)\b",
+        r"\bmake (?:it|that) (?:an? |the )[\w -]+, not\b",
         r"^(?!(?:it|that|this|i|we|all|looks?|works?|good|sounds?|tests?|ok|yes|great|nice|done|"
         r"seen)\b)(?:[\w.-]+ ?){1,3}, (?:fine|ok|okay|yes)(?:[,.!]|$)|^(?!(?:oh|ah|well|and|so|"
         r"but|ok|i|hm+)\b)[\w.-]+ yes\W*$",

@@ -26,6 +26,11 @@ _WORDS = (
     "sigsegv", "interrupt", "stopiteration", "went wrong", "imagepull", "evicted",
     "quitting from", "no rule to", "=[error", "level=", "\"level\"", "status=5", "rspec ./",
     "division by", ".py:", ".go:", ".rb:", ".ts:", ".js:", "has changed!", "(error)", "err_",
+    "_test.go:", "not ok", "data race", "race detected", "no more hosts", "unauthorized",
+    "forbidden", "unavailable", "too many", "bad gateway", "internal server", "bad request", "x509",
+    "exceeded", "broken pipe", "no space", "insufficient", "duplicate", "missing", "overflow",
+    "violat", "certificate", "unexpected", "no required", "bail out", "no pages", "\ne 0:", "✕",
+    "✖",
     "expect(", "●", "×", "✗", "✘",
 )  # fmt: skip
 _ASCII_WORDS = tuple(word for word in _WORDS if word.isascii())
@@ -47,12 +52,12 @@ _STRONG = any_of_cased(
     r"\bSEVERE\b",
     r"\bfailed\s*(?:$|[*:.!(]|\d)",
     r"^\W*e:\s",
-    r"\bsegfault\s+at\b",
+    r"\b[Ss]egfault\b",
     r"^\s*●\s.*›",
     r"\bexpect\(received\)",
     r"\[rejected\]",
     r"\*{3}\s?Failed",
-    r"^\s*[✗✘×❌]\s",
+    r"^\s*[✗✘×❌✕✖]\s",
     r"^!\s+\S",
     r"\bSQLSTATE\b",
     r"^[\w.-]*:?\s*\*\*\*\s",
@@ -61,7 +66,18 @@ _STRONG = any_of_cased(
     r"\bBUILD\s+FAILED\b",
     r"^FAIL\b",
     r"\bEXCEPTION_\w+",
-    r"^\s*FAIL\b\s",
+    r"\bFAIL\b(?!\s*[=:]?\s*0\b)",
+    r"^\s+\w+_test\.go:\d+:\s.*\b(?:expected|want|got|unexpected|differs?|wrong|should|not|nil)\b",
+    r"^not\sok\s\d",
+    r"\bDATA\sRACE\b|\brace\sdetected\b",
+    r"\bEncountered\san\serror\b|^\s*(?:Runtime|Database|Compilation|Parsing|Dependency)\sError\b",
+    r"\bNO\sMORE\sHOSTS\b|^Bail\sout!|^No\spages\sof\soutput",
+    r"\b(?:4\d\d|50\d)\s(?:Bad|Unauthorized|Forbidden|Not\sFound|Method|Request|Conflict|Gone|"
+    r"Payload|Too\sMany|Unprocessable|Internal|Not\sImplemented|Service|Gateway)",
+    r"[{,]\s*\"error\":\s*(?:\"[^\"]|\{|true)",
+    r"^E\s\d+:\d\d:",
+    r"\|\s+ERROR\s+\|",
+    r"^(?:LaTeX|Package\s\w+)\sWarning:.*\bundefined\b",
     r"^(?:FAILURES|ERRORS)!",
     r"\b[Ee]rror\.\s*$",
     r"\((?:Failed|SEGFAULT|Timeout|Not\sRun|Subprocess\saborted)\)\s*$",
@@ -101,6 +117,21 @@ _PHRASE = any_of(
     r"\bunresolved\s+(?:reference|import|external)",
     r"\bassertion\s+.{0,30}failed",
     r"\bcould(?:\s+not|n['’]t)\s+\w+",
+    r"\bundefined\s+(?:variable|array\s+key|index|offset|property|method|function|class|constant|"
+    r"symbol)",
+    r"\bfailures?\s+(?:while|in)\b",
+    r"\bcertificate\s+(?:signed\s+by\s+unknown|verify|verification|has\s+expired|is\s+not)",
+    r"\b(?:deadline|quota|limit|timeout|size|depth|capacity)\s+exceeded|\bexceeded\s+(?:its|the|"
+    r"quota|"
+    r"maximum|limit)",
+    r"\bbroken\s+pipe|\bno\s+space\s+left|\bdeadly\s+signal|\bwith\s+overflow\b",
+    r"\binsufficient\s+(?:privileges?|permissions?|cpu|memory|funds|space|rights)",
+    r"\bduplicate\s+(?:key|entry|column|symbol|class|definition|declaration)",
+    r"\bviolates?\s|\bviolation\s+of\b",
+    r"\bmissing\s+(?:required|argument|field|dependency|module|file|return|script|column|key|`)",
+    r"\b(?:was|were|is|are)\s+not\s+found\b|\bno\s+required\s+module\b",
+    r"\bexpected\b.{1,60}\bactual\b",
+    r"\bon\s+a\s+`none`\s+value",
     r"\bexecution\s+halted\b|\baborted!?\s*$|\bwent\s+wrong\b|\bcannot\s+continue\b",
     r"\bno\s+(?:rule\s+to\s+make|matching\s+(?:version|distribution|package|manifest|function))",
     r"\bdoes\s+not\s+(?:exist|satisfy|compile)\b",
@@ -127,7 +158,7 @@ _PHRASE = any_of(
     r"\bbuild\s+stopped",
     r"\bunhandled\s+(?:rejection|exception|promise)",
     r"\b(?:\d+\s+)?(?:tests?|suites?|files?)\s+.{0,20}\b[1-9]\d*\s+fail(?:ed|ures?)",
-    r"\b[1-9]\d*\s+(?:failed|failures?|errors?)\b(?!\s*[:=]\s*0)",
+    r"\b[1-9]\d*\s+(?:failed|failing|failures?|errors?)\b(?!\s*[:=]\s*0)",
     r"\babort(?:ing|\s+status)",
     r"\bis\s+not\s+(?:a\s+member\s+of|defined|recognized|assignable)",
     r"\bmismatched\s+types",
@@ -191,7 +222,7 @@ _NPM_ASIDE = re.compile(
     r"\bnpm\s+(?:ERR!|error)\s+(?:path|command|workspace|location|A\s+complete)\b"
 )
 _BESIDE = re.compile(
-    r"^\W*(?:at\s+[\w.$]+\(|[\d:., TZ-]{8,}\s+at\s)|^\s*(?:\d+\s)?\||^[^:]{0,24}:\s*$|"
+    r"^\W*(?:at\s+[\w.$]+\(|[\d:., TZ-]{8,}\s+at\s)|^\s*(?:\d+\s)?\|(?!\s*ERROR)|^[^:]{0,24}:\s*$|"
     r"^\W*[\d:., TZ-]*\s*\[?(?:INFO|DEBUG|TRACE)\b(?!.*\bFAIL)"
 )
 """Frames of a stack, margins of a compiler's picture, headings, lines of a lower level."""

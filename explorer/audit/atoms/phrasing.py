@@ -120,11 +120,11 @@ def orders(low: str) -> Iterator[Head]:
     led_here = True
     for place, token in enumerate(tokens):
         if token in _STOPS:
-            led_here = led or token in ":;" or place - begun <= _SHORT or ordered
+            led_here = True
             clause += not head
             head = True
         elif token in _JOINERS and not head:
-            led_here = ordered or token in ("so", "then") or place - begun <= _SHORT
+            led_here = led or ordered or token not in ("and", "or") or place - begun <= _SHORT
             clause += 1
             head = True
         elif token in OPENERS and (head or token in _PLEASE):

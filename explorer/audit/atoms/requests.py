@@ -235,7 +235,7 @@ def reports(said: Phrase) -> bool:
 
 
 def _is_work(head: Head) -> bool:
-    if head.verb in RULE_VERBS or head.at > 1 or (head.at and head.verb in NOUN_VERBS):
+    if head.verb in RULE_VERBS:
         return False
     if head.verb == "let":
         return bool(head.rest) and head.rest[0] in ("me", "it", "the", "them")

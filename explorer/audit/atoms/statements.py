@@ -27,6 +27,8 @@ _ASKS_UNMARKED = re.compile(
     r"(?:any idea|no idea|not sure|i wonder|i'm not sure|wondering|i don't (?:know|understand|get|"
     r"see)) (?:why|how|where|if|whether|what))"
 )
+_Said = list[tuple[Sentence, Sentence | None]]
+"""Sentences, each with the one that goes on after a semicolon or a dash."""
 _GAP = 4
 """Characters between the parts of one sentence."""
 _OFFERING = re.compile(r"(?:which|any|what|where|how|why|ok|keep|still|one|now)\b", re.IGNORECASE)
@@ -45,13 +47,22 @@ def statements(
     """
     may_be = may_be_of_user if by_user else may_be_of_agent
     said = []
-    for one in found:
+    after: Sentence | None = None
+    for one in reversed(found):
+        other = after if after is not None and _goes_on(one, after) else None
+        after = one
         telling = one.item or "?" in one.text
-        if not telling and not may_be(frozenset(plain[one.start : one.end].split())):
+        words = plain[one.start : (other or one).end].split()
+        if not telling and not may_be(frozenset(words)):
             continue
         if not (GREETING.match(one.text) or one.box in ("x", "X")):
-            said.append(one)
+            said.append((one, other))
+    said.reverse()
     return _of_user(said) if by_user else _of_agent(said)
+
+
+def _goes_on(one: Sentence, other: Sentence) -> bool:
+    return other.start - one.end <= _GAP and one.text[-1] not in ".!?…:"
 
 
 def may_be_of_user(words: frozenset[str]) -> bool:
@@ -64,8 +75,8 @@ def may_be_of_agent(words: frozenset[str]) -> bool:
     return may_be_decision(words) or may_be_todo(words)
 
 
-def _of_agent(found: list[Sentence]) -> Iterator[tuple[AtomKind, Sentence]]:
-    for place, sentence in enumerate(found):
+def _of_agent(found: _Said) -> Iterator[tuple[AtomKind, Sentence]]:
+    for sentence, other in found:
         if is_question(sentence.text):
             if len(sentence.text.split()) >= _SHORTEST or _OFFERING.match(sentence.text):
                 yield AtomKind.QUESTION, sentence
@@ -73,14 +84,14 @@ def _of_agent(found: list[Sentence]) -> Iterator[tuple[AtomKind, Sentence]]:
             yield AtomKind.TODO, sentence
         elif is_decision(sentence, by_user=False):
             yield AtomKind.DECISION, sentence
-        elif place + 1 < len(found) and (both := _joined(sentence, found[place + 1])):
+        elif other is not None and (both := _joined(sentence, other)):
             yield AtomKind.DECISION, both
 
 
 def _joined(one: Sentence, other: Sentence) -> Sentence | None:
     """Two parts of a sentence with a semicolon or a dash between them, a way and why, which are a
     decision together and not by the second alone."""
-    if other.start - one.end > _GAP or one.text[-1] in ".!?…:" or is_question(other.text):
+    if is_question(other.text):
         return None
     text = f"{one.text}; {other.text}"
     both = one._replace(text=text, end=other.end)
@@ -88,10 +99,10 @@ def _joined(one: Sentence, other: Sentence) -> Sentence | None:
     return both if together else None
 
 
-def _of_user(found: list[Sentence]) -> Iterator[tuple[AtomKind, Sentence]]:
+def _of_user(found: _Said) -> Iterator[tuple[AtomKind, Sentence]]:
     wanted = False
     broken: Sentence | None = None
-    for sentence in found:
+    for sentence, _ in found:
         said = phrase(sentence.text)
         kinds = _kinds_of_user(sentence)
         for kind in kinds:
