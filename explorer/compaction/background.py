@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Protocol
 
 from explorer.compaction.policies import Background
+from explorer.compaction.reasons import share_text
 
 
 class State(Enum):
@@ -211,11 +212,11 @@ def _rendered(machine: Machine, event: Rendered, policy: Background, draws: Draw
     line = trigger_line(policy, event.warm, draws)
     seen = replace(seen, trigger=line)
     cache = "warm" if event.warm else "cold"
+    drawn = f"the line of {share_text(line, 1)} with a {cache} cache."
     if event.ratio < line:
-        note = f"{event.ratio:.0%} full, below the line of {line:.1%} with a {cache} cache."
-        return replace(seen, note=note), ()
+        return replace(seen, note=f"{share_text(event.ratio)} full, below {drawn}"), ()
     run = machine.run + 1
-    note = f"{event.ratio:.0%} full, above the line of {line:.1%} with a {cache} cache."
+    note = f"{share_text(event.ratio)} full, above {drawn}"
     begun = replace(seen, state=State.IN_PROGRESS, run=run, problem="", note=note)
     return begun, (Start(run),)
 
@@ -225,9 +226,8 @@ def _rendering(machine: Machine, policy: Background) -> Step:
         return machine, ()
     if machine.ratio >= policy.apply_minimum:
         return machine, (Apply(machine.run),)
-    note = (
-        f"Thrown away: only {machine.ratio:.0%} full by now, less than {policy.apply_minimum:.0%}."
-    )
+    least = share_text(policy.apply_minimum)
+    note = f"Thrown away: only {share_text(machine.ratio)} full by now, less than {least}."
     return replace(machine, state=State.IDLE, note=note), (Discard(machine.run),)
 
 

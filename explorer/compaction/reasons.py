@@ -23,6 +23,11 @@ ALL_PINNED = (
 NOTHING_BEFORE = "Before this cut there is nothing that was not summarized already."
 
 
+def share_text(share: float, places: int = 0) -> str:
+    """``42 %`` of 0.42."""
+    return f"{share * 100:.{places}f} %"
+
+
 def tokens_text(tokens: int) -> str:
     """Tokens for a sentence: 870, 6.2k, 41k."""
     if tokens < 1000:

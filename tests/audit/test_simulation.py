@@ -319,7 +319,7 @@ def test_summaries_are_as_large_as_chosen_or_as_those_of_the_session(
     own = simulate(tree, leaf, small("explorer"))
     large = simulate(tree, leaf, small("explorer"), assumptions=Assumptions(summary_share=0.5))
     assert "session's own 2 compactions" in own.summaries.words
-    assert "50%" in large.summaries.words
+    assert "50 %" in large.summaries.words
     assert large.compactions[0].summary > 3 * own.compactions[0].summary
     assert all(one.assumed for one in own.compactions)
     known = Known(summaries=[777])

@@ -65,7 +65,7 @@ def test_a47_warm_by_the_drawn_line_cold_at_ninety(ratio: float, warm: bool, sta
     machine, done = after(Rendered(ratio, warm))
     assert done == ([Start(1)] if starts else [])
     assert machine.state is (State.IN_PROGRESS if starts else State.IDLE)
-    assert f"{ratio:.0%}" in machine.note
+    assert f"{ratio * 100:.0f} %" in machine.note
 
 
 def test_a47_the_warm_line_lies_between_78_and_82_and_only_it_is_drawn() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from explorer.compaction.background import State
+from explorer.compaction.reasons import share_text
 from explorer.models.retry import Retry
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.changes import (
@@ -163,7 +164,7 @@ class AutomaticLine(QObject):
 
         if machine is None or machine.state not in (State.IN_PROGRESS, State.COMPLETED):
             return None, stop
-        full = f"the prompt is {machine.ratio:.0%} full"
+        full = f"the prompt is {share_text(machine.ratio)} full"
         if machine.state is State.IN_PROGRESS:
             words = f"A summary is being made ahead, while the agent works on: {full}."
             return StripState(words, first="Stop"), stop

@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.compaction.policies import Background
+from explorer.compaction.reasons import share_text
 from ui.theme import bind_font, on_theme_changed, scaled, small_font, theme, verdict_brush
 from ui.theme.verdicts import TO_SUMMARIZE
 
@@ -35,13 +36,14 @@ class RatioGauge(QWidget):
         """``drawn``: the line that the last prompt was compared with; 0 for none."""
         self._policy, self._ratio, self._drawn = policy, max(0.0, ratio), drawn
         words = [
-            f"{ratio:.0%} full",
-            f"a finished summary is thrown away below {policy.apply_minimum:.0%}",
-            f"with a warm cache one is begun at {policy.warm_low:.0%} to {policy.warm_high:.0%}",
-            f"with a cold one at {policy.cold:.0%}",
+            f"{share_text(ratio)} full",
+            f"a finished summary is thrown away below {share_text(policy.apply_minimum)}",
+            f"with a warm cache one is begun at {share_text(policy.warm_low)} to "
+            f"{share_text(policy.warm_high)}",
+            f"with a cold one at {share_text(policy.cold)}",
         ]
         if drawn:
-            words.append(f"the last prompt was compared with {drawn:.1%}")
+            words.append(f"the last prompt was compared with {share_text(drawn, 1)}")
         self.setAccessibleDescription("; ".join(words))
         self.setToolTip("; ".join(words))
         self.update()
@@ -80,9 +82,9 @@ class RatioGauge(QWidget):
         painter.fillRect(band, verdict_brush(TO_SUMMARIZE, self.devicePixelRatioF()))
         below = top + height + 2
         marks = (
-            (policy.apply_minimum, f"{policy.apply_minimum:.0%}", 0.0),
-            (policy.warm_low, f"{policy.warm_low * 100:g}–{policy.warm_high:.0%}", below),
-            (policy.cold, f"{policy.cold:.0%}", 0.0),
+            (policy.apply_minimum, share_text(policy.apply_minimum), 0.0),
+            (policy.warm_low, f"{policy.warm_low * 100:g}–{share_text(policy.warm_high)}", below),
+            (policy.cold, share_text(policy.cold), 0.0),
             (1.0, "full", below),
         )
         for at, label, y in marks:

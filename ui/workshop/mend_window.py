@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.audit.atoms import Atom
+from explorer.compaction.reasons import share_text
 from explorer.compaction.verify_request import MOST_FINDINGS, Lack
 from explorer.session.word_difference import Piece, differing
 from explorer.work.verifying import Checked, Mended
@@ -251,7 +252,9 @@ class MendWindow(QDialog):
     def show_checked(self, checked: Checked, models: Sequence[tuple[str, str]], model: str) -> None:
         """What was found, and who could be asked."""
         lost = len(checked.lacks) - checked.wrong
-        survives = f"{checked.fidelity.survival:.0%} of what was found in the record is in sight"
+        survives = (
+            f"{share_text(checked.fidelity.survival)} of what was found in the record is in sight"
+        )
         if not checked.lacks:
             self.title.setText("Nothing was found lost or changed")
             self.told.setText(f"{survives}. There is nothing to ask for.")
@@ -306,7 +309,7 @@ class MendWindow(QDialog):
         gained, gone = len(mended.regained), len(mended.lost)
         self.title.setText(
             f"{count(gained, 'thing')} regained, {gone:,} lost by it: "
-            f"{before.fidelity.survival:.0%} → {after.fidelity.survival:.0%}"
+            f"{share_text(before.fidelity.survival)} → {share_text(after.fidelity.survival)}"
         )
         self.told.setText(f"{facts}. {self._kept}")
         mine, theirs = differing(before.text, mended.draft.summary)

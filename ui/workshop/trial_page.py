@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.compaction.reasons import share_text
 from explorer.template_files import Version
 from explorer.work.prompt_trials import KindChange, TrialPoint
 from ui.theme import S4, S8, S12, S16, on_theme_changed, scaled, set_tone
@@ -288,8 +289,8 @@ class TrialPage(QWidget):
             there = f"{row.totals[0]:,}" if row.totals[0] == row.totals[1] else (
                 f"{row.totals[0]:,} / {row.totals[1]:,}"
             )  # fmt: skip
-            cells = [NAMES.get(row.name, row.name), there, f"{row.rate(0):.0%}",
-                     f"{row.rate(1):.0%}", change]  # fmt: skip
+            cells = [NAMES.get(row.name, row.name), there, share_text(row.rate(0)),
+                     share_text(row.rate(1)), change]  # fmt: skip
             self._add(cells, bold=row.kind is None)
         for name, (one, other) in sums.items():
             change = f"{other - one:+,}" if other != one else "same"

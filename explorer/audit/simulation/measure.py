@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from explorer.compaction.reasons import share_text
+
 LEAST_RATIO, MOST_RATIO = 0.5, 2.0
 """A provider that seems to count less or more than so many tokens for one of ours is misread."""
 
@@ -72,7 +74,7 @@ def summary_size(
     ``own``: a share that was chosen; ``engine``: the one that the preview goes by."""
     if own is not None:
         return SummarySize(
-            own, f"Summaries are taken to have {own:.0%} of what they tell, as chosen."
+            own, f"Summaries are taken to have {share_text(own)} of what they tell, as chosen."
         )
     shares = [summary / told for told, summary in recorded if told > 0 and summary > 0]
     if shares:
@@ -80,11 +82,11 @@ def summary_size(
         noun = "compaction" if len(shares) == 1 else f"{len(shares):,} compactions"
         return SummarySize(
             share,
-            f"Summaries are taken to have {share:.1%} of what they tell, as in the session's own"
-            f" {noun}.",
+            f"Summaries are taken to have {share_text(share, 1)} of what they tell, as in the "
+            f"session's own {noun}.",
         )
     return SummarySize(
         engine,
-        f"Summaries are taken to have {engine:.0%} of what they tell, as the preview of a"
+        f"Summaries are taken to have {share_text(engine)} of what they tell, as the preview of a"
         " compaction goes by; the session has none of its own.",
     )

@@ -129,12 +129,12 @@ def test_a47_the_machine_is_lit_and_says_what_happened(page: PromptPage) -> None
     machine, _ = step(Machine(), Rendered(0.86, True), Background(), Random(2))
     page.show_machine(machine, Background())
     assert page.states.state_words == "In progress"
-    assert "86%" in page.note.text()
+    assert "86 %" in page.note.text()
     heard = Heard(page.stop_requested)
     QTest.mouseClick(page.stop, Qt.MouseButton.LeftButton)
     assert heard.count() == 1
-    assert "65%" in page.gauge.accessibleDescription()
-    assert "78% to 82%" in page.gauge.accessibleDescription()
+    assert "65 %" in page.gauge.accessibleDescription()
+    assert "78 % to 82 %" in page.gauge.accessibleDescription()
     failed = Machine(State.FAILED, 1, 0.9, note="The provider asks to wait.")
     page.show_machine(failed, Background())
     assert page.states.state_words == "Failed"

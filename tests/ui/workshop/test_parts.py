@@ -81,8 +81,8 @@ def test_a_change_is_told_in_points(app: QApplication) -> None:
     items = [page.table.topLevelItem(row) for row in range(3)]
     told = [[item.text(column) for column in range(5)] for item in items if item is not None]
     assert told == [
-        ["path", "10", "50%", "80%", "+30 points"],
-        ["error", "4", "100%", "100%", "same"],
+        ["path", "10", "50 %", "80 %", "+30 points"],
+        ["error", "4", "100 %", "100 %", "same"],
         ["tokens", "", "900", "700", "-200"],
     ]
     assert page.bound.text().startswith("At 2 places.")

@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from explorer.audit.simulation.sweep import Cell, Sweep
+from explorer.compaction.reasons import share_text
 from ui.theme import S4, S8, on_theme_changed, scaled, small_font, theme
 from ui.theme.tokens import blend
 from ui.widgets.figures import count, full, round_short
@@ -53,7 +54,7 @@ FIGURES = (
            "fewest", "most"),
     Figure("largest", "Largest context", lambda c: c.largest, lambda c: round_short(c.largest),
            "smallest", "largest"),
-    Figure("split", "Turns split", lambda c: c.split_turns, lambda c: f"{c.split_turns:.0%}",
+    Figure("split", "Turns split", lambda c: c.split_turns, lambda c: share_text(c.split_turns),
            "fewest turns", "most turns"),
     Figure("too_large", "Too large for the window", lambda c: c.too_large,
            lambda c: full(c.too_large), "fewest requests", "most requests"),
@@ -69,7 +70,7 @@ def words_of(cell: Cell) -> str:
     return (
         f"Keep {full(cell.keep)}, reserve {full(cell.reserve)}: "
         f"{count(cell.compactions, 'compaction')}, {round_short(cell.sent)} tokens sent{cost}, "
-        f"largest context {round_short(cell.largest)}, {cell.split_turns:.0%} of the turns "
+        f"largest context {round_short(cell.largest)}, {share_text(cell.split_turns)} of the turns "
         f"split{large}."
     )
 

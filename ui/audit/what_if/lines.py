@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from explorer.audit.simulation import Mark, Simulation
+from explorer.compaction.reasons import share_text
 from explorer.session.kinds import TURN_START_KINDS, selector
 from explorer.session.tree import SessionTree
 from ui.audit.what_if.strokes import RECORDED, Stroke, stroke_of
@@ -163,7 +164,7 @@ def words_at(drawing: Drawing, shown: Sequence[Line], chosen: Line | None, posit
             sizes.append(f"{line.title} nothing yet")
             continue
         about = "" if line.is_exact_at(position) else "≈ "
-        part = f", {tokens / line.found.window:.0%} of its window" if line is chosen else ""
+        part = f", {share_text(tokens / line.found.window)} of its window" if line is chosen else ""
         sizes.append(f"{line.title} {about}{short(tokens)}{part}")
     told = [
         f"{line.title} {sign.words}"

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.audit.simulation import Prices
+from explorer.compaction.reasons import share_text
 from ui.audit.what_if.lines import Line
 from ui.theme import bind_font, small_font
 from ui.widgets.figures import full, round_short
@@ -126,14 +127,15 @@ def _cells(line: Line, prices: Prices | None) -> list[tuple[str, str]]:
         rounds = f"{sizes.keep_rounds} round" + ("" if sizes.keep_rounds == 1 else "s")
         keeps = rounds if by_rounds else round_short(sizes.keep_recent_tokens)
         threshold = round_short(found.threshold)
-    share = f"{found.cached / found.sent:.0%} of what is sent" if found.sent else ""
+    share = f"{share_text(found.cached / found.sent)} of what is sent" if found.sent else ""
     exact = f"{found.exact:,} of {len(found.requests):,} prompts as the provider counted them"
+    split = f"{share_text(found.split_turns)} of {found.turns:,} turns"
     cells = [
         (line.title, found.measure.words),
         (keeps, ""),
         (threshold, f"of a window of {full(found.window)} tokens"),
-        (full(len(found.compactions)), f"{found.split_turns:.0%} of {found.turns:,} turns split"),
-        (full(found.splits), f"{found.split_turns:.0%} of {found.turns:,} turns"),
+        (full(len(found.compactions)), f"{split} split"),
+        (full(found.splits), split),
         (full(len(found.prunes)), ""),
         (full(found.largest), ""),
         (full(found.sent), exact),
