@@ -11,7 +11,7 @@ from tests.audit.planted.scoring import BARS, score, score_stale
 TUNED: dict[AtomKind, tuple[float, float]] = {AtomKind.DECISION: (0.80, 0.80)}
 """Lower bars of the tuning set."""
 HELD_OUT: dict[AtomKind, tuple[float, float]] = {
-    AtomKind.DECISION: (0.85, 0.75),
+    AtomKind.DECISION: (0.85, 0.70),
     AtomKind.REQUEST: (0.85, 0.75),
 }
 """Lower bars of the held-out set, whose marks are older than the guide of both kinds."""

@@ -38,7 +38,7 @@ _MAKES = (
 _CONTRAST = r"(?:instead of|rather than|as opposed to|in place of|in favou?r of)"
 _REASON = (
     r"(?:because|since|so that|so (?:the|it|we|that|they|a|an|you|no|both|one|every\w*|all|old|"
-    r"users?|nothing)\b|"
+    r"users?|nothing|there|each|nobody|tests?)\b|"
     r"which (?:keeps?|avoids?|means|makes|lets|way|gives|saves)|to (?:avoid|keep|prevent|allow|"
     r"save|stay|make sure|spare)|"
     r"for (?:simplicity|now|performance|consistency|safety|the sake|that reason|this reason|"
@@ -87,7 +87,8 @@ BOTH = (
         r"kept|go(?:ing)? (?:with|for(?! it))|"
         r"went (?:\w+ )?with|gone with|stick(?:ing)? (?:to|with)|stuck|opt\w*|chose|settled|"
         r"dropped|skip(?:ped)?|postpon\w+|defer\w*|"
-        r"default(?:ed)? to|leave|left|drop|pick|treat(?:ed|ing)?|capped|cap|limited|named|"
+        r"default(?:ed)? to|leave|left|drop|pick|treat(?:ed|ing)?|leaving|name|storing|capped|cap|"
+        r"limited|named|"
         r"call it|called (?:it|the)|pinned|pin|park(?:ed)?|"
         r"accept(?:ed)?|modell?ed|preferred|adopt(?:ed)?)\b(?! (?:a|an|the) (?:comment|note|look|"
         r"message|break)\b)",
@@ -96,7 +97,8 @@ BOTH = (
         "postponed defer deferring deferred adopt adopting adopted settle settled revert "
         "reverting default defaulting defaulted chose chosen choose choosing pick picked opt "
         "opted take taking took pin pinned pinning park parked accept accepted limit limited "
-        "cap capped name named call called treat treated switch switching switched move "
+        "cap capped name named call called treat treated treating leaving storing switch switching "
+        "switched move "
         "moving moved living live abandon abandoned scrap scrapped ditch reserve standardise "
         "standardize prefer preferred model modelled modeled use do make have put store only "
         "avoid set require split replace revert add build ship support allow return handle "
@@ -160,6 +162,14 @@ BOTH = (
     Cue(
         1.0,
         "then",
+        r"^(?:ok(?:ay)?,? |understood[:,] )?then (?:i|we)(?:'ll| will)? (?:use|keep|take|make|"
+        r"leave|drop|skip|go|store|"
+        r"treat|put|split|stay|return|build) (?!sure|it work)",
+        also="i'll we'll i we",
+    ),
+    Cue(
+        1.0,
+        "then",
         r"^then (?:no|without|with|we|let's|i'd|let us|just|only|rather)\b(?!.* (?:can|could|run|"
         r"check|look|test)\b)",
     ),
@@ -179,11 +189,12 @@ CONTRASTED = (
         1.0,
         "i we i'll we'll i'd we'd i've we've i'm we're",
         rf"\b(?:i|we){_WILL}{_ADV} (?!could|might|can\b|see|need)\w+\b.{{2,160}}?(?:\b{_CONTRAST}|"
-        r"\bover (?:the|a|an)\b|, not (?!yet|sure|only)|\band not\b|\binstead\b|\bno longer\b)",
+        r"\bover (?:the|a|an)\b|(?:, not (?!yet|sure|only)|, never )|\band not\b|\binstead\b|"
+        r"\bno longer\b)",
         r"\b(?:i|we)(?:'ll| will|'d| would) .{2,90}?\b(?:instead|rather)\b",
         r"\b(?:i|we) (?:recommend|should|suggest|propose)\b.{2,120}?\b(?:instead of|rather than|"
         r"because|since|over)\b",
-        also="instead rather opposed place favour favor over not longer because since",
+        also="instead rather opposed place favour favor over not never longer because since",
     ),
     Cue(
         1.0,
@@ -246,6 +257,27 @@ CONTRASTED = (
     ),
     Cue(0.75, "no", r"^no [\w -]{2,30}: (?!i\b|it\b|problem)", also="the it i we is are"),
     Cue(0.5, "no", r"\b(?:and|with) no \w+", also="and with"),
+    Cue(
+        0.5,
+        "so",
+        r", so .{2,60}\b(?:can|stays?|simple|easy|one place|no \w+|nothing|nobody|never|always|the "
+        r"same|only|without|still|together|possible|cheap|fast|safe)\b",
+        also="can stay stays simple easy place no nothing nobody never always same only without "
+        "still together possible cheap fast safe",
+    ),
+    Cue(
+        0.25,
+        "instead rather",
+        r"(?:instead of|rather than) [\w -]{2,40}: (?:they|it|the|that|this|an?|[a-z]+s) \w+",
+    ),
+    Cue(
+        0.5,
+        "full second separate larger plain single whole extra",
+        r"[,;] (?:an?|the) (?:full|second|separate|larger|plain|single|whole|"
+        r"extra) [\w-]+ (?:takes?|"
+        r"costs?|needs?|is|was|hides?|means)\b",
+    ),
+    Cue(0.5, "now", r"\bnow\b[^;,]*[;,] .*\b(?:was|were|had)\b", also="was were had"),
     Cue(0.5, "out in appendix archive", r"\b(?:is|are) out\W*$"),
     Cue(
         0.5,

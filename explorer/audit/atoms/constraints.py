@@ -84,13 +84,14 @@ _RULES = Scale(*DUTY, *FORBIDDING, *LIMITS, *KEEPING, *STANDING, *WISHES, *NEW_V
 RULE_WORDS = _RULES.words
 
 
-def is_constraint(sentence: Sentence) -> bool:
+def is_listed_rule(sentence: Sentence) -> bool:
+    """Whether an item of a list stands under a heading of rules."""
+    return sentence.item and RULE_HEAD.search(sentence.under) is not None
+
+
+def rules(text: str) -> bool:
     """Whether a sentence of the user's forbids, demands or limits."""
-    if sentence.item and RULE_HEAD.search(sentence.under):
-        return True
-    if sentence.text.endswith(":"):
-        return False
-    return rule_weight(phrase(sentence.text)) >= ENOUGH
+    return not text.endswith(":") and rule_weight(phrase(text)) >= ENOUGH
 
 
 def rule_weight(said: Phrase) -> float:

@@ -62,7 +62,8 @@ _DIAGNOSIS = Cue(
     "causes problem issue leak leaks hang hangs culprit unexpectedly currently mistake race stale "
     "missing doesn't isn't didn't wasn't never was were expected expects actually why because "
     "fixed fix",
-    r"\b(?:bug|wrong|fail\w*|crash\w*|errors?|broken|caused?s?|problem|issue|leak\w*|hangs?|"
+    r"^(?!.*\b(?:i|we|i'll|i've|i'm|we'll)\b).*\b(?:bug|wrong|fail\w*|crash\w*|errors?|broken|"
+    r"caused?s?|problem|issue|leak\w*|hangs?|"
     r"culprit|unexpectedly|currently|mistake|missing|"
     r"was|were|expect(?:ed|s)|that's why|that is why)\b",
 )
@@ -93,7 +94,8 @@ _OF_USER = Scale(
     Cue(
         -0.75,
         "bug wrong fails failed crash error broken problem currently shows show see sees still",
-        r"\b(?:bug|wrong|fails|failed|crash\w*|errors?|broken|problem|currently|shows?|sees?|"
+        r"^(?!.*\b(?:we|let's|lets|i'd|i'll|we'll)\b).*\b(?:bug|wrong|fails|failed|crash\w*|"
+        r"errors?|broken|problem|currently|shows?|sees?|"
         r"still)\b",
     ),
     _IN_PAST,
@@ -149,7 +151,14 @@ _OF_USER = Scale(
     ),
     Cue(
         1.0,
-        "fine ok okay yes guess calling should enough out get do make",
+        "fine ok okay yes guess calling should enough out get do make will live i'd skip leave way "
+        "that no prefer let",
+        r"^[\w' -]{3,40} will do\W*$|\b(?:can|could) live with\b|\bi'd (?:take|pick|choose|keep|"
+        r"drop|"
+        r"skip|use) |\b(?:skip|leave) it\b(?! (?:running|open|to))|\bi prefer (?!not\b|to (?:see|"
+        r"have))|"
+        r"\bdo it (?:that way|like that)\b|^(?:yes,? )?(?:exactly )?(?:that way|like that)\b|"
+        r"^no [\w -]+ for now\W*$|\blet it (?:fail|be|crash)\b",
         r"^(?:(?:so|ok|yes|then|i think|i guess|i'd say|maybe),? )*we should (?:use|go|keep|take|"
         r"stick|stay|drop|"
         r"leave|skip|do it)\b",
@@ -218,13 +227,14 @@ def may_be_decision(words: frozenset[str]) -> bool:
     return bool(_OF_AGENT.possible(words).cues)
 
 
-def is_decision(sentence: Sentence, *, by_user: bool) -> bool:
+def is_listed_decision(sentence: Sentence) -> bool:
+    """Whether an item of a list stands under a heading of decisions."""
+    return sentence.item and DECISION_HEAD.search(sentence.under) is not None
+
+
+def decides(text: str, *, by_user: bool) -> bool:
     """Whether a sentence tells of a choice that was made."""
-    if sentence.item and DECISION_HEAD.search(sentence.under):
-        return True
-    if sentence.text.endswith(":"):
-        return False
-    return choice_weight(phrase(sentence.text), by_user=by_user) >= ENOUGH
+    return not text.endswith(":") and choice_weight(phrase(text), by_user=by_user) >= ENOUGH
 
 
 def choice_weight(said: Phrase, *, by_user: bool) -> float:

@@ -31,6 +31,9 @@ _WORDS = (
     "exceeded", "broken pipe", "no space", "insufficient", "duplicate", "missing", "overflow",
     "violat", "certificate", "unexpected", "no required", "bail out", "no pages", "\ne 0:", "✕",
     "✖",
+    "unwrap()", "already exists", "return code", "curl: (", "non-2xx", "exhausted", "declined",
+    "status 4", "status 5", "status: 4", "status: 5", "status=4", "status code 4", "status code 5",
+    "signal:", "cancelled", "uncaught", "] 5", "expecting", "should return",
     "expect(", "●", "×", "✗", "✘",
 )  # fmt: skip
 _ASCII_WORDS = tuple(word for word in _WORDS if word.isascii())
@@ -76,6 +79,12 @@ _STRONG = any_of_cased(
     r"Payload|Too\sMany|Unprocessable|Internal|Not\sImplemented|Service|Gateway)",
     r"[{,]\s*\"error\":\s*(?:\"[^\"]|\{|true)",
     r"^E\s\d+:\d\d:",
+    r"^curl:\s\(\d+\)",
+    r"\bCANCELLED\b|\bDUE\sTO\sTIME\sLIMIT\b",
+    r"\b\w+_exception:\s",
+    r"\bUncaught\b",
+    r"\(signal:\s\d+",
+    r"^\s{1,4}\d+\s{2,}\S+\s.*\b(?:should\sreturn|expects|has\sno|not\sfound|cannot|does\snot)\b",
     r"\|\s+ERROR\s+\|",
     r"^(?:LaTeX|Package\s\w+)\sWarning:.*\bundefined\b",
     r"^(?:FAILURES|ERRORS)!",
@@ -101,7 +110,7 @@ _STRONG = any_of_cased(
 _PHRASE = any_of(
     r"\bpermission\s+denied",
     r"\baccess\s+denied",
-    r"\bno\s+such\s+(?:file|module|host|table|column)",
+    r"\bno\s+such\s+\w+",
     r"\bcommand\s+not\s+found",
     r"\bcannot\s+(?:open|find|read|write|connect|resolve|allocate|import|access|remove|create|"
     r"install|delete|load|start|locate|stat|execute|bind|apply|parse|assign|use|specify|lock|fork|"
@@ -131,7 +140,11 @@ _PHRASE = any_of(
     r"\bmissing\s+(?:required|argument|field|dependency|module|file|return|script|column|key|`)",
     r"\b(?:was|were|is|are)\s+not\s+found\b|\bno\s+required\s+module\b",
     r"\bexpected\b.{1,60}\bactual\b",
-    r"\bon\s+a\s+`none`\s+value",
+    r"\bmismatch(?:ed)?\b|\balready\s+exists\b|\bexhausted\b|\bdeclined\b|\bnot\s+found\b",
+    r"\b(?:seconds?|size|time|minutes)\s+exceeded\b|\bstack\s+overflow|\boverflowed\s+its\s+stack",
+    r"\breturn(?:ed)?\s+(?:code|status)\s+[1-9]|\bnon-2xx\b.*[1-9]",
+    r"\bstatus(?:\s+code)?\s*[=:]?\s*(?:4\d\d|50\d)\b",
+    r"`option::unwrap\(\)`|`result::unwrap\(\)`",
     r"\bexecution\s+halted\b|\baborted!?\s*$|\bwent\s+wrong\b|\bcannot\s+continue\b",
     r"\bno\s+(?:rule\s+to\s+make|matching\s+(?:version|distribution|package|manifest|function))",
     r"\bdoes\s+not\s+(?:exist|satisfy|compile)\b",

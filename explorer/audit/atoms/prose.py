@@ -15,7 +15,7 @@ from explorer.audit.atoms.known import Known
 from explorer.audit.atoms.message import Message
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.sentences import sentences_of
-from explorer.audit.atoms.statements import plain_letters, statements, statements_of_summary
+from explorer.audit.atoms.statements import statements, statements_of_summary
 from explorer.audit.atoms.taken import Taken
 from explorer.audit.atoms.tokens import value_key
 from explorer.audit.atoms.versions import named_versions
@@ -114,11 +114,10 @@ def _pasted(body: str, blocks: _Blocks) -> list[tuple[int, str]]:
 
 def _statements(text: Text, message: Message, blocks: _Blocks) -> list[Item]:
     found = sentences_of(message, [(start, end) for start, end, _ in blocks])
-    plain = plain_letters(message.low)
     if text.voice is Voice.SUMMARY:
-        spoken = statements_of_summary(found, plain)
+        spoken = statements_of_summary(found)
     else:
-        spoken = statements(found, plain, by_user=text.voice is Voice.USER)
+        spoken = statements(found, by_user=text.voice is Voice.USER)
     return [
         item(kind, text, one.start, said, statement_key(said))
         for kind, one in spoken

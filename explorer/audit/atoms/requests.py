@@ -30,7 +30,9 @@ _MODAL = (
         r"what|if|whether|why))|add|make|"
         r"do|try|move|change|fix|show|"
         r"run|drop|remove|use|put|look|turn|speed|write|rename|split|start)\b",
-        r"\bwould it be possible\b|\bcould (?:it|this|that|they|the [\w-]+)(?: also|"
+        r"\bwould it be possible\b|\bcan (?:it|this|that|they|these) (?:also |please )?be \w+(?:ed|"
+        r"en|e|t|n)\b|"
+        r"\bcould (?:it|this|that|they|the [\w-]+)(?: also|"
         r" please)? be \w+",
     ),
     Cue(
@@ -39,7 +41,8 @@ _MODAL = (
         r"\b(?:do|would) you mind\b|\bmind (?:\w+ing)\b|\bif you don't mind\b",
         r"\bis it possible (?:for you |to )|\bany chance\b|\bis there (?:a|any) (?:chance|"
         r"way (?:you|to|we|for))\b",
-        r"\bare you able to\b|\bhow about \w+ing\b|\bwhat about \w+ing\b|\bwhy (?:don't|"
+        r"\bare you able to\b|\bhow about (?:\w+ing|we|you)\b|^(?:and |"
+        r"so )?why not (?:just )?(?!yet)\w+ |\bwhat about \w+ing\b|\bwhy (?:don't|"
         r"not) (?:you|we)\b",
     ),
 )
@@ -63,12 +66,13 @@ _WISHES = (
         1.0,
         "nice great good helpful cool lovely awesome perfect ideal super handy wonderful best "
         "useful "
-        "happy grateful glad fantastic neat",
+        "happy grateful glad fantastic neat help",
         r"\b(?:would|'d|might|could) (?:also |really )?be (?:really |very |super |so |even |"
         r"just )?(?:nice|great|good|helpful|cool|"
         r"lovely|awesome|perfect|ideal|super|handy|wonderful|best|useful|happy|grateful|glad|"
         r"fantastic|neat|better)\b",
-        r"^(?:also )?(?:nice|great|good) (?:to have|if)\b|\bmake me happy\b",
+        r"^(?:also )?(?:nice|great|good) (?:to have|if)\b|\bmake me happy\b|\bit would help (?:to|"
+        r"if|me)\b",
     ),
     Cue(
         1.0,
@@ -80,11 +84,12 @@ _WISHES = (
     ),
     Cue(
         1.0,
-        "task job turn mission goal assignment aim plan",
+        "task job turn mission goal assignment aim plan there",
         r"\b(?:your|the|first|next|new|today's|our|my) (?:\w+ )?(?:task|job|turn|mission|goal|"
         r"assignment|aim)"
         r"(?: (?:is|now|here|for)|'s|:| -)",
-        r"^(?:task|job|goal|aim|mission)\s?:",
+        r"^(?:task|job|goal|aim|mission)(?: for \w+)?(?: \w+)?(?:\s?:| is\b)",
+        r"\bthere (?:should|could|needs? to) (?:also )?be (?:an?|some|more)\b",
     ),
 )
 _DUE = (
@@ -94,7 +99,7 @@ _DUE = (
         r"\b(?:next|first|last|second|final|one more|another|one other|one last)"
         r"(?: up| step| thing| task| item| job| point| request| bit| piece| stop| topic| feature|"
         r" bug)*"
-        r"(?: for (?:you|today|now))?(?: is| would be| comes|'s| ?:| -)",
+        r"(?: one)?(?: for (?:you|today|now))?(?: is| would be| comes|'s| ?:| -)",
         r"\bnext up\b|\bup next\b|\b(?:on|moving on|move on|over|back) to (?:the|part|step|phase|"
         r"number|our|my|a)\b",
     ),
@@ -151,6 +156,7 @@ _NEXT_NOUN = re.compile(
     r"lastly)"
     r"(?: (?:now|for|to|on to|please))* (?:the|our|my|qq)\b|^(?:on to|onto|over to) |"
     r"^(?:ok(?:ay)?,? |and )*so the [\w-]+(?: [\w-]+)?\W*$|"
+    r"^(?:and |also |plus ){1,2}(?:the|an?|our|my) [\w-]+(?: [\w-]+){0,3}\W*$|"
     r"^(?:same|the same) [\w-]+(?: [\w-]+)? (?:there|here|for)\b|"
     r"^(?:[\w-]+ ){1,4}(?:next|too|as well)(?: please)?\W*$"
 )
@@ -187,11 +193,12 @@ _BROKEN = Cue(
     r"truncated|"
     r"garbled|panics?|segfaults?|unresponsive|incorrect|inconsistent|outdated|mangled)\b",
     r"\b(?:doesn't|don't|didn't|won't|does not|do not|isn't|aren't|can't|cannot|"
-    r"is not) (?:\w+ )?(?:work\w*|load\w*|start\w*|"
+    r"is not) (?:\w+ )?(?:work\w*|load\w*|add up|make sense|start\w*|"
     r"show\w*|open\w*|appear\w*|update\w*|happen\w*|respond\w*|save\w*|compile|build|run|render\w*|"
     r"match\w*|find|"
     r"connect|log in|log|login|close|scroll|there|see|get|right|correct|stop|reach)\b",
-    r"\bnothing happens\b|\b(?:is|are|looks?) (?:off|red|ignored|cut|too \w+)\b|\btakes? (?:too|"
+    r"\bnothing happens\b|\b(?:is|are|looks?) (?:still )?(?:off|red|ignored|cut|too \w+)\b|"
+    r"\btakes? (?:too|"
     r"very|so|forever|ages)\b|\bstill (?:see|sees|get|gets|shows?)\b",
 )
 _FINE = Cue(1.0, "thanks thank perfect great fixed gone works passes green solved passed")
@@ -252,6 +259,7 @@ def _is_plain(head: Head) -> bool:
 
 
 _IN_SO_MANY_WORDS = re.compile(
+    r"\bremember to \w+|\bmake sure (?:to|it|that|the)\b.{3,60}\b(?:too|as well)\b|"
     r"\b(?:can|could|would|will) (?:you|u)\b|\b(?:want|need|like) (?:you|u) to\b|\bgo (?:ahead|"
     r"for it)\b"
 )

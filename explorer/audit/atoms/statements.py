@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from explorer.audit.atoms.constraints import RULE_WORDS, is_constraint
+from explorer.audit.atoms.constraints import RULE_WORDS, is_listed_rule, rule_weight, rules
 from explorer.audit.atoms.cues import DECISION_HEAD, GREETING, RULE_HEAD, TODO_HEAD
-from explorer.audit.atoms.decisions import CHOICE_WORDS, is_decision, may_be_decision
+from explorer.audit.atoms.decisions import (
+    CHOICE_WORDS,
+    choice_weight,
+    decides,
+    is_listed_decision,
+    may_be_decision,
+)
 from explorer.audit.atoms.letters import Replaced
 from explorer.audit.atoms.lists import word_set
 from explorer.audit.atoms.model import AtomKind
-from explorer.audit.atoms.phrasing import phrase
+from explorer.audit.atoms.phrasing import Phrase, phrase
 from explorer.audit.atoms.requests import REQUEST_WORDS, asks, reports
 from explorer.audit.atoms.sentences import Sentence
-from explorer.audit.atoms.todos import TODO_WORDS, is_todo, may_be_todo
+from explorer.audit.atoms.todos import (
+    TODO_WORDS,
+    is_listed_todo,
+    may_be_todo,
+    tells_of_open_work,
+)
 
 _QUESTION_WORDS = word_set(
     "why how where when who what which is are does did do was were has have any no not i wonder "
@@ -27,121 +39,126 @@ _ASKS_UNMARKED = re.compile(
     r"(?:any idea|no idea|not sure|i wonder|i'm not sure|wondering|i don't (?:know|understand|get|"
     r"see)) (?:why|how|where|if|whether|what))"
 )
-_Said = list[tuple[Sentence, Sentence | None]]
-"""Sentences, each with the one that goes on after a semicolon or a dash."""
+_KNOWN = 8192
+"""Sentences whose kinds are remembered: a session repeats itself."""
 _GAP = 4
 """Characters between the parts of one sentence."""
 _OFFERING = re.compile(r"(?:which|any|what|where|how|why|ok|keep|still|one|now)\b", re.IGNORECASE)
 _SHORTEST = 3
 """Words of a question; what is shorter ("why?", "ok?") takes up what was said before it."""
-_HINTS_OF_USER = TODO_WORDS | CHOICE_WORDS | RULE_WORDS | REQUEST_WORDS | _QUESTION_WORDS
+_HINTS = TODO_WORDS | CHOICE_WORDS | RULE_WORDS | REQUEST_WORDS | _QUESTION_WORDS
 """A sentence of the user's with none of these is a statement by its form or its place alone."""
 
 
-def statements(
-    found: list[Sentence], plain: str, *, by_user: bool
-) -> Iterator[tuple[AtomKind, Sentence]]:
-    """The kinds of the sentences of one message; a sentence may be of several.
-
-    ``plain``: the ``plain_letters`` of the message.
-    """
-    may_be = may_be_of_user if by_user else may_be_of_agent
-    said = []
-    after: Sentence | None = None
-    for one in reversed(found):
-        other = after if after is not None and _goes_on(one, after) else None
-        after = one
-        telling = one.item or "?" in one.text
-        words = plain[one.start : (other or one).end].split()
-        if not telling and not may_be(frozenset(words)):
-            continue
-        if not (GREETING.match(one.text) or one.box in ("x", "X")):
-            said.append((one, other))
-    said.reverse()
+def statements(found: list[Sentence], *, by_user: bool) -> Iterator[tuple[AtomKind, Sentence]]:
+    """The kinds of the sentences of one message; a sentence may be of several."""
+    said = [one for one in found if one.box not in ("x", "X")]
     return _of_user(said) if by_user else _of_agent(said)
 
 
+def _of_agent(found: list[Sentence]) -> Iterator[tuple[AtomKind, Sentence]]:
+    for place, one in enumerate(found, 1):
+        if one.item and (kind := _kind_by_place(one)) and not is_question(one.text):
+            yield kind, one
+            continue
+        other = found[place] if place < len(found) and _goes_on(one, found[place]) else None
+        told = _kind_of_agent(one.text, other.text if other is not None else "")
+        if told is not None:
+            kind, both = told
+            yield kind, one._replace(end=other.end) if both and other is not None else one
+
+
+def _kind_by_place(one: Sentence) -> AtomKind | None:
+    if is_listed_todo(one):
+        return AtomKind.TODO
+    return AtomKind.DECISION if is_listed_decision(one) else None
+
+
 def _goes_on(one: Sentence, other: Sentence) -> bool:
+    """Whether a semicolon or a dash stands between two parts of one sentence."""
     return other.start - one.end <= _GAP and one.text[-1] not in ".!?…:"
 
 
-def may_be_of_user(words: frozenset[str]) -> bool:
-    """Whether a sentence of the user's with these words may be a statement."""
-    return not _HINTS_OF_USER.isdisjoint(words)
-
-
-def may_be_of_agent(words: frozenset[str]) -> bool:
-    """The same of the assistant's."""
-    return may_be_decision(words) or may_be_todo(words)
-
-
-def _of_agent(found: _Said) -> Iterator[tuple[AtomKind, Sentence]]:
-    for sentence, other in found:
-        if is_question(sentence.text):
-            if len(sentence.text.split()) >= _SHORTEST or _OFFERING.match(sentence.text):
-                yield AtomKind.QUESTION, sentence
-        elif is_todo(sentence):
-            yield AtomKind.TODO, sentence
-        elif is_decision(sentence, by_user=False):
-            yield AtomKind.DECISION, sentence
-        elif other is not None and (both := _joined(sentence, other)):
-            yield AtomKind.DECISION, both
-
-
-def _joined(one: Sentence, other: Sentence) -> Sentence | None:
-    """Two parts of a sentence with a semicolon or a dash between them, a way and why, which are a
-    decision together and not by the second alone."""
-    if is_question(other.text):
+@lru_cache(maxsize=_KNOWN)
+def _kind_of_agent(text: str, after: str) -> tuple[AtomKind, bool] | None:
+    """The kind of a sentence of the assistant's, and whether what goes on ``after`` it belongs to
+    it: a way and why, which are a decision together and not by the second alone."""
+    if is_question(text):
+        is_long = len(text.split()) >= _SHORTEST or _OFFERING.match(text)
+        return (AtomKind.QUESTION, False) if is_long else None
+    whole = f"{text}; {after}" if after else text
+    words = frozenset(plain_letters(whole.lower()).split())
+    if not (may_be_decision(words) or may_be_todo(words)) or GREETING.match(text):
         return None
-    text = f"{one.text}; {other.text}"
-    both = one._replace(text=text, end=other.end)
-    together = is_decision(both, by_user=False) and not is_decision(other, by_user=False)
-    return both if together else None
+    if tells_of_open_work(text):
+        return AtomKind.TODO, False
+    if decides(text, by_user=False):
+        return AtomKind.DECISION, False
+    if not after or is_question(after) or decides(after, by_user=False):
+        return None
+    return (AtomKind.DECISION, True) if decides(whole, by_user=False) else None
 
 
-def _of_user(found: _Said) -> Iterator[tuple[AtomKind, Sentence]]:
-    wanted = False
+def _of_user(found: list[Sentence]) -> Iterator[tuple[AtomKind, Sentence]]:
+    is_wanted = False
     broken: Sentence | None = None
-    for sentence, _ in found:
-        said = phrase(sentence.text)
-        kinds = _kinds_of_user(sentence)
+    for one in found:
+        kinds = _kinds_of_user(
+            one.text,
+            is_todo=bool(one.box),
+            is_rule=one.item and is_listed_rule(one),
+            is_choice=one.item and is_listed_decision(one),
+        )
         for kind in kinds:
-            yield kind, sentence
-        wanted = wanted or bool(kinds)
-        if not kinds and broken is None and reports(said):
-            broken = sentence
-    if broken is not None and not wanted:
-        # Nothing else was asked: what is broken wants repair.
+            yield kind, one
+        is_wanted = is_wanted or bool(kinds)
+        if not kinds and broken is None and reports(phrase(one.text)):
+            broken = one
+    if broken is not None and not is_wanted:
+        # Nothing else was said: what is broken wants repair.
         yield AtomKind.REQUEST, broken
 
 
-def _kinds_of_user(sentence: Sentence) -> list[AtomKind]:
-    said = phrase(sentence.text)
-    if is_question(sentence.text):
+@lru_cache(maxsize=_KNOWN)
+def _kinds_of_user(
+    text: str, *, is_todo: bool, is_rule: bool, is_choice: bool
+) -> tuple[AtomKind, ...]:
+    """The kinds of a sentence of the user's, with what its place in a list makes it."""
+    words = frozenset(plain_letters(text.lower()).split())
+    is_listed = is_todo or is_rule or is_choice
+    if GREETING.match(text) or not (is_listed or "?" in text or not _HINTS.isdisjoint(words)):
+        return ()
+    said = phrase(text)
+    if is_question(text):
         if asks(said, is_rule=False, is_choice=False, is_question=True):
-            return [AtomKind.REQUEST]
-        long = len(sentence.text.split()) >= _SHORTEST or _OFFERING.match(sentence.text)
-        return [AtomKind.QUESTION] if long else []
-    kinds = []
-    if is_todo(sentence, by_user=True):
-        kinds.append(AtomKind.TODO)
-    is_rule = is_constraint(sentence)
-    if is_rule:
-        kinds.append(AtomKind.CONSTRAINT)
-    is_choice = is_decision(sentence, by_user=True)
-    if is_choice:
-        kinds.append(AtomKind.DECISION)
-    if kinds[:1] != [AtomKind.TODO] and asks(
-        said, is_rule=is_rule, is_choice=is_choice, is_question=False
-    ):
-        kinds.append(AtomKind.REQUEST)
+            return (AtomKind.REQUEST,)
+        is_long = len(text.split()) >= _SHORTEST or _OFFERING.match(text)
+        return (AtomKind.QUESTION,) if is_long else ()
+    is_todo = is_todo or tells_of_open_work(text, by_user=True)
+    is_rule = is_rule or rules(text)
+    is_choice = is_choice or decides(text, by_user=True)
+    if is_rule and is_choice and rules_more(said):
+        is_choice = False
+    is_asked = not is_todo and asks(said, is_rule=is_rule, is_choice=is_choice, is_question=False)
+    told = (
+        (is_todo, AtomKind.TODO),
+        (is_rule, AtomKind.CONSTRAINT),
+        (is_choice, AtomKind.DECISION),
+        (is_asked, AtomKind.REQUEST),
+    )
+    kinds = tuple(kind for is_one, kind in told if is_one)
     if not kinds and _ASKS_UNMARKED.match(said.low):
-        kinds.append(AtomKind.QUESTION)
+        return (AtomKind.QUESTION,)
     return kinds
 
 
-def statements_of_summary(found: list[Sentence], plain: str) -> Iterator[tuple[AtomKind, Sentence]]:
-    """The kinds of the items of a summary, which its headings tell. ``plain``: as above."""
+def rules_more(said: Phrase) -> bool:
+    """Whether a sentence of the user's that lays down a rule tells of a choice by the way."""
+    return choice_weight(said, by_user=True) < rule_weight(said)
+
+
+def statements_of_summary(found: list[Sentence]) -> Iterator[tuple[AtomKind, Sentence]]:
+    """The kinds of the items of a summary, which its headings tell."""
     for sentence in found:
         if GREETING.match(sentence.text) or sentence.box in ("x", "X"):
             continue
@@ -149,7 +166,11 @@ def statements_of_summary(found: list[Sentence], plain: str) -> Iterator[tuple[A
             yield AtomKind.CONSTRAINT, sentence
         elif DECISION_HEAD.search(sentence.section):
             yield AtomKind.DECISION, sentence
-        elif sentence.item and (TODO_HEAD.search(sentence.section) or is_todo(sentence)):
+        elif sentence.item and (
+            TODO_HEAD.search(sentence.section)
+            or is_listed_todo(sentence)
+            or tells_of_open_work(sentence.text)
+        ):
             yield AtomKind.TODO, sentence
 
 

@@ -147,13 +147,16 @@ def may_be_todo(words: frozenset[str]) -> bool:
     return not _NEXT.words.isdisjoint(words) or bool(_TODOS.possible(words).cues)
 
 
-def is_todo(sentence: Sentence, *, by_user: bool = False) -> bool:
+def is_listed_todo(sentence: Sentence) -> bool:
+    """Whether an item of a list is work that is left, by its box or by what it stands under."""
+    if sentence.box:
+        return sentence.box not in ("x", "X")
+    return sentence.item and TODO_HEAD.search(sentence.under) is not None
+
+
+def tells_of_open_work(text: str, *, by_user: bool = False) -> bool:
     """Whether a sentence tells of work that is left."""
-    if sentence.box in (" ", "-", "~") and sentence.box:
-        return True
-    if sentence.item and TODO_HEAD.search(sentence.under) and not by_user:
-        return True
-    if sentence.text.endswith(":"):
+    if text.endswith(":"):
         return False
-    said = phrase(sentence.text)
+    said = phrase(text)
     return (not by_user and _NEXT.found(said)) or _TODOS.weigh(said) >= ENOUGH

@@ -52,7 +52,7 @@ NOUN_VERBS = word_set(
     rank rate recap redraft research rest review sample scan schedule scope scroll search secure
     seed select set setup ship show sign sort split start state step stream study style sum summary
     support switch tag take target template test ticket time toggle touch track trial tune update
-    use version wait warn wave watch weigh work poke
+    use version wait warn wave watch weigh work poke dig double
     """
 )
 """Verbs that are as often nouns: "test the build", but "test data"."""
@@ -124,8 +124,8 @@ PARTICLES = word_set(
 """What follows a verb, or the noun of the same letters."""
 BARE = word_set(
     """
-    fix check run update bump install list show drop import export merge split sort print tag
-    get clean use review document profile build run return load repair
+    fix check run update bump install list show drop import export merge split sort print tag get
+    clean use review document profile build run return load repair
     """
 )
 """Such verbs that stand with a bare noun: "fix typos", but not "release notes"."""
