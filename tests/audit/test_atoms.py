@@ -103,6 +103,50 @@ def test_failures_are_told_by_how_tools_print_them(line: str, tells: bool) -> No
     assert bool(texts([result(f"start\n{line}\nend")], AtomKind.ERROR)) is tells
 
 
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("hands off the billing module", AtomKind.CONSTRAINT),
+        ("whatever you do, the API is public", AtomKind.CONSTRAINT),
+        ("I'd rather you didn't touch main", AtomKind.CONSTRAINT),
+        ("the schema stays as it is", AtomKind.CONSTRAINT),
+        ("comments in English please", AtomKind.CONSTRAINT),
+        ("no feature flag then", AtomKind.DECISION),
+        ("sqlite it is", AtomKind.DECISION),
+        ("settled: 30 days", AtomKind.DECISION),
+        ("the export can wait", AtomKind.DECISION),
+        ("any chance to get this faster?", AtomKind.REQUEST),
+        ("would be nice if the table was sortable", AtomKind.REQUEST),
+        ("Payments fail for customers from Norway.", AtomKind.REQUEST),
+        ("that one's for tomorrow", AtomKind.TODO),
+    ],
+)
+def test_what_people_lay_down_is_told_by_its_form(said: str, kind: AtomKind) -> None:
+    assert texts([user(said)], kind) == [said]
+
+
+@pytest.mark.parametrize(
+    ("said", "decides"),
+    [
+        ("I went with a queue instead of polling.", True),
+        ("The cache lives in Redis, so that all workers see it.", True),
+        ("The parser is hand-written; a generator would be overkill.", True),
+        ("I'll run the tests now.", False),
+        ("I fixed the off-by-one error in the loop.", False),
+        ("The race is in the backoff, not in the test.", False),
+        ("I could use a queue or a cron job for that.", False),
+    ],
+)
+def test_a_choice_is_no_report_and_no_next_step(said: str, decides: bool) -> None:
+    assert bool(texts([assistant(said)], AtomKind.DECISION)) is decides
+
+
+def test_a_word_decides_after_a_question_that_leaves_a_choice() -> None:
+    entries = [assistant("Raise the quota or run two replicas?"), user("two replicas. thanks")]
+    assert texts(entries, AtomKind.DECISION) == ["two replicas."]
+    assert not texts([assistant("Which port was it?"), user("port 2222")], AtomKind.DECISION)
+
+
 def test_thinking_is_left_out() -> None:
     thinking = {"type": "thinking", "thinking": "never touch src/secret.py, 12 ms"}
     message = {"role": "assistant", "content": [thinking, {"type": "text", "text": "ok"}]}
@@ -146,6 +190,21 @@ def test_a_rule_that_was_lifted_is_stale() -> None:
         ]
     )
     assert [atom.stale for atom in atoms.of(AtomKind.CONSTRAINT)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("It has to run on Python 3.9.", "Actually 3.10 is fine."),
+        ("Don't touch the auth module.", "You may touch the auth module now."),
+        ("Uploads up to 5 MB only.", "Forget the 5 MB rule."),
+        ("Memory stays under 64 MB.", "The new box has more, so let's say 96 MB."),
+        ("The deadline is Friday.", "The deadline moved to Monday."),
+    ],
+)
+def test_what_is_changed_in_other_words_is_stale(old: str, new: str) -> None:
+    first = next(iter(extract([user(old), user(new)]).of(AtomKind.CONSTRAINT)))
+    assert first.text == old and first.stale
 
 
 def test_limits_of_different_things_leave_each_other_alone() -> None:

@@ -205,11 +205,17 @@ CONTRASTED = (
     ),
     Cue(
         0.75,
-        "instead rather opposed place favour favor over not",
-        rf"\b{_CONTRAST}\b|\band not (?:in|on|by|as|from|via|with|per|at|of|for|through|an?|the)\b|"
-        rf"\bprefer\w* .{{2,60}} over\b|, not (?!yet|sure|only|just|even|"
-        r"to)(?:(?:in|on|by|as|from|via|with|per|at|of|for|through|inside|into) )?(?:(?:an?|the|"
-        rf"its?|their|our|my|each|every) )?[\w-]+(?: [\w-]+){{0,5}}\W*$",
+        "instead rather opposed place favour favor over",
+        rf"\b{_CONTRAST}\b|\bprefer\w* .{{2,60}} over\b",
+    ),
+    Cue(
+        0.5,
+        "not",
+        r"\band not (?:in|on|by|as|from|via|with|per|at|of|for|through|an?|the)\b",
+        r", not (?!yet|sure|only|just|even|to\b|every|all\b)(?:(?:in|on|by|as|from|via|with|per|at|"
+        r"of|"
+        r"for|through|inside|into) )?(?:(?:an?|the|its?|their|our|my|each|every) )?[\w-]+"
+        r"(?: [\w-]+){0,5}\W*$",
     ),
     Cue(
         0.5,
@@ -287,9 +293,22 @@ CONTRASTED = (
         r"\b(?:lives?|go(?:es)?|uses?|runs?|stays?|stored|kept|gets?|defaults?|sits?|belongs?|"
         r"returns?|becomes?|will (?:be|stay|live|use|go|run|remain)|happens?|comes?|takes?|holds?|"
         r"reads?|writes?|keeps?|counts?|falls? back|does the)\b",
+        r"(?:\b(?:is|are)|\bit's) (?:now )?(?:\w+-)?(?:[a-z]+ed|kept|built|written|held|set|run|"
+        r"sent|made|"
+        r"drawn|"
+        r"shown|split|cut|put|read|told|given|taken|chosen|by|per|optional|required)\b",
+    ),
+    Cue(
+        0.25,
+        "is are it's",
         r"(?:\b(?:is|are)|\bit's) (?:now )?(?!because\b|due\b|not\b|why\b|that\b|wrong|broken|"
         r"missing|there\b|green|red\b|fine|done\W*$|still|also|what|how|where|in (?:a|the) "
         r"(?:state|loop)|too\b|only\b)\w+",
+    ),
+    Cue(
+        0.25,
+        "is are it's",
+        r"(?:\b(?:is|are)|\bit's) (?:now )?(?:one|off|\w+able|\w+ear)\b",
     ),
     Cue(
         0.5,

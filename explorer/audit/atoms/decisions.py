@@ -22,11 +22,13 @@ _ANSWER = (
 _NOT_BOTH = (
     Cue(
         -1.0,
-        "suggest recommend settled chosen keep keeps keeping take took pick picked you they could "
+        "might probably likely perhaps when suggest recommend settled chosen keep keeps keeping "
+        "take took pick picked you they could "
         "might either option options alternatively whether maybe would possibly decide you "
         "undecided "
         "if want prefer",
-        r"\b(?:we|i|you|one) could\b|\bcould you\b|\b(?:either|alternatively)\b|\byou decide\b|"
+        r"\b(?:we|i|you|one) could\b|\bmight be\b|\b(?:probably|likely)\b|^(?:if|when) (?:i|we|you|"
+        r"the)\b|\bcould you\b|\b(?:either|alternatively)\b|\byou decide\b|"
         r"\bplease decide\b|\b(?:haven't|not|un)[ -]?decided\b|"
         r"\bto decide\b|\bdecide (?:later|whether|if|which)\b|\bneeds? a decision\b|"
         r"\bif you (?:want|like|prefer|agree|wish)\b|\bdo you want\b|"

@@ -236,6 +236,11 @@ def asks(said: Phrase, *, is_rule: bool, is_choice: bool, is_question: bool) -> 
     return _proposes(said)
 
 
+def orders_work(said: Phrase) -> bool:
+    """Whether a sentence orders a piece of work, and not to put one off."""
+    return any(_is_work(head) and head.verb not in _PUTS_OFF for head in orders(said.low))
+
+
 def reports(said: Phrase) -> bool:
     """Whether a sentence of the user's tells of something broken, which asks for repair."""
     return _BROKEN.found(said) and not _FINE.found(said)
@@ -264,6 +269,7 @@ _IN_SO_MANY_WORDS = re.compile(
     r"for it)\b"
 )
 
+_PUTS_OFF = frozenset({"put", "note", "write", "add", "wait", "remind", "make", "let", "have"})
 _VALUE_VERBS = word_set(
     """
     make set raise lower bump increase decrease reduce cut change extend shorten do tell ask show

@@ -19,7 +19,7 @@ from explorer.audit.atoms.letters import Replaced
 from explorer.audit.atoms.lists import word_set
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.phrasing import Phrase, phrase
-from explorer.audit.atoms.requests import REQUEST_WORDS, asks, reports
+from explorer.audit.atoms.requests import REQUEST_WORDS, asks, orders_work, reports
 from explorer.audit.atoms.sentences import Sentence
 from explorer.audit.atoms.todos import (
     TODO_WORDS,
@@ -139,7 +139,9 @@ def _kinds_of_user(
     is_choice = is_choice or decides(text, by_user=True)
     if is_rule and is_choice and rules_more(said):
         is_choice = False
-    is_asked = not is_todo and asks(said, is_rule=is_rule, is_choice=is_choice, is_question=False)
+    is_asked = (not is_todo or orders_work(said)) and asks(
+        said, is_rule=is_rule, is_choice=is_choice, is_question=False
+    )
     told = (
         (is_todo, AtomKind.TODO),
         (is_rule, AtomKind.CONSTRAINT),

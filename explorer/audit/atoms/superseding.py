@@ -8,112 +8,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from explorer.audit.atoms.changing import (
+    ANEW,
+    CHANGE,
+    FOR_NOW,
+    FORBIDS,
+    LIFTS,
+    PERMITS,
+    POINTS_BACK,
+    SETS,
+)
 from explorer.audit.atoms.entries import Voice
 from explorer.audit.atoms.items import Item
 from explorer.audit.atoms.keys import Figure, figure, stem, terms
-from explorer.audit.atoms.lists import whole_words, word_set
+from explorer.audit.atoms.lists import word_set
 from explorer.audit.atoms.model import AtomKind
 
 if TYPE_CHECKING:
     from explorer.audit.atoms.table import AtomTable
 
 _RULES = frozenset({AtomKind.CONSTRAINT, AtomKind.DECISION})
-_SETS = whole_words(
-    r"make",
-    r"set",
-    r"rais(?:e|ed)",
-    r"lower(?:ed)?",
-    r"bump(?:ed)?",
-    r"(?:in|de)creased?",
-    r"reduced?",
-    r"chang(?:e|ed)",
-    r"relax(?:ed)?",
-    r"tighten(?:ed)?",
-    r"extend(?:ed)?",
-    r"shorten(?:ed)?",
-    r"halve",
-    r"double",
-    r"(?:ceiling|floor|cap|limit)",
-)
-_CHANGE = whole_words(
-    r"now",
-    r"instead",
-    r"actually",
-    r"after\s+all",
-    r"no\s+longer",
-    r"any\s?more",
-    r"correction",
-    r"enough",
-    r"plenty",
-    r"kinder",
-    r"rather",
-    r"final",
-    r"turns?\s+out",
-    r"from\s+(?:now|here)\s+on",
-    r"scratch\s+that",
-    r"forget",
-    r"let['’]?s\s+say",
-    r"new\s+(?:limit|cap|budget|deadline|value)",
-    r"(?:is|are)\s+(?:fine|ok(?:ay)?|permitted|allowed)",
-    r"moved",
-    r"revert(?:ed)?",
-    r"back\s+to",
-)
-_POINTS_BACK = re.compile(
-    r"\b(?:make|set|raise|lower|bump|cut|change|relax|use|halve|double)\s+(?:that|it|this|them|"
-    r"the\s+(?:limit|cap|budget|timeout|deadline))\b|"
-    r"\b(?:that|it)['’]?s?\s+(?:is\s+)?now\b"
-    r"|\bthe\s+(?:limit|cap|budget|timeout|number|value|deadline)\s+(?:is|was|moved)\b",
-    re.IGNORECASE,
-)
-_LIFTS = whole_words(
-    r"no\s+longer\s+(?:need|have|required?|necessary|applies|matters?)",
-    r"(?:forget|ignore)\s+(?:about\s+)?(?:what|the|my|that|it)",
-    r"(?:drop|lift|scrap)\s+the\s+(?:rule|limit|requirement|restriction|cap)",
-    r"doesn['’]?t\s+(?:matter|apply)\s+any\s?more",
-    r"never\s?mind\s+(?:the|that|what|my)",
-    r"(?:scratch|scrap)\s+(?:that|the)",
-)
-_PERMITS = whole_words(
-    r"(?:you|we|they)\s+(?:may|can|are\s+(?:allowed|free)\s+to)",
-    r"feel\s+free",
-    r"(?:is|are)\s+(?:allowed|permitted|fine|ok(?:ay)?)",
-    r"(?:yes|fine|ok(?:ay)?|plus|also|too|as\s+well|after\s+all|from\s+(?:here|now)\s+on)",
-)
-_ANEW = whole_words(
-    r"now",
-    r"yes",
-    r"after\s+all",
-    r"as\s+well",
-    r"too",
-    r"again",
-    r"fine",
-    r"ok(?:ay)?",
-    r"allowed",
-    r"permitted",
-    r"from\s+(?:here|now)\s+on",
-)
-_FORBIDS = whole_words(
-    r"no",
-    r"not",
-    r"never",
-    r"nothing",
-    r"only",
-    r"without",
-    r"don['’]?t",
-    r"must\s?n['’]t",
-    r"can(?:['’]?t|not)",
-    r"hands?\s+off",
-    r"off[- ]limits",
-    r"avoid",
-    r"read-only",
-    r"leave",
-    r"untouched",
-    r"alone",
-)
-_FOR_NOW = re.compile(
-    r"\buntil\s+(?:i|we|told|further)\b|\bfor\s+(?:now|the\s+moment)\b", re.IGNORECASE
-)
 _FIGURES = re.compile(
     r"(?<![\w.:])(?<!--\w\w\w )(?<!--\w\w\w\w )(?<!--\w\w\w\w\w )"
     r"[$€£]?\d(?!\d?:\d)[\d,_']*(?:\.\d+)?"
@@ -251,11 +165,11 @@ def _take(new: _Said, said: list[_Said]) -> None:
     text = new.text
     change = _Change(
         new,
-        lifts=_LIFTS.search(text) is not None,
-        permits=_PERMITS.search(text) is not None,
-        changes=_CHANGE.search(text) is not None,
-        sets=_SETS.search(text) is not None,
-        points=_POINTS_BACK.search(text) is not None,
+        lifts=LIFTS.search(text) is not None,
+        permits=PERMITS.search(text) is not None,
+        changes=CHANGE.search(text) is not None,
+        sets=SETS.search(text) is not None,
+        points=POINTS_BACK.search(text) is not None,
     )
     best, best_score = None, 0.0
     for old in reversed(said[-_NEAR:]):
@@ -302,13 +216,13 @@ class _Change:
         return seen
 
     def _permitted(self, old: _Said) -> float:
-        if not self.permits or _FORBIDS.search(old.text) is None:
+        if not self.permits or FORBIDS.search(old.text) is None:
             return 0.0
         score = 0.6 * min(2, len(self.new.plain & old.plain))
-        score += 0.6 * (_FOR_NOW.search(old.text) is not None)
-        if _FORBIDS.search(self.new.text) and not score > _ENOUGH:
+        score += 0.6 * (FOR_NOW.search(old.text) is not None)
+        if FORBIDS.search(self.new.text) and not score > _ENOUGH:
             return 0.0
-        return score + 0.5 * (_ANEW.search(self.new.text) is not None) if score else 0.0
+        return score + 0.5 * (ANEW.search(self.new.text) is not None) if score else 0.0
 
     def _replaced(self, old: _Said) -> float:
         """How surely it gives another value to what the old statement speaks of."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from explorer.audit.atoms.cues import ENOUGH, TODO_HEAD, Cue, Scale
 from explorer.audit.atoms.phrasing import phrase
 from explorer.audit.atoms.sentences import Sentence
@@ -131,6 +133,11 @@ _TODOS = Scale(
     ),
     Cue(-1.0, "if whether", r"^(?:if|whether)\b"),
 )
+_WANTED = re.compile(
+    r"\b(?:we|you) still (?:need|have) to\b(?!.*\b(?:later|tomorrow|next|some|"
+    r"before)\b)"
+)
+"""Of the user: what is left is asked for."""
 _NEXT = Cue(
     1.0,
     "next step steps",
@@ -159,4 +166,6 @@ def tells_of_open_work(text: str, *, by_user: bool = False) -> bool:
     if text.endswith(":"):
         return False
     said = phrase(text)
+    if by_user and _WANTED.search(said.low):
+        return False
     return (not by_user and _NEXT.found(said)) or _TODOS.weigh(said) >= ENOUGH
