@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.audit.atoms import AtomKind, ScanCancelled, extract, scan
+from explorer.audit.atoms.answers import answers
 from explorer.audit.atoms.keys import figure, path_key
 from tests.audit.texts import assistant, call, compaction, conversation, result, user
 
@@ -310,3 +311,9 @@ def test_the_rules_of_an_earlier_summary_are_those_under_its_heading() -> None:
     entries = [compaction(summary)]
     assert texts(entries, AtomKind.CONSTRAINT)[-2:] == ["Never retry a 409.", "Half a page at most"]
     assert texts(entries, AtomKind.TODO) == ["Write the test"]
+
+
+@pytest.mark.parametrize("answer", ["`src/a.py`, not b.py.", "https://a.example.org/x.", "2.5 s."])
+def test_an_answer_does_not_end_inside_of_a_name_or_a_figure(answer: str) -> None:
+    first = answers(f"{answer} Thanks for asking.")
+    assert {f"{answer} Thanks for asking."[one.start : one.end] for one in first} == {answer}

@@ -23,7 +23,7 @@ _OFFERS = re.compile(
 )
 _OF_THE_PAST = re.compile(r"\b(?:was|were|did|happened|happen)\b")
 _ASKED = re.compile(r"[^.!?\n]+\?")
-_STOP = re.compile(r"[.!?]+|\n|$")
+_STOP = re.compile(r"[.!?]+(?![^\s\"”')\]])|\n|$")
 _PART = re.compile(r"[^,.!;:\n]+")
 _NO_ANSWER = word_set(
     """
