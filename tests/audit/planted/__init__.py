@@ -2,7 +2,7 @@
 
     python -m tests.audit.planted             prints precision and recall per kind
     python -m tests.audit.planted --wrong     and names what was missed and what was made up
-    python -m tests.audit.planted --set NAME  of one set alone: tuning, held_out or unseen
+    python -m tests.audit.planted --set NAME  of one set alone: tuning, held_out, unseen or fresh
 
 A text is a session: ``[user]``, ``[assistant]``, ``[result]``, ``[error]`` (a result that is
 one) and ``[call NAME]`` with ``argument: value`` lines. ``«kind|text»`` marks an atom, marks may

@@ -22,7 +22,7 @@ def main() -> None:
     """Print the tables."""
     wrong = "--wrong" in sys.argv
     at = sys.argv.index("--set") + 1 if "--set" in sys.argv else 0
-    for name in (sys.argv[at],) if at else ("tuning", "held_out", "unseen"):
+    for name in (sys.argv[at],) if at else ("tuning", "held_out", "unseen", "fresh"):
         sessions = read_set(name)
         scores = score(sessions)
         print(f"\n{name} ({len(sessions)} sessions)")
