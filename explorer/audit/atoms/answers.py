@@ -44,6 +44,10 @@ _ASIDE = re.compile(
     r"\b(?:please|pls)\b",
     re.IGNORECASE,
 )
+_REMARK = re.compile(
+    r"^(?:(?:ah|oh|yes|well|ok),? )*(?:that|this|such|what) (?!one\b|way\b|too\b)\w"
+)
+"""What speaks of the question and does not answer it: that old story."""
 _DIGITS = {"one": "1", "two": "2", "three": "3", "four": "4", "first": "1", "second": "2"}
 _LONGEST = 7
 """Words of a short answer."""
@@ -107,7 +111,7 @@ def _short_answer(message: str) -> tuple[int, int] | None:
     for part in _PART.finditer(message, 0, 300):
         said = phrase(part.group())
         words = [word for word in re.findall(r"[\w'%-]+", said.low) if word not in OPENERS]
-        if not words or (len(words) == 1 and words[0] in _NO_ANSWER):
+        if not words or (len(words) == 1 and words[0] in _NO_ANSWER) or _REMARK.match(said.low):
             continue
         fits = (
             len(words) <= _LONGEST

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from explorer.audit.atoms.choices import BOTH, CONTRASTED, CONTRASTED_BY_USER
 from explorer.audit.atoms.cues import DECISION_HEAD, ENOUGH, Cue, Scale
+from explorer.audit.atoms.designs import DESIGNED, DESIGNED_BY_USER
 from explorer.audit.atoms.phrasing import Phrase, phrase
 from explorer.audit.atoms.sentences import Sentence
 
@@ -22,7 +23,7 @@ _ANSWER = (
 _NOT_BOTH = (
     Cue(
         -1.0,
-        "might probably likely perhaps when suggest recommend settled chosen keep keeps keeping "
+        "up might probably likely perhaps when suggest recommend settled chosen keep keeps keeping "
         "take took pick picked you they could "
         "might either option options alternatively whether maybe would possibly decide you "
         "undecided "
@@ -34,7 +35,8 @@ _NOT_BOTH = (
         r"\bif you (?:want|like|prefer|agree|wish)\b|\bdo you want\b|"
         r"\byour (?:decision|choice|call)\b|\bto be (?:settled|decided|agreed|chosen)\b|\b(?:you|"
         r"they|he|she) (?:ruled out|chose|decided|picked)\b|"
-        r"\bi(?:'d| would)? (?:suggest|recommend)\b|\bkeep(?:s|ing)? (?:on )?\w+ing\b|"
+        r"\bi(?:'d| would)? (?:suggest|recommend)\b|\bis up to you\b|\bkeep(?:s|ing)? (?:on "
+        r")?\w+ing\b|"
         r"\btake stock\b|\bpick(?:ed|ing)? up\b|\bone by one\b|\btook (?:about |only |"
         r"some )?(?:\d|an? (?:while|bit|moment))|\boptions? ?:|^(?:whether|maybe|perhaps)\b",
     ),
@@ -62,11 +64,11 @@ _DIAGNOSIS = Cue(
     "bug wrong fails failed failing failure failures crash crashes crashed error errors broken "
     "cause caused "
     "causes problem issue leak leaks hang hangs culprit unexpectedly currently mistake race stale "
-    "missing doesn't isn't didn't wasn't never was were expected expects actually why because "
+    "missing too doesn't isn't didn't wasn't never was were expected expects actually why because "
     "fixed fix",
     r"^(?!.*\b(?:i|we|i'll|i've|i'm|we'll)\b).*\b(?:bug|wrong|fail\w*|crash\w*|errors?|broken|"
     r"caused?s?|problem|issue|leak\w*|hangs?|"
-    r"culprit|unexpectedly|currently|mistake|missing|"
+    r"culprit|unexpectedly|currently|mistake|missing|too (?:early|late|often|many|few|much|soon)|"
     r"was|were|expect(?:ed|s)|that's why|that is why)\b",
 )
 _MEASURED = Cue(
@@ -74,6 +76,14 @@ _MEASURED = Cue(
     "instead rather was were used",
     r"\b(?:instead of|rather than) (?:about |around |the )?\d|\bwhich (?:explains?|is why|"
     r"causes?)\b",
+)
+_STATE = Cue(
+    -0.5,
+    "still too pass passes passed green stopped",
+    r"\bstill (?:runs?|uses?|has|have|holds?|is|are|works?|shows?|reads?|sits?|lives?|goes)\b|"
+    r"\btoo (?:early|late|often|soon)\b|\b(?:tests?|scenarios?|checks?|cases|examples|specs?|"
+    r"jobs?) "
+    r"(?:all )?(?:pass(?:es|ed)?|(?:is|are) green)\b",
 )
 _REPAIR = Cue(
     -1.0,
@@ -88,6 +98,11 @@ _IN_PAST = Cue(
     r"off)\b|^(?:it|that|which) took\b|\b(?:i|we) (?:took|left) (?:a|the) (?:look|break|office|"
     r"walk)\b",
 )
+_WISH = Cue(
+    -1.0,
+    "like love want",
+    r"^(?:i|we)(?:'d| would) (?:like|love|want) (?:you|the|it|this|that|a|an|our|my) .*\bto \w+",
+)
 
 _OF_USER = Scale(
     *BOTH,
@@ -101,6 +116,8 @@ _OF_USER = Scale(
         r"still)\b",
     ),
     _IN_PAST,
+    _WISH,
+    *DESIGNED_BY_USER,
     Cue(
         1.0,
         "option variant plan approach choice alternative solution one first second third last "
@@ -214,10 +231,12 @@ _OF_USER = Scale(
 _OF_AGENT = Scale(
     *BOTH,
     *CONTRASTED,
+    *DESIGNED,
     *_NOT_BOTH,
     _NEXT_STEP,
     _DIAGNOSIS,
     _MEASURED,
+    _STATE,
     _REPAIR,
     _IN_PAST,
 )

@@ -176,7 +176,8 @@ def is_order(verb: str, rest: list[str], *, alone: bool = True) -> bool:
         return False
     if not after or after in _STOPS:
         return verb in ALONE
-    if after not in PARTICLES and after not in _JOINERS and verb not in BARE:
+    is_manner = after.endswith("ly") and after != "only"
+    if not (is_manner or after in PARTICLES or after in _JOINERS or verb in BARE):
         return False
     for place, token in enumerate(rest):
         if token in _STOPS or (token in _SUBORDINATE and place):

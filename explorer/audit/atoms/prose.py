@@ -132,7 +132,7 @@ _LOG = (
 )
 _LOG_START = (
     r"^\W*(?:\d{4}-\d\d-\d\d|\d\d:\d\d|\[\s*\d|[A-Z]/|(?:error|fatal|panic|ERROR|FAIL|FAILED|"
-    r"E)\b[\[: ]|\w+(?:Error|Exception)\b|"
+    r"E)\b[\[: ]|[A-Z]\w+ [Ee]rror: |\w+(?:Error|Exception)\b|"
     r"Traceback|Caused by)|^[a-z]\w+ \w+: .*|^\S+:\d+:"
 )
 

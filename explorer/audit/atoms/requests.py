@@ -26,7 +26,8 @@ _MODAL = (
         "can could would will might may wanna",
         r"\b(?:can|could|would|will|might|may) (?:you|u|ya|someone|somebody|"
         r"anyone)\b(?! (?:believe|imagine|guess|say|think|mind if)\b)",
-        r"\b(?:can|could) (?:we|i) (?:also |please |maybe |just |still )*(?:get|have|see(?! (?:how|"
+        r"\b(?:can|could) (?:we|i) (?:also |please |maybe |just |still |only |then )*(?:get|build|"
+        r"have|see(?! (?:how|"
         r"what|if|whether|why))|add|make|"
         r"do|try|move|change|fix|show|"
         r"run|drop|remove|use|put|look|turn|speed|write|rename|split|start)\b",
@@ -34,6 +35,13 @@ _MODAL = (
         r"en|e|t|n)\b|"
         r"\bcould (?:it|this|that|they|the [\w-]+)(?: also|"
         r" please)? be \w+",
+    ),
+    Cue(
+        1.0,
+        "ask trouble bother request persuade",
+        r"\b(?:can|could|may|might) i (?:just |also |please |perhaps )?(?:ask|trouble|bother|"
+        r"request|"
+        r"persuade)\b",
     ),
     Cue(
         1.0,
@@ -50,7 +58,7 @@ _WISHES = (
     Cue(
         1.0,
         "want need like love appreciate i'd we'd wanna wants needs",
-        r"\b(?:i|we)(?:'d| would) (?:really |also |just )*(?:like|love|appreciate)\b",
+        r"\b(?:i|we)(?:'d| would) (?:really |also |just )*(?:like|love|appreciate|need|want)\b",
         r"\b(?:i|we)(?:'ll| will)? (?:really |also |just |now |still |only |then |"
         r"urgently )*(?:want|need|wanna|gotta)"
         r"(?: (?:you|to|a|an|the|this|that|these|it|all|some|one|two|more|another|your|something|"

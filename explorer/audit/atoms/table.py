@@ -98,8 +98,17 @@ NO_TABLE = AtomTable()
 
 def _answers(one: EntryAtoms, offered: frozenset[str]) -> tuple[Item, ...]:
     """The sentence that answers what was asked before, unless the words decide by themselves."""
-    if not offered or any(item.kind is AtomKind.DECISION for item in one.items):
+    if not offered:
         return ()
+    decided = [item for item in one.items if item.kind is AtomKind.DECISION]
+    if decided:
+        # A word or two before them may settle something else.
+        first = min(item.start for item in decided)
+        return tuple(
+            item
+            for answer, item in one.answers
+            if answer.short and item.end <= first and len(item.text.split()) <= 2
+        )[:1]
     taken = [(item.block, item.start, item.end) for item in one.items if item.kind in _OTHERWISE]
     for answer, item in one.answers:
         is_other = any(

@@ -9,7 +9,7 @@ VERBS = word_set(
     adapt add adopt alias align allow analyse analyze annotate append apply arrange ask assign
     attach audit automate backfill backport bisect boot bypass calculate carry catch choose clarify
     clone collapse collect combine compare compile complete compress compute configure confirm
-    connect consider consolidate construct continue convert correct crawl create customise customize
+    connect consider consolidate construct continue convert crawl create customise customize
     debounce debug declare decouple decrease dedupe deduplicate define delete deploy deprecate
     describe determine diagnose disable discard distinguish do dockerise dockerize double-check
     download downgrade duplicate eliminate embed emit enable encode encrypt enforce enhance enlarge
@@ -18,7 +18,7 @@ VERBS = word_set(
     guard handle hash have hide highlight hook hunt identify implement improve include increase
     infer inform initialise initialize inject inline insert inspect install instrument integrate
     introduce invert investigate invoke isolate iterate justify kick kill knock learn let localise
-    localize locate lower make memoize merge migrate minify minimise minimize mirror modernise
+    localize locate lower make memoize merge migrate minify minimise minimize modernise
     modernize modify modularise modularize move narrow normalise normalize notify obtain omit open
     optimise optimize organise organize outline overhaul overwrite parallelise parallelize
     parametrize parse paste perform persist polish populate port prepare prepend preview prioritise
@@ -33,7 +33,11 @@ VERBS = word_set(
     serialize serve set share shave shorten show shrink shut simplify simulate sketch skip smooth
     solve specify speed spell spin squash stabilise stabilize stage standardise standardize stash
     stop store streamline strip stub submit substitute suggest summarise summarize suppress swap
-    sync tell terminate throttle tidy transform translate treat trim triage troubleshoot try turn
+    sync tell terminate throttle tidy transform translate treat trim triage repeat anonymise
+    anonymize mask redact reword rephrase
+    recompile redeploy reboot reopen resend requeue reschedule revalidate enumerate recount
+    reconcile reconnect replay retrain rescale cross-check sanity-check subtract teach truncate
+    unzip vendor archive tabulate crop center troubleshoot try turn
     tweak unblock uncomment undo unify uninstall unlock unpack unpin untangle unwrap update upgrade
     upload validate vectorize verify visualise visualize walk wipe wire wrap write yank zip
     """
@@ -52,7 +56,7 @@ NOUN_VERBS = word_set(
     rank rate recap redraft research rest review sample scan schedule scope scroll search secure
     seed select set setup ship show sign sort split start state step stream study style sum summary
     support switch tag take target template test ticket time toggle touch track trial tune update
-    use version wait warn wave watch weigh work poke dig double
+    use version wait warn wave watch weigh work poke dig double mirror correct
     """
 )
 """Verbs that are as often nouns: "test the build", but "test data"."""
