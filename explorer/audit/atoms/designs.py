@@ -14,7 +14,8 @@ _GENERAL = (
     r"^(?:so |then |ok,? |fine,? |and )?"
     r"(?!(?:i|we|you|he|she|it|they|that|this|these|those|there|here|which|what|who|how|where|when|"
     r"if|why|the|all|both|everything|nothing|something|someone|nobody|only|my|our|your|his|its|"
-    r"tests?|and|but|or|as|qq|ci|things|in|on|at|for|with|after|before|by|from|to|not)\b)"
+    r"tests?|requests?|errors?|failures?|logs?|warnings?|users?|customers?|people|"
+    r"and|but|or|as|qq|ci|things|in|on|at|for|with|after|before|by|from|to|not)\b)"
     r"[a-z][a-z-]+(?: (?!(?:that|which|who|is|are|was|were|and|to|you|i|we|it)\b)[a-z-]+){0,2} "
 )
 _PLACE = r"(?:into|through|to|in|on|via|under|behind|by|per|from|with|at|onto)"
@@ -26,7 +27,7 @@ _IN_GENERAL = Cue(
     rf"{_GENERAL}(?:go(?:es)?|happens?|lives?|moves?|belongs?) {_PLACE}\b",
     rf"{_GENERAL}comes? from\b",
     rf"{_GENERAL}becomes? \w",
-    rf"{_GENERAL}gets? \w+(?:ed|t|n)\b",
+    rf"{_GENERAL}gets? \w{{2,}}ed (?:by|when|as|in|into|with|from|per|only)\b",
 )
 _REST_STAYS = Cue(
     1.0,
@@ -34,9 +35,24 @@ _REST_STAYS = Cue(
     r"\w (?:stays?|remains?) (?:as|open|closed|off|on|put|unchanged|untouched|the same|where|in|at|"
     r"optional|required|private|public)\b",
 )
+_NARRATION = Cue(
+    -1.0,
+    "look see check read compare inspect verify find temp temporary page browser debugger work "
+    "profiler output step stock",
+    r"^(?:[\w']+,? ){0,2}(?:i'll|i will|i'm|i am|we'll) .*(?:\b(?:and|to|then) (?:look|see|check|"
+    r"read|compare|inspect|verify|find|grep|step|reproduce|run|"
+    r"test|debug|measure)\b|\btemp(?:orary)? file first|\b(?:the|my) (?:work|page|browser|debugger|"
+    r"profiler|output)\b)",
+)
+"""What is done to find something out makes nothing."""
 DESIGNED_BY_USER = (
     _IN_GENERAL,
-    _REST_STAYS,
+    Cue(
+        1.0,
+        "stay stays remains remain",
+        r"\w (?:stays?|remains?) (?:as|closed|off|put|unchanged|untouched|the same|where|optional|"
+        r"required|private|public|on \w*\d|at \w*\d|in \w+ until|open\W*(?:$|, ))",
+    ),
     Cue(
         1.0,
         "then",
@@ -46,6 +62,7 @@ DESIGNED_BY_USER = (
     ),
 )
 DESIGNED = (
+    _NARRATION,
     _IN_GENERAL,
     _REST_STAYS,
     Cue(
@@ -66,7 +83,8 @@ DESIGNED = (
     Cue(
         1.0,
         "a an one each every",
-        r"^(?:instead,? |so |then |now )?(?:an?|one|each|every) (?:[\w-]+ ){1,2}"
+        r"^(?:instead,? |so |then |now )?(?:an?|one|each|every) (?!test|request|call|run|"
+        r"user)(?:[\w-]+ ){1,2}"
         r"(?:wraps|holds|builds|keeps|reads|draws|computes|maps|stores|writes|collects|handles|"
         r"owns|"
         r"decides|carries|records|gets|loads|serves|checks|runs|merges|creates|makes|turns|goes) "
@@ -81,9 +99,10 @@ DESIGNED = (
         1.0,
         "i'll i'm i will going we'll",
         r"\b(?:i'll|i will|i'm going to|i am going to|we'll) (?:now |also |just |then )?"
-        r"(?:implement|model|represent|move|load|introduce|encode|resynchroni[sz]e|split|turn|wrap|"
+        r"(?:use|put|implement|model|represent|move|load|introduce|encode|resynchroni[sz]e|split|"
+        r"turn|wrap|"
         r"derive|hook|map|attach|expose|serve|collect|key|index|store|cache|convert|merge|group|"
-        r"compute|save|hold|route|send|feed|publish|queue|validate|guard|mark)\b"
+        r"compute|save|hold|route|send|feed|publish|queue|validate|guard)\b"
         r".{3,120}?\b(?:as|into|around|by|per|behind|at|through|via|from|in|under|with|once|on|"
         r"after|"
         r"before)\b",

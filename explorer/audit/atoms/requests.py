@@ -137,6 +137,12 @@ _DUE = (
         r"read)\b",
         r"\banother (?:round|pass|try|go)\b|\bover to you\b|\byour (?:turn|move|call to)\b",
     ),
+    Cue(
+        1.0,
+        "see onto onward onwards off",
+        r"^(?:(?:and|then|ok|okay|so|please|now),? )*(?:see (?:why|what|whether|if|how)\b|"
+        r"(?:onto|onwards?) |off you go\b|off with )",
+    ),
     Cue(1.0, "time ready", r"\b(?:it's |it is )?time (?:to|for)\b|^(?:now )?ready for\b"),
     Cue(
         1.0,

@@ -56,7 +56,7 @@ NOUN_VERBS = word_set(
     rank rate recap redraft research rest review sample scan schedule scope scroll search secure
     seed select set setup ship show sign sort split start state step stream study style sum summary
     support switch tag take target template test ticket time toggle touch track trial tune update
-    use version wait warn wave watch weigh work poke dig double mirror correct
+    use version wait warn wave watch weigh work poke dig double mirror correct round shift
     """
 )
 """Verbs that are as often nouns: "test the build", but "test data"."""
