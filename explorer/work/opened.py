@@ -22,6 +22,7 @@ from explorer.session.payloads import Payloads
 from explorer.session.shaping import KEPT_USER_TOKENS
 from explorer.session.text import legible
 from explorer.session.tree import SessionTree
+from explorer.store.rows import StoreError
 from explorer.tokens.counters import Counter, EstimateCounter
 from explorer.work.appending import SessionWriter
 from explorer.work.changes import ChangeHub, CountsChanged
@@ -74,6 +75,8 @@ class OpenedSession:
         """Choices that are on their way into the database."""
         self._context: tuple[SessionTree, Context] | None = None
         """The last context that was asked for."""
+        self._made_here: dict[int, bool] = {}
+        """By entry, as far as it was asked for."""
         self._prompts: dict[int, int] = {}
         """Prompt tokens by reply, as far as they were asked for."""
         self.extensions: Extensions | None = None
@@ -212,13 +215,20 @@ class OpenedSession:
     def made_here(self, index: int) -> bool:
         """Whether this program recorded an entry: it came from no file, and no fork copied it.
 
-        Reads one row of the database. Raises StoreError.
+        Reads one row of the database the first time, and may be asked while a window paints. Of
+        a row that cannot be read it says no: what stands in the entry is then told with the care
+        that a file's figures need, and whoever reads the entry itself tells what is wrong.
         """
         if not 0 <= index < len(self.tree):
             return False
-        # A fork begins after all that it copies.
-        is_new = self.tree.columns.time[index] >= self.header.time_ms
-        return is_new and not self.store.is_of_file(self.key, index)
+        if index not in self._made_here:
+            # A fork begins after all that it copies.
+            is_new = self.tree.columns.time[index] >= self.header.time_ms
+            try:
+                self._made_here[index] = is_new and not self.store.is_of_file(self.key, index)
+            except StoreError:
+                return False
+        return self._made_here[index]
 
     def resolve(self, name: str) -> int:
         """The entry that a person means: an id, a unique start of one, or ``#index``.

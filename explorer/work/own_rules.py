@@ -13,10 +13,7 @@ _BEGUN_HERE = (
 
 
 def own_rules(opened: OpenedSession) -> OwnAgent:
-    """The rules of the agent that made a session, and how they are known.
-
-    Raises StoreError.
-    """
+    """The rules of the agent that made a session, and how they are known."""
     if not len(opened.tree) or opened.made_here(0):
         return OwnAgent(BASES["explorer"], Known(Provenance.EXACT, _BEGUN_HERE))
     return own_agent(opened.tree, opened.header.format)

@@ -73,3 +73,14 @@ def test_a_session_of_a_file_is_judged_by_what_the_file_tells(
 ) -> None:
     own = own_rules(document)
     assert (own.profile.name, own.known.provenance) == ("pi", Provenance.INFERRED)
+
+
+def test_who_recorded_an_entry_is_asked_once_and_needs_no_database_that_can_be_read(
+    bench: Workbench, document: Document
+) -> None:
+    """A window asks while it paints: a database that is gone must not reach it."""
+    text = {"role": "user", "content": [{"type": "text", "text": "Hello."}]}
+    entry = asyncio.run(document.writer.append("message", document.leaf, message=text))
+    assert document.made_here(entry) and not document.made_here(3)
+    bench.store.close()
+    assert document.made_here(entry) and not document.made_here(4)
