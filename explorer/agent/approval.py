@@ -18,7 +18,9 @@ from explorer.models.events import Cancelled
 from explorer.models.request import ToolCall
 
 ApprovalMode = Literal["ask", "read-only", "yes"]
-"""``ask`` the person first; ``read-only`` offers no tool that changes things; ``yes`` to all."""
+"""``ask`` the person first; ``read-only`` offers no tool that changes things; ``yes`` to all but
+the files of ``is_kept_apart``. A command may change those too where ``yes`` or a pattern lets it
+run: commands are not confined to any path."""
 ApprovalKind = Literal["write", "edit", "command"]
 ApprovalChoice = Literal["once", "session", "always", "deny"]
 
@@ -44,6 +46,8 @@ class ApprovalRequest:
     empty where only this one call can be allowed."""
     notice: str = ""
     """What a person ought to know before answering, as sentences."""
+    kept_apart: bool = False
+    """Whether only an answer about this very file allows it: no mode and no pattern does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,9 @@ class Approvals:
             if cancel.cancelled:
                 return Verdict(False, "stopped by the person before it ran")
             if self.approver is None:
-                return Verdict(False, "nobody is there to allow it; nothing was done")
+                return Verdict(
+                    False, f"nobody is there to allow it; nothing was done{_why(request)}"
+                )
             try:
                 answer = await self.approver.ask(request, cancel)
             except Cancelled:
@@ -138,13 +144,13 @@ class Approvals:
     def _known(self, request: ApprovalRequest) -> Verdict | None:
         if self.mode == "read-only":
             return Verdict(False, "only tools that look may be used now; nothing was done")
-        if self.mode == "yes" or self._is_allowed(request):
+        if _sameness(request) in self._same:
+            return Verdict(True)
+        if not request.kept_apart and (self.mode == "yes" or self._is_allowed(request)):
             return Verdict(True)
         return None
 
     def _is_allowed(self, request: ApprovalRequest) -> bool:
-        if _sameness(request) in self._same:
-            return True
         patterns = [*self._granted, *_understood(self._always.patterns())]
         if request.kind == "command":
             return allows_command(patterns, request.command)
@@ -152,7 +158,7 @@ class Approvals:
 
     def _taken(self, request: ApprovalRequest, answer: ApprovalAnswer) -> Verdict:
         if answer.choice == "deny":
-            told = "the person did not allow it; nothing was done"
+            told = f"the person did not allow it; nothing was done{_why(request)}"
             return Verdict(False, f"{told}. They say: {answer.note}" if answer.note else told)
         text = (answer.pattern or request.pattern).strip()
         known = _understood([text])
@@ -163,6 +169,13 @@ class Approvals:
         elif answer.choice == "session" and not text:
             self._same.add(_sameness(request))
         return Verdict(True)
+
+
+def _why(request: ApprovalRequest) -> str:
+    """Why it was asked about although everything else is allowed; empty where it is as usual."""
+    if not request.kept_apart:
+        return ""
+    return f". {request.path} is changed only when a person allows just that, in every mode"
 
 
 def _sameness(request: ApprovalRequest) -> tuple[str, str]:

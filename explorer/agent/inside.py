@@ -138,17 +138,18 @@ def replace_whole(workspace: Workspace, path: Path, data: bytes, before: str | N
     """
     with folder_of(workspace, path, make=True) as folder:
         unfinished = f".{path.name[:80]}.{secrets.token_hex(6)}.part"
+        mode = _mode(folder, path.name)
         descriptor = os.open(
             unfinished,
             os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
-            0o666,
+            # What takes the place of a private file is at no moment open to others.
+            0o666 if mode is None else 0o600,
             dir_fd=folder,
         )
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
                 file.flush()
-                mode = _mode(folder, path.name)
                 if mode is not None:
                     os.fchmod(file.fileno(), mode)
                 os.fsync(file.fileno())

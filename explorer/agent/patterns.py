@@ -1,43 +1,77 @@
 """What is allowed without a question: ``bash(pytest *)`` and ``edit(src/**)``.
 
 A command's pattern is its first words; a ``*`` at its end stands for whatever follows. A line with
-several commands is allowed when each of them is; one that writes by redirection, or is not
-understood for certain, never is. A file's pattern is a glob from the workspace on; what git and
-this program keep for themselves is never allowed by one.
+several commands is allowed when each of them is; one that is not proved plain never is. A file's
+pattern is a glob from the workspace on; what ``is_kept_apart`` names is never allowed by one.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from explorer.agent.command_line import BECOMES_FILES, PUT_IN, simple_commands
+from explorer.agent.command_line import simple_commands
 from explorer.agent.tools.arguments import ToolError
 from explorer.agent.tools.globs import glob_of
 
 _FORM = re.compile(r"(bash|edit|write)\((.*)\)", re.DOTALL)
-_KEPT_APART = frozenset({".git", ".session-explorer"})
-_TWO_WORDS = frozenset({
-    "git", "npm", "pnpm", "yarn", "cargo", "go", "pip", "pip3", "uv", "poetry", "make", "docker",
-    "kubectl", "gh", "dotnet", "gradle", "mvn", "bundle", "rails", "mix", "deno", "bun", "just",
-    "hatch", "nox", "tox", "apt", "brew",
+_KEPT_APART = frozenset({
+    # Hooks that git runs, and settings that name programs for it to run.
+    ".git", ".gitconfig", ".husky", ".githooks",
+    # What this program and other agents may do without asking, and what they run by themselves.
+    ".session-explorer", "session-explorer", ".claude", ".codex", ".cursor", ".gemini", ".pi",
+    ".mcp.json",
+    # What an editor runs when it opens the folder.
+    ".vscode", ".idea",
+    # What a shell or a login obeys, where the folder is a home.
+    ".envrc", ".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".zshenv",
+    ".zprofile", ".zshrc", ".zlogin", ".ssh", ".config", ".local", "launchagents",
 })  # fmt: skip
-"""Programs whose first argument says what they do."""
-_NO_PREFIX = frozenset({
-    "sh", "bash", "zsh", "dash", "fish", "python", "python3", "node", "perl", "ruby", "php", "lua",
-    "env", "sudo", "doas", "su", "xargs", "find", "exec", "eval", "source", ".", "command",
-    "builtin", "nohup", "setsid", "nice", "time", "timeout", "watch", "ssh", "awk", "sed", "rm",
-    "mv", "cp", "dd", "chmod", "chown", "ln", "curl", "wget", "tee", "kill", "pkill", "killall",
-    "npx", "uvx", "pipx", "!", "{", "if", "for", "while", "until", "case", "do", "then", "else",
-    "trap", "test", "[", "[[", "let", "export", "set", "alias", "unset", "declare",
+"""Names by which a session can outlive its permission: what stands there is run or obeyed later,
+without anybody deciding to run the project."""
+_SHELL = frozenset({
+    ".", "[", "alias", "bind", "builtin", "command", "compgen", "complete", "compopt", "declare",
+    "enable", "eval", "exec", "export", "fc", "getopts", "hash", "history", "jobs", "let", "local",
+    "mapfile", "printf", "read", "readarray", "readonly", "set", "shopt", "source", "test", "trap",
+    "typeset", "unset", "wait",
 })  # fmt: skip
-"""What may do anything at all with its arguments: only the whole command can be allowed."""
-_RUN_ANYTHING = frozenset(
-    {"run", "exec", "x", "dlx", "config", "filter-branch", "bisect", "rebase"}
-)
+"""Commands of the shell itself that run what their arguments say, quoted or not, or change what
+later words mean: ``printf -v 'a[$(rm x)]' y``."""
+_NO_PREFIX = _SHELL | {
+    # Other shells and languages.
+    "sh", "bash", "zsh", "dash", "ash", "ksh", "csh", "tcsh", "fish", "pwsh", "powershell", "cmd",
+    "python", "pypy", "ipython", "node", "deno", "bun", "perl", "ruby", "irb", "php", "lua", "r",
+    "rscript", "julia", "java", "groovy", "scala", "elixir", "erl", "ghci", "swift", "tclsh",
+    "expect", "osascript", "awk", "gawk", "mawk", "nawk", "sed", "gsed", "sqlite", "psql", "mysql",
+    # What runs the program that its arguments name.
+    "env", "sudo", "doas", "su", "xargs", "find", "fd", "parallel", "nohup", "setsid", "nice",
+    "ionice", "timeout", "stdbuf", "watch", "entr", "script", "strace", "gdb", "flock", "taskset",
+    "chroot", "unshare", "nsenter", "busybox", "tmux", "screen", "ssh", "scp", "sftp", "rsync",
+    "nc", "socat", "at", "crontab", "systemd-run", "npx", "uvx", "pipx", "pre-commit", "rg", "tar",
+    "zip", "sort", "split", "man", "less", "more", "vi", "vim", "nvim", "ed", "emacs", "nano",
+    # What builds by a recipe, which an argument can choose or replace.
+    "npm", "pnpm", "yarn", "cargo", "go", "gofmt", "pip", "uv", "poetry", "hatch", "nox", "tox",
+    "make", "gmake", "cmake", "ninja", "just", "task", "gcc", "cc", "clang", "docker", "podman",
+    "kubectl", "helm", "terraform", "gh", "dotnet", "gradle", "gradlew", "mvn", "mvnw", "bundle",
+    "rake", "rails", "mix", "apt", "apt-get", "brew",
+    # What writes, sends or ends something.
+    "rm", "mv", "cp", "dd", "install", "tee", "truncate", "chmod", "chown", "ln", "curl", "wget",
+    "kill", "pkill", "killall", "openssl", "xdg-open", "open",
+}  # fmt: skip
+"""What may do anything at all with its arguments: only the whole command is suggested."""
+_GIT_OPEN = frozenset({
+    "add", "blame", "branch", "checkout", "commit", "describe", "ls-files", "merge-base", "mv",
+    "restore", "rev-parse", "rm", "status", "switch",
+})  # fmt: skip
+"""What git does without an option that runs a program or names a file to write anywhere, as
+``git grep -O``, ``git fetch --upload-pack`` and ``git log --output`` have."""
+_MODULES = frozenset({"mypy", "pytest", "ruff", "unittest"})
+"""Modules of which ``python -m`` does no more than the program of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +92,8 @@ def pattern_of(text: str) -> Pattern:
     if form is None or not body:
         raise ValueError(f"{text!r} is neither bash(COMMAND) nor edit(FILES)")
     if form.group(1) == "bash":
-        if body != "*" and _words(body) is None:
-            raise ValueError(f"{text!r}: {body!r} is not one plain command")
+        if body != "*":
+            _check_command(text, body)
         return Pattern("command", body)
     if body.startswith(("/", "~")) or ".." in body.split("/"):
         raise ValueError(f"{text!r}: files are named from the workspace on")
@@ -86,37 +120,62 @@ def allows_file(patterns: Iterable[Pattern], path: str) -> bool:
     return any(_covers(pattern.body, path) for pattern in patterns if pattern.kind == "file")
 
 
-def is_kept_apart(path: str) -> bool:
-    """Whether a file is one that no pattern speaks of: git runs hooks that it keeps, and the
-    project's settings say what is allowed without asking."""
-    return not _KEPT_APART.isdisjoint(path.lower().split("/"))
+def is_kept_apart(path: str, root: Path | None = None) -> bool:
+    """Whether a file, named from the workspace on with its links resolved, is one by which a
+    session could outlive its permission. No pattern and no mode allows to write it, only the
+    answer of a person to that question.
+
+    ``root``: the workspace, to look there for folders that are git's under another name, as a
+    ``.git`` that is a file names one. What a command does to such files is not seen by this:
+    commands are not confined to any path.
+    """
+    parts = path.split("/")
+    if any(_is_kept_name(part) for part in parts):
+        return True
+    return root is not None and any(
+        _is_git_folder(root.joinpath(*parts[:depth]), parts[depth]) for depth in range(len(parts))
+    )
+
+
+def _is_kept_name(name: str) -> bool:
+    """Also as a file system may spell it that looks past case, signs that are not seen, dots at
+    the end and streams, or that shortens names."""
+    seen = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
+    plain = unicodedata.normalize("NFKC", seen).casefold().split(":")[0].rstrip(". ")
+    short, is_short, _ = plain.partition("~")
+    known = {one[1:7] for one in _KEPT_APART} if is_short else _KEPT_APART
+    return (short if is_short else plain) in known
+
+
+def _is_git_folder(folder: Path, added: str) -> bool:
+    """Whether git takes a folder for a repository once there is something of that name in it."""
+
+    def has(name: str) -> bool:
+        return added == name or (folder / name).exists()
+
+    return has("HEAD") and (has("commondir") or (has("objects") and has("refs")))
 
 
 def suggested_for_command(command: str) -> str:
     """A pattern that allows a command line and others like it; empty where there is none."""
     commands = simple_commands(command)
     line = command.strip()
-    if not commands or len(commands) > 1 or "\n" in line or PUT_IN in "".join(commands[0]):
+    if not commands or len(commands) > 1 or "\n" in line:
         return ""
     words = commands[0]
     first = _first_words(words)
-    if first and not any(BECOMES_FILES in word for word in words[:first]):
-        return _checked(f"bash({shlex.join(words[:first])} *)")
-    # An open end that the shell would fill in is none that was meant.
-    return "" if line.endswith(" *") else _checked(f"bash({line})")
+    return _checked(f"bash({shlex.join(words[:first])} *)" if first else f"bash({line})")
 
 
 def _first_words(words: list[str]) -> int:
     """How many words tell what a command does; 0 where only all of them do."""
-    program = words[0].rsplit("/", 1)[-1]
-    if program in ("python", "python3") and words[1:2] == ["-m"] and len(words) > 2:
-        return 3
-    if program in _NO_PREFIX:
-        return 0
-    if program not in _TWO_WORDS:
-        return 1
-    tells = len(words) > 1 and not words[1].startswith("-") and words[1] not in _RUN_ANYTHING
-    return 2 if tells else 0
+    program = words[0].rsplit("/", 1)[-1].lower().rstrip("0123456789.") or words[0]
+    second = words[1] if len(words) > 1 else ""
+    if program == "python" and second == "-m" and len(words) > 2:
+        return 3 if words[2] in _MODULES else 0
+    if program == "git":
+        return 2 if second in _GIT_OPEN else 0
+    return 0 if program in _NO_PREFIX else 1
 
 
 def suggested_for_file(path: str) -> str:
@@ -135,6 +194,15 @@ def _covers(body: str, path: str) -> bool:
     return ("/" not in path or "/" in body or body == "**") and glob.matches(path)
 
 
+def _check_command(text: str, body: str) -> None:
+    """Raises ValueError for what is not one plain command, or has an open end that runs more."""
+    words = _words(body.removesuffix(" *"))
+    if words is None:
+        raise ValueError(f"{text!r}: {body!r} is not one plain command")
+    if body.endswith(" *") and words[0] in _SHELL:
+        raise ValueError(f"{text!r}: {words[0]} runs what it is given, so its whole line is needed")
+
+
 def _words(body: str) -> list[str] | None:
     commands = simple_commands(body)
     return commands[0] if commands is not None and len(commands) == 1 else None
@@ -143,13 +211,10 @@ def _words(body: str) -> list[str] | None:
 def _meets(words: list[str], body: str) -> bool:
     if body == "*":
         return True
-    pattern = _words(body)
-    if pattern is None:
+    first = _words(body.removesuffix(" *"))
+    if first is None:
         return False
-    if body.endswith(" *"):
-        first = pattern[:-1]
-        return words[: len(first)] == first
-    return words == pattern
+    return words[: len(first)] == first if body.endswith(" *") else words == first
 
 
 def _checked(pattern: str) -> str:

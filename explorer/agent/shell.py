@@ -75,7 +75,7 @@ class _Running:
             self.process = subprocess.Popen(
                 [
                     sys.executable, "-I", "-S", _WARDEN, str(report_in), str(life_out),
-                    str(grace_s), *_shell(), command,
+                    str(grace_s), *shell_start(), command,
                 ],
                 cwd=folder,
                 env=dict(environment),
@@ -159,9 +159,11 @@ def run_command(
     )
 
 
-def _shell() -> list[str]:
+def shell_start() -> list[str]:
+    """What a command line is put behind to be run: bash without its startup files, or sh."""
     bash = shutil.which("bash", path="/usr/bin:/bin:/usr/local/bin")
-    return [bash, "--noprofile", "--norc", "-c"] if bash else ["/bin/sh", "-c"]
+    # After the dashes a line that begins with one is no option.
+    return [bash, "--noprofile", "--norc", "-c", "--"] if bash else ["/bin/sh", "-c", "--"]
 
 
 class _Waker:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 
@@ -23,6 +24,7 @@ _SECRET_NAME = re.compile(
 _USER_IN_ADDRESS = re.compile(r"//[^/\s]*@")
 _SHORTEST_SECRET = 8
 """Characters; shorter values stand in too many places to mean anything."""
+_USUAL_PATH = "/usr/local/bin:/usr/bin:/bin"
 _OWN = {
     "TERM": "dumb",
     "NO_COLOR": "1",
@@ -41,7 +43,8 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """What a command is given of an environment.
 
     Only variables of a list, and of these none whose name looks like a secret's, or whose value
-    holds the value of one that does.
+    holds the value of one that does. Programs are not looked for in folders that depend on where
+    a command runs, as ``.`` does: a project could bring its version of any.
     """
     secrets = [
         value
@@ -55,4 +58,5 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
         return known and not telling and not any(secret in value for secret in secrets)
 
     kept = {name: value for name, value in environment.items() if passes(name, value)}
-    return {"PATH": "/usr/local/bin:/usr/bin:/bin", **kept, **_OWN}
+    folders = [one for one in kept.get("PATH", "").split(os.pathsep) if os.path.isabs(one)]
+    return {**kept, "PATH": os.pathsep.join(folders) or _USUAL_PATH, **_OWN}

@@ -18,6 +18,7 @@ from explorer.models.door import (
     ChatMessage,
     ModelError,
     ModelRequest,
+    Silence,
     Streams,
 )
 from explorer.models.retry import RetryPolicy, with_retry
@@ -121,7 +122,7 @@ class Asking:
             try:
                 async with aclosing(events) as open_events:  # type: ignore[type-var]
                     async for event in open_events:
-                        arrived = True
+                        arrived |= not isinstance(event, Silence)
                         on_event(reply.take(event))
             except ModelError as error:
                 if arrived:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import subprocess
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from explorer.agent.approval import (
     ApprovalAnswer,
@@ -17,7 +13,7 @@ from explorer.agent.approval import (
     Approvals,
     Verdict,
 )
-from explorer.agent.command_line import BECOMES_FILES, PUT_IN, simple_commands
+from explorer.agent.command_line import simple_commands
 from explorer.agent.patterns import (
     allows_command,
     allows_file,
@@ -35,10 +31,11 @@ def allows(line: str, *patterns: str) -> bool:
 @pytest.mark.parametrize(
     "line",
     ["pytest", "pytest -q tests", "pytest 'a b' \"c d\"", "pytest;pytest", "pytest && pytest -x",
-     "pytest || pytest", "pytest | pytest", "pytest\npytest -q", "pytest $(pytest --co)",
-     'pytest "$(pytest)"', "pytest 2>&1", "pytest >/dev/null 2>&1", "pytest &>/dev/null",
-     "pytest $HOME", "pytest & pytest", "pytest tests/*.py", "pytest a#b", "pytest \\; x",
-     "  pytest  ", "pytest -k 'a > b; c'"],
+     "pytest || pytest", "pytest | pytest", "pytest\npytest -q", "pytest 2>&1",
+     "pytest >/dev/null 2>&1", "pytest 2> /dev/null | pytest 1>&2", "  pytest  ", "pytest ;",
+     "pytest &&\n\n pytest\n\npytest\n", "pytest -k 'a > b; c'", "pytest '$(rm x)`!\\'",
+     "pytest -k \"it's # > ; & {a,b} * ~\"", "pytest 'a\nb' \"a\nb\"", "pytest 'größer \u2192'",
+     "pytest a=b --x=y x:1,2@3+4% ''", "pytest tests/a'b c'\"d e\".py"],
 )  # fmt: skip
 def test_a_pattern_allows_its_command_alone_and_in_company(line: str) -> None:
     assert allows(line, "bash(pytest *)")
@@ -50,20 +47,35 @@ def test_a_pattern_allows_its_command_alone_and_in_company(line: str) -> None:
      "pytest & rm x", "pytest\nrm x", "pytest $(rm x)", 'pytest "$(rm x)"', "pytest `rm x`",
      'pytest "`rm x`"', "pytest > out", "pytest >> out", "pytest 2> out", "pytest >| out",
      "pytest &> out", "pytest >& out", "pytest > /dev/null/x", "pytest >/dev/nullx",
-     "pytest < in", "pytest << E\nE", "pytest <(rm x)", "pytest >(rm x)", "(pytest)",
-     "{ pytest; }", "pytest() { rm x; }; pytest", "PATH=. pytest", "a[0]=1 pytest",
+     "pytest < in", "pytest << E\nE", "pytest <<< x", "pytest <(rm x)", "pytest >(rm x)",
+     "(pytest)", "{ pytest; }", "pytest() { rm x; }; pytest", "PATH=. pytest", "a[0]=1 pytest",
      "pytest ${x:-$(rm x)}", "pytest $((1))", "pytest $'a\\'; rm x #'", 'pytest $"x"',
+     "pytest $['$(rm x)']", "pytest --version $['$(rm x)']", 'pytest "$[1]"', "pytest $[1]",
      "pytest # it's\nrm x'", "pytest \\\nrm", "pytest 'unclosed", 'pytest "unclosed',
      "pytest $(", "pytest $(pytest", "$(echo pytest) x", "$X", "'pytest x'", "pytests", "./pytest",
      "sudo pytest", "! pytest", "time pytest", "if pytest; then rm x; fi", "pytest;;rm",
-     "", "   ", ";", "pytest \0 x", "pytest\r", "{pytest,x}", "pyte*", "pytest $()", "pytest\\"],
+     "", "   ", ";", "pytest \0 x", "pytest\r", "{pytest,x}", "pyte*", "pytest $()", "pytest\\",
+     "pytest $(pytest)", "pytest $HOME", "pytest & pytest", "pytest &", "pytest tests/*.py",
+     "pytest ~", "pytest {a,b}", "pytest a#b", "pytest \\; x", 'pytest "a!b"', 'pytest "a\\b"',
+     "pytest &>/dev/null", "pytest &>/dev/null rm x", "pytest |& pytest", "pytest 2>&1x",
+     "pytest 2>&-", "pytest >/dev/null>x", "pytest>/dev/null", ">/dev/null pytest", "pytest &&",
+     "&& pytest", "pytest; ; pytest", "coproc pytest", "X=1; pytest", "-x", "%1", "'' pytest",
+     "pytest \x1b", "pytest '\x07'", "pytest '\x85'", "pytest '\u2028'", "pytest '\udc80'",
+     'pytest "é"', "pytest é"],
 )  # fmt: skip
 def test_a_pattern_allows_nothing_else(line: str) -> None:
     assert not allows(line, "bash(pytest *)")
 
 
+@pytest.mark.parametrize("blank", list("\x0b\x0c\x1c\x85\xa0\u1680\u2003\u2028\u202f\u3000\ufeff"))
+def test_no_blank_but_the_shells_ends_a_word(blank: str) -> None:
+    for line in (f"echo x 1>&2{blank}", f"echo x 1>&2{blank}/../../victim/keys", f"echo{blank}x"):
+        assert not allows(line, "bash(echo *)")
+        assert not allows(line, "bash(*)")
+
+
 def test_every_command_of_a_line_needs_its_pattern() -> None:
-    line = "cd src && git status --short | head -n $(nproc)"
+    line = "cd src && git status --short | head -n 5; nproc"
     patterns = ["bash(cd *)", "bash(git status *)", "bash(head *)", "bash(nproc)"]
     assert allows(line, *patterns)
     for left_out in patterns:
@@ -77,67 +89,40 @@ def test_a_pattern_without_an_open_end_is_that_command_alone() -> None:
     assert not allows("make", "bash(make test)")
 
 
-def test_a_quoted_sign_is_not_the_one_that_the_shell_fills_in() -> None:
-    assert allows("rm build/*", "bash(rm build/*)")
-    assert not allows("rm *", "bash(rm '*')")
-    assert allows("rm '*'", "bash(rm '*')")
-    assert not allows("rm x", "bash(rm '*')")
-
-
 def test_words_are_read_as_the_shell_reads_them() -> None:
-    assert simple_commands("a 'b c'd \"e $F\" g\\ h ''; i *.py") == [
-        ["a", "b cd", f"e {PUT_IN}F", "g h", ""],
-        ["i", f"{BECOMES_FILES}*.py"],
-    ]
+    assert simple_commands("a 'b c'd\"e F\" '' 2>&1; i '*.py' | \n k") == [
+        ["a", "b cde F", ""], ["i", "*.py"], ["k"],
+    ]  # fmt: skip
 
 
-WORDS = st.sampled_from(
-    ["ok", "ok a", "touch bad", "'", '"', "\\", ";", "&&", "||", "|", "&", "\n", "$(", ")", "`",
-     ">", "<", "#", " ", "x", "${", "}", "(", "{", "$", "2>&1", ">/dev/null", "$'", "!", "*", "~",
-     "=", "if", "then", "fi", "\t"]
-)  # fmt: skip
-LINES = st.lists(WORDS, min_size=1, max_size=9).map("".join) | st.lists(
-    WORDS, min_size=1, max_size=9
-).map(" ".join)
-
-
-@settings(max_examples=250, deadline=None)
-@given(line=LINES)
-def test_a_line_that_is_allowed_runs_nothing_else_in_a_real_shell(
-    line: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """``ok`` alone is allowed: whatever else the shell is made to do leaves a mark."""
-    if not allows(line, "bash(ok *)"):
-        return
-    folder = tmp_path_factory.mktemp("run")
-    names = folder / "bin"
-    names.mkdir()
-    (names / "ok").write_text("#!/bin/sh\n")
-    (names / "ok").chmod(0o755)
-    (names / "touch").symlink_to(shutil.which("touch") or "/usr/bin/touch")
-    work = folder / "work"
-    work.mkdir()
-    bash = shutil.which("bash") or "/bin/bash"
-    done = subprocess.run(
-        [bash, "--noprofile", "--norc", "-c", line], cwd=work, env={"PATH": str(names)},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20,
-    )  # fmt: skip
-    assert list(work.iterdir()) == []
-    assert "command not found" not in done.stderr
+@pytest.mark.parametrize(
+    "line", ["printf -v 'a[$(rm x)]' y", "test -v 'a[$(rm x)]'", "eval 'rm x'"]
+)
+def test_what_the_shell_itself_runs_is_allowed_whole_or_not_at_all(line: str) -> None:
+    program = line.split()[0]
+    with pytest.raises(ValueError, match="its whole line is needed"):
+        pattern_of(f"bash({program} *)")
+    assert allows(line, f"bash({line})")
+    assert suggested_for_command(line) == f"bash({line})"
 
 
 @pytest.mark.parametrize(
     ("command", "pattern"),
     [("pytest -q tests", "bash(pytest *)"), ("ls", "bash(ls *)"),
      ("git status --short", "bash(git status *)"), ("git -C /x push", "bash(git -C /x push)"),
-     ("npm run build", "bash(npm run build)"), ("npm test", "bash(npm test *)"),
+     ("git grep x", "bash(git grep x)"), ("git log -1", "bash(git log -1)"),
+     ("npm run build", "bash(npm run build)"), ("npm test", "bash(npm test)"),
      ("python -m pytest -q", "bash(python -m pytest *)"),
+     ("python3.12 -m pytest -q", "bash(python3.12 -m pytest *)"),
+     ("python -m timeit x", "bash(python -m timeit x)"),
+     ("python3.12 x.py", "bash(python3.12 x.py)"), ("/usr/bin/env x", "bash(/usr/bin/env x)"),
      ("python -c 'print(1)'", "bash(python -c 'print(1)')"),
-     ("rm -rf build", "bash(rm -rf build)"), ("rm build/*", "bash(rm build/*)"),
+     ("make test 2>&1", "bash(make test 2>&1)"),
+     ("rm -rf build", "bash(rm -rf build)"), ("rm build/*", ""),
      ("find . -name x", "bash(find . -name x)"), ("rm *", ""), ("a && b", ""), ("a > b", ""),
-     ("a $(b)", ""), ("rm $X", ""), ("a `b`", ""), ("X=1 a", ""), ("", ""),
-     ("sudo a", "bash(sudo a)"),
-     ("ls *", "bash(ls *)"), ("/opt/my tool", "bash(/opt/my *)")],
+     ("a $(b)", ""), ("rm $X", ""), ("a `b`", ""), ("X=1 a", ""), ("", ""), ("a;", "bash(a *)"),
+     ("sudo a", "bash(sudo a)"), ("'my tool' x", "bash('my tool' *)"),
+     ("'it'\"'\"'s' x", "bash('it'\"'\"'s' *)"), ("ls *", ""), ("/opt/my tool", "bash(/opt/my *)")],
 )  # fmt: skip
 def test_the_pattern_that_is_suggested(command: str, pattern: str) -> None:
     assert suggested_for_command(command) == pattern
@@ -164,15 +149,6 @@ def test_files_are_allowed_by_globs_from_the_workspace_on() -> None:
     assert not allows_file([pattern_of("bash(*)")], "src/a.py")
 
 
-@pytest.mark.parametrize(
-    "path", [".git/hooks/pre-commit", "sub/.git/config", ".GIT/config",
-             ".session-explorer/settings.json"],
-)  # fmt: skip
-def test_no_pattern_opens_what_would_run_or_allow_more(path: str) -> None:
-    assert not allows_file([pattern_of("edit(**)"), pattern_of(f"edit({path})")], path)
-    assert suggested_for_file(path) == ""
-
-
 def test_the_folder_of_a_file_is_suggested() -> None:
     assert suggested_for_file("src/deep/a.py") == "edit(src/deep/**)"
     assert suggested_for_file("README.md") == "edit(README.md)"
@@ -181,7 +157,7 @@ def test_the_folder_of_a_file_is_suggested() -> None:
 
 @pytest.mark.parametrize(
     "text", ["", "pytest", "bash()", "bash(a; b)", "bash(a > b)", "edit(../x)", "edit(/etc/*)",
-             "edit(~/x)", "read(x)", "bash(a"],
+             "edit(~/x)", "read(x)", "bash(a", "bash(a * *)", "bash(rm build/*)", "bash($X *)"],
 )  # fmt: skip
 def test_what_is_no_pattern_says_so(text: str) -> None:
     with pytest.raises(ValueError, match=r"neither|not one plain|from the workspace"):

@@ -243,3 +243,36 @@ def test_programs_are_found_and_nobody_is_asked(run: Run) -> None:
     assert environment["TERM"] == "dumb"
     assert environment["GIT_TERMINAL_PROMPT"] == "0"
     assert clean_environment({})["PATH"]
+
+
+@pytest.mark.parametrize("path", [".", "", ":", "bin:./x:"])
+def test_a_project_brings_no_program_by_the_path(path: str) -> None:
+    usual = clean_environment({})["PATH"]
+    assert clean_environment({"PATH": path})["PATH"] == usual
+    assert clean_environment({"PATH": f"/my/bin:{path}:/other"})["PATH"] == "/my/bin:/other"
+
+
+def test_nothing_of_the_environment_is_run_or_obeyed_by_the_shell(run: Run) -> None:
+    (run.folder / "evil.sh").write_text("echo evil\n")
+    (run.folder / "pytest").write_text("#!/bin/sh\necho evil\n")
+    (run.folder / "pytest").chmod(0o755)
+    evil = {
+        "BASH_ENV": "evil.sh", "ENV": "evil.sh", "BASH_FUNC_echo%%": "() { printf evil; }",
+        "SHELLOPTS": "keyword:xtrace", "BASHOPTS": "expand_aliases", "PS4": "$(echo evil)",
+        "CDPATH": "/", "IFS": "x", "PROMPT_COMMAND": "echo evil", "GIT_EXTERNAL_DIFF": "evil",
+        "PYTEST_ADDOPTS": "-p evil", "LD_PRELOAD": "/evil.so", "GIT_CONFIG_COUNT": "1",
+    }  # fmt: skip
+    environment = clean_environment({**evil, "PATH": ".:/usr/bin:/bin"})
+    assert not evil.keys() & environment.keys()
+    run_command(
+        "echo plain; pytest --version x=1 2>/dev/null; cd usr 2>/dev/null && pwd", run.folder,
+        environment, run.output.extend, run.cancel, QUICK,
+    )  # fmt: skip
+    assert b"evil" not in run.output
+    assert run.output.startswith(b"plain\n")
+    assert b"/usr\n" not in run.output
+
+
+def test_a_line_that_begins_with_a_dash_is_no_option_of_the_shell(run: Run) -> None:
+    assert run("-v; echo on").code == 0
+    assert run.output.endswith(b"on\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -135,12 +136,71 @@ def test_this_session_means_the_files_of_the_folder_from_then_on(box: Box) -> No
     assert len(box.person.asked) == 2
 
 
-def test_what_git_keeps_is_asked_about_with_a_warning(box: Box) -> None:
-    box.approvals = Approvals("ask", ["edit(**)"], approver=box.person)
-    box.tools.approvals = box.approvals
-    box.run("write", path=".git/hooks/pre-commit", content="rm -rf /\n")
-    assert "git may run" in box.person.asked[0].notice
-    assert box.person.asked[0].pattern == ""
+KEPT_APART = [
+    ".git/hooks/pre-commit", ".git/config", "sub/.git/config", ".GIT/config", ".git./config",
+    ".git /config", ".gi\u200ct/config", "\uff0egit/config", ".git::$INDEX_ALLOCATION/config",
+    "GIT~1/config", ".git", ".husky/pre-commit", ".githooks/x", ".session-explorer/settings.json",
+    ".claude/settings.json", ".vscode/tasks.json", ".Idea/x.xml", ".envrc", "home/.bashrc",
+    ".ssh/authorized_keys", ".config/autostart/x.desktop",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", KEPT_APART)
+def test_no_mode_and_no_pattern_writes_what_outlives_the_session(box: Box, path: str) -> None:
+    box.tools.approvals = Approvals("yes", ["edit(**)", f"edit({path})"])
+    outcome = box.run("write", path=path, content="rm -rf /\n")
+    assert outcome.is_error
+    assert "nobody is there to allow it; nothing was done" in outcome.text
+    assert "only when a person allows just that" in outcome.text
+    assert list(box.root.iterdir()) == []
+    box.tools.approvals = Approvals("yes", ["edit(**)"], approver=box.person)
+    assert not box.run("write", path=path, content="x\n").is_error
+    [request] = box.person.asked
+    assert (request.kept_apart, request.pattern) == (True, "")
+    assert "even where all is allowed" in request.notice
+    box.person.answer = ApprovalAnswer("deny", note="no")
+    assert "only when a person" in box.run("edit", path=path, oldText="x", newText="y").text
+    box.tools.approvals.mode = "ask"
+    assert box.run("edit", path=path, oldText="x", newText="y").is_error
+    assert len(box.person.asked) == 3
+    assert [one.read_text() for one in box.root.rglob("*") if one.is_file()] == ["x\n"]
+
+
+@pytest.mark.parametrize(
+    "path", ["git/x.py", ".gitignore", ".github/workflows/x.yml", "src/config", "HEAD", "a~1.txt",
+             "objects/refs/x", ".gitattributes", "x.git/y"],
+)  # fmt: skip
+def test_all_else_needs_no_answer_where_all_is_allowed(box: Box, path: str) -> None:
+    box.tools.approvals = Approvals("yes")
+    assert not box.run("write", path=path, content="x\n").is_error
+
+
+def test_links_to_what_outlives_the_session_are_followed(box: Box) -> None:
+    box.tools.approvals = Approvals("yes", ["edit(**)"])
+    hooks = box.root / ".git" / "hooks"
+    hooks.mkdir(parents=True)
+    (hooks / "there").write_text("old\n")
+    (box.root / "folder").symlink_to(hooks, target_is_directory=True)
+    (box.root / "file").symlink_to(hooks / "pre-commit")
+    (box.root / "second").symlink_to("file")
+    for path in ("folder/pre-commit", "file", "second", "src/../.git/config"):
+        assert "only when a person" in box.run("write", path=path, content="x\n").text
+    assert box.run("edit", path="folder/there", oldText="old", newText="new").is_error
+    assert [one.name for one in hooks.iterdir()] == ["there"]
+
+
+def test_what_git_takes_for_a_repository_is_kept_apart_under_any_name(box: Box) -> None:
+    box.tools.approvals = Approvals("yes")
+    git = ("git", "-c", "init.defaultBranch=main", "init", "-q", "--separate-git-dir", "real")
+    subprocess.run(git, cwd=box.root, check=True)
+    assert (box.root / ".git").is_file()
+    for path in (".git", "real/config", "real/hooks/pre-commit", "real/hooks/deep/x"):
+        assert "only when a person" in box.run("write", path=path, content="x\n").text
+    for path in ("made/config", "made/HEAD", "made/objects/x"):
+        assert not box.run("write", path=path, content="x\n").is_error
+    assert box.run("write", path="made/refs/x", content="x\n").is_error
+    assert box.run("write", path="made/commondir", content="x\n").is_error
+    assert not (box.root / "made/refs").exists()
 
 
 def test_secrets_are_not_visible_to_a_command(box: Box) -> None:

@@ -26,6 +26,10 @@ COMMAND_NOTICE = (
     "A command is not held to the folder: it can read, change and send whatever you can. It runs"
     " without your keys in its environment."
 )
+_KEPT_APART_NOTICE = (
+    "This is no file of the project itself: git, a shell, an editor or an agent may run what is in"
+    " it, or it says what is allowed without asking. It is asked about even where all is allowed."
+)
 
 
 class WorkspaceTools:
@@ -89,6 +93,8 @@ class WorkspaceTools:
 
     async def _change(self, call: ToolCall, job: Job) -> ToolOutcome:
         change = await asyncio.to_thread(self._plans[call.name], self._desk, call.arguments)
+        root = self.workspace.root
+        kept_apart = await asyncio.to_thread(is_kept_apart, change.shown, root)
         what = "Change" if not change.is_new else "Create"
         request = ApprovalRequest(
             call,
@@ -96,9 +102,10 @@ class WorkspaceTools:
             f"{what} {change.shown}",
             path=change.shown,
             diff=change.diff.unified,
-            folder=str(self.workspace.root),
-            pattern=suggested_for_file(change.shown),
-            notice=_file_notice(change),
+            folder=str(root),
+            pattern="" if kept_apart else suggested_for_file(change.shown),
+            notice=_KEPT_APART_NOTICE if kept_apart else _file_notice(change),
+            kept_apart=kept_apart,
         )
         verdict = await self.approvals.decide(request, job.cancel)
         if not verdict.allowed:
@@ -145,11 +152,6 @@ async def _to_its_end(work: Callable[[], ToolOutcome], job: Job) -> ToolOutcome:
 
 
 def _file_notice(change: Change) -> str:
-    if is_kept_apart(change.shown):
-        return (
-            "This is no file of the project itself: git may run what is in it, or it says what is"
-            " allowed without asking."
-        )
     if change.kind == "write" and not change.is_new:
         return "The whole file is replaced."
     return ""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from explorer import private_files
 from explorer.agent.shell import (
     DEFAULT_SECONDS,
     MOST_SECONDS,
@@ -66,8 +66,7 @@ class _Output:
         if self._desk.outputs is None:
             return
         self.path = self._desk.outputs.new(self._job.tool, self._job.call_id)
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        self._file = os.fdopen(descriptor, "wb")
+        self._file = private_files.create(self.path)
         for block in self._blocks:
             self._file.write(block)
 

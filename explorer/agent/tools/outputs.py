@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 from pathlib import Path
+
+from explorer import paths, private_files
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 _SUFFIX = ".txt"
@@ -19,16 +20,15 @@ class Outputs:
 
     def new(self, tool: str, call_id: str) -> Path:
         """The path of a file that does not exist yet; its folder is made. Raises OSError."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        paths.ensure(self.folder)
         name = _UNSAFE.sub("-", f"{tool}-{call_id}")[:80]
         return self.folder / f"{name}-{secrets.token_hex(4)}{_SUFFIX}"
 
     def keep(self, tool: str, call_id: str, text: str) -> Path:
         """Write a whole output; returns its file. Raises OSError."""
         path = self.new(tool, call_id)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
+        with private_files.create(path) as file:
+            file.write(text.encode("utf-8", "replace"))
         return path
 
     def is_own(self, path: Path) -> bool:
