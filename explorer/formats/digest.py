@@ -25,6 +25,7 @@ from explorer.session.describe import (
 )
 from explorer.session.entry_batch import Ops
 from explorer.session.file_tools import FILE_TOOLS, file_ops
+from explorer.session.json_values import MAX_DEPTH, is_too_deep
 from explorer.session.kinds import Flag, Kind
 from explorer.session.results import result_flags
 from explorer.session.text import PREVIEW_UNITS, call_title, first_line
@@ -32,6 +33,7 @@ from explorer.tokens.estimate import estimate_entry, json_units, utf16_units
 
 LARGE_BYTES = 64 << 10
 BATCH_LINES = 1_000
+_LEAST = 2 * MAX_DEPTH
 
 _USER, _ASSISTANT, _TOOL_RESULT = int(Kind.USER), int(Kind.ASSISTANT), int(Kind.TOOL_RESULT)
 _TEXT, _LARGE = int(Flag.HAS_TEXT), int(Flag.LARGE)
@@ -96,6 +98,9 @@ def digest(lines: list[bytes]) -> Digest:
             plain = _is_plain(entry, entry_id, parent_id)
         except (orjson.JSONDecodeError, KeyError, TypeError):
             plain = False
+        # Counting here what ``is_too_deep`` counts spares a call for nearly every line.
+        if plain and len(line) > _LEAST and line.count(b"[") + line.count(b"{") > MAX_DEPTH:
+            plain = not is_too_deep(line, entry)
         if not plain:
             others.append(at)
             continue
@@ -153,6 +158,8 @@ def _of_any(entry: dict[str, Any], rare: dict[int, Facts], place: int) -> Row:
 def _of_message(entry: dict[str, Any], ops: dict[int, Ops], place: int) -> Row:
     """The row of a message in its usual shape; raises an error of the kind that looking into
     something else raises when it is in any other."""
+    if entry["type"] != "message":
+        raise ValueError("what only has a field of that name")
     message = entry["message"]
     role = message["role"]
     stamp = entry["timestamp"]

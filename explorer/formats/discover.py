@@ -54,8 +54,11 @@ def discover(home: Path) -> Iterator[FoundSession]:
 
 
 def look_at(path: Path, format_name: FormatName) -> FoundSession | None:
-    """What the first lines of a file say; None when it cannot be read or is empty."""
+    """What the first lines of a file say; None when it cannot be read, is empty or is no file:
+    opening a pipe would wait for who writes to it."""
     try:
+        if not path.is_file():
+            return None
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
             head = file.read(_HEAD_BYTES)

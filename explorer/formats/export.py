@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from explorer import private_files
 from explorer.formats import pi
 from explorer.formats.entries import iso_time, new_entry
 from explorer.formats.errors import ReadCancelled
-from explorer.formats.jsonl import BadLine, parse
+from explorer.formats.jsonl import BadLine, parse, parse_exactly
 from explorer.formats.upgrade import PiUpgrade, dumps
 from explorer.session.records import SessionHeader
 from explorer.session.shaping import SHAPE_TYPES, ShapeKind
@@ -23,7 +23,6 @@ Line = tuple[int, str | bytes]
 entry, bytes for what was kept aside. The header's is not among them."""
 
 _LINES_BETWEEN_REPORTS = 1_000
-_PRIVATE = 0o600
 
 
 class ExportError(ValueError):
@@ -84,22 +83,13 @@ def export_session(
     target = Path(out)
     report = ExportReport(str(target))
     writer = _Writer(header, as_format, report)
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            for line in lines:
-                writer.write(file, line)
-                if report.entries % _LINES_BETWEEN_REPORTS == 0:
-                    _tell(report, progress, cancelled)
-            writer.finish(file, leaf)
-            file.flush()
-            os.fsync(file.fileno())
+    with private_files.replacement(target, keeps_mode=True) as file:
+        for line in lines:
+            writer.write(file, line)
+            if report.entries % _LINES_BETWEEN_REPORTS == 0:
+                _tell(report, progress, cancelled)
+        writer.finish(file, leaf)
         _tell(report, progress, cancelled)
-        os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else _PRIVATE)
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
     return report
 
 
@@ -126,6 +116,7 @@ class _Writer:
         self._header_passed = not header.raw
         self._header_written = False
         self._last = ""
+        self._last_place = 0
 
     def write(self, file: BinaryIO, line: Line) -> None:
         number, raw = line
@@ -143,8 +134,8 @@ class _Writer:
             raise ExportError("A file of version 1 cannot hold new entries; export as pi-v3")
         if self._upgrade is not None:
             raw = self._upgrade.entry(raw, self._place if number else -1)
+        self._last, self._last_place = raw, self._place
         self._place += 1
-        self._last = raw
         self._note_shape(raw)
         self._report.entries += 1
         _put(file, raw.encode())
@@ -154,7 +145,8 @@ class _Writer:
             return
         value = parse(raw.encode())
         name = value.get("customType")
-        if value.get("type") == "custom" and name in SHAPE_TYPES:
+        is_custom = value.get("type") == "custom" and isinstance(name, str)
+        if is_custom and name in SHAPE_TYPES:
             found = self._report.read_over
             found[name] = found.get(name, 0) + 1
 
@@ -170,7 +162,7 @@ class _Writer:
         self._header_written = True
         raw = self._header.raw
         if self._upgrade is not None:
-            value = parse(raw.encode()) if raw else made_header(self._header)
+            value = parse_exactly(raw.encode()) if raw else made_header(self._header)
             raw = self._upgrade.header(value)
         _put(file, (raw or dumps(made_header(self._header))).encode())
 
@@ -199,7 +191,7 @@ class _Writer:
         if not self._last:
             return not leaf_id
         if self._bound_to_order:
-            return leaf_id == pi.positional_id(self._place - 1)
+            return leaf_id == pi.positional_id(self._last_place)
         last = parse(self._last.encode())
         if last.get("id") == leaf_id:
             return True

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
 from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
+from explorer.formats.errors import FormatError
+from explorer.session.json_values import TOO_DEEP, is_too_deep, read_patiently
+
 CHUNK_BYTES = 1 << 20
+MAX_LINE_BYTES = 256 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_DIGITS_OF_AN_INT = 4000
+_DIGITS_OF_A_FLOAT = 308
 
 
 class BadLine(ValueError):
@@ -31,13 +37,19 @@ def line_groups(file: BinaryIO) -> Iterator[tuple[list[bytes], int]]:
     each with the bytes read so far. An empty last line is not one.
 
     A carriage return before the line feed stays: JSON reads over it, and the line is kept as it
-    was. Raises OSError when the file cannot be read on.
+    was. Raises OSError when the file cannot be read on, FormatError for a line that is longer than
+    what a program can hold and a database store.
     """
     parts: list[bytes] = []
-    done = 0
+    done = number = pending = 0
     while chunk := file.read(CHUNK_BYTES):
         done += len(chunk)
         lines, rest = _split(chunk)
+        number += len(lines)
+        pending = len(rest) if lines else pending + len(rest)
+        if pending > MAX_LINE_BYTES:
+            reason = f"the line is longer than {MAX_LINE_BYTES >> 20} MB"
+            raise FormatError(str(file.name), number + 1, reason)
         if lines and parts:
             parts.append(lines[0])
             lines[0] = b"".join(parts)
@@ -71,14 +83,17 @@ def parse(line: bytes) -> Any:
     Raises BadLine.
     """
     try:
-        return orjson.loads(line)
+        value = orjson.loads(line)
     except orjson.JSONDecodeError:
         return parse_hard(line).clean
+    if is_too_deep(line, value):
+        raise BadLine(TOO_DEEP)
+    return value
 
 
 def parse_hard(line: bytes) -> HardValue:
-    """The JSON value of a line that ``orjson`` refused: halves of surrogate pairs, NaN, deep
-    nesting. Raises BadLine naming what is wrong with the line."""
+    """The JSON value of a line that ``orjson`` refused: halves of surrogate pairs, NaN, large
+    numbers. Raises BadLine naming what is wrong with the line."""
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
@@ -86,25 +101,44 @@ def parse_hard(line: bytes) -> HardValue:
     if "\0" in text:
         raise BadLine(f"not JSON: holds {text.count(chr(0))} NUL bytes")
     try:
-        value = json.loads(text, parse_int=_integer)
+        value = read_patiently(text)
     except json.JSONDecodeError as error:
         raise BadLine(f"not JSON: {error.msg} at character {error.colno}") from error
-    except RecursionError as error:
-        raise BadLine("nested too deeply to read") from error
+    except ValueError as error:
+        raise BadLine(str(error)) from error
+    if is_too_deep(line, value):
+        raise BadLine(TOO_DEEP)
     return HardValue(value, _without_halves(value))
 
 
-def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _DIGITS_OF_AN_INT else float(digits)
-
-
 def _without_halves(value: Any) -> Any:
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except RecursionError as error:
-        raise BadLine("nested too deeply to read") from error
+    text = json.dumps(value, ensure_ascii=False)
     try:
         text.encode()
     except UnicodeEncodeError:
         return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """A number that no number of Python is equal to, or can be written from."""
+
+    digits: str
+
+
+def parse_exactly(line: bytes) -> Any:
+    """The JSON value of a sound line, to be written again: texts and numbers as they are there.
+
+    Raises ValueError.
+    """
+    return json.loads(line, parse_int=_exact_integer, parse_float=_exact_float)
+
+
+def _exact_integer(digits: str) -> int | Verbatim:
+    return int(digits) if len(digits) <= _DIGITS_OF_A_FLOAT else Verbatim(digits)
+
+
+def _exact_float(digits: str) -> float | Verbatim:
+    number = float(digits)
+    return number if isfinite(number) else Verbatim(digits)

@@ -14,6 +14,8 @@ from explorer.session.records import FormatName, Problem, SessionHeader
 
 WINDOW_LINES = 2_000
 """Lines looked at; they are read in groups of about 1 MB, and one group is always looked at."""
+_HIGHEST_VERSION = 10**6
+"""A number above it is no version: the file is read as one that says none."""
 
 
 @dataclass(slots=True)
@@ -136,8 +138,7 @@ def _conclude(path: Path, seen: _Seen) -> Sniffed:
 
 def _version(seen: _Seen, problems: list[Problem]) -> int:
     stated = seen.header.get("version") if seen.header is not None else None
-    known = isinstance(stated, int) and not isinstance(stated, bool) and stated >= 1
-    if known and isinstance(stated, int) and stated != 1:
+    if type(stated) is int and 1 < stated <= _HIGHEST_VERSION:
         if stated > omp.VERSION + 1:
             problems.append(
                 Problem(seen.header_line, f"version {stated} is newer than the ones known here")
@@ -147,8 +148,7 @@ def _version(seen: _Seen, problems: list[Problem]) -> int:
     # its header or its version, and reading it as one chain would lose its branches.
     if seen.with_ids:
         if seen.header is not None:
-            problems.append(
-                Problem(seen.header_line, "the header says version 1, but the entries have ids")
-            )
+            reason = "the header says version 1 or none, but the entries have ids"
+            problems.append(Problem(seen.header_line, reason))
         return pi.VERSION
     return 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from io import FileIO
@@ -30,6 +32,7 @@ from explorer.formats.sniff import Sniffed, sniff
 from explorer.session.assembly import Assembler, Placement
 from explorer.session.describe import describe
 from explorer.session.entry_batch import EntryBatch
+from explorer.session.json_values import TOO_DEEP, is_too_deep
 from explorer.session.kinds import Flag
 from explorer.session.records import Aside, EntryRecord, Problem, ReadReport
 from explorer.tokens.estimate import estimate_entry
@@ -61,9 +64,13 @@ def open_source(
 
     ``progress`` and ``cancelled`` are called from the thread that reads, about once per MB.
     ``apart`` says whether a process of its own understands the lines, None: when that is quicker.
-    Raises FormatError when the file is no session, OSError when it cannot be read.
+    Raises FormatError when the file is no session, OSError when it cannot be read or is no file: a
+    pipe or a device may have no end.
     """
     place = Path(path)
+    if not stat.S_ISREG(place.stat().st_mode):
+        reason = "a folder" if place.is_dir() else "a pipe or a device"
+        raise OSError(errno.EINVAL, f"This is {reason}, not a file", str(place))
     with place.open("rb", buffering=0) as file:
         sniffed = sniff(place, file)
         if apart is None:
@@ -241,6 +248,9 @@ class FileSource:
             except BadLine as error:
                 self._put_bad_line_aside(line, str(error))
                 return
+        if is_too_deep(line, clean):
+            self._put_bad_line_aside(line, TOO_DEEP)
+            return
         self._values += 1
         if not isinstance(clean, dict):
             self._put_aside(line, "not a JSON object")

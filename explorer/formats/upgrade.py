@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+import secrets
 from collections import Counter
 from typing import Any
 
 from explorer.formats import omp, pi
-from explorer.formats.jsonl import parse_hard
+from explorer.formats.jsonl import Verbatim, parse_exactly
 from explorer.session.records import FormatName, SessionHeader
 
 
@@ -58,8 +60,7 @@ class PiUpgrade:
 
 
 def _exactly(raw: str) -> dict[str, Any]:
-    # The standard parser keeps integers of any size, which the fast one rounds.
-    value = parse_hard(raw.encode()).value
+    value = parse_exactly(raw.encode("utf-8", "surrogatepass"))
     return value if isinstance(value, dict) else {}
 
 
@@ -83,11 +84,22 @@ def _from_omp(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
+# Stands for a number until the rest is written; no file can know it.
+_MARK = secrets.token_hex(16)
+_MARKED = re.compile(f'"{_MARK}([^"]*)"')
+
+
 def dumps(value: Any) -> str:
     """A JSON value on one line as the agents write it: no spaces, no needless escapes."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_marked)
     try:
         text.encode()
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"))
-    return text
+        text = json.dumps(value, separators=(",", ":"), default=_marked)
+    return _MARKED.sub(r"\1", text) if _MARK in text else text
+
+
+def _marked(value: object) -> str:
+    if not isinstance(value, Verbatim):
+        raise TypeError(f"{type(value).__name__} is not a JSON value")
+    return _MARK + value.digits

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from explorer.session.branch_difference import BranchDifference, Message, Side
 from explorer.session.kinds import Kind
+from explorer.session.markdown_words import block, code, plain
 
 _MOST_LINE = 160
 _WHO = {
@@ -84,23 +85,24 @@ def _lines(found: BranchDifference, left: str, right: str) -> Iterator[str]:
     where = f"#{found.ancestor}" if found.ancestor >= 0 else "the start"
     yield f"# Two branches from {where}"
     yield ""
-    yield f"| | {_cell(left)} | {_cell(right)} |"
+    yield f"| | {plain(left)} | {plain(right)} |"
     yield "|---|---|---|"
     for title, words in FIGURES:
-        yield f"| {title} | {_cell(words(found.left))} | {_cell(words(found.right))} |"
+        yield f"| {title} | {plain(words(found.left))} | {plain(words(found.right))} |"
     files = dict.fromkeys([*found.left.files, *found.right.files])
     for path in files:
         mine, theirs = (", ".join(side.files.get(path, ())) for side in (found.left, found.right))
-        yield f"| `{_cell(path)}` | {mine or '—'} | {theirs or '—'} |"
+        yield f"| {code(path)} | {plain(mine) or '—'} | {plain(theirs) or '—'} |"
     turn = -1
     for row in found.rows():
         if row.turn != turn:
             turn = row.turn
-            yield from ("", f"## Turn {turn + 1}", "", f"| {_cell(left)} | {_cell(right)} |")
+            yield from ("", f"## Turn {turn + 1}", "", f"| {plain(left)} | {plain(right)} |")
             yield "|---|---|"
         yield f"| {_brief(row.left)} | {_brief(row.right)} |"
     for name, side in ((left, found.left), (right, found.right)):
-        yield from ("", f"## Final answer: {name}", "", side.answer or "_None._")
+        answer = block(side.answer) if side.answer else "_None._"
+        yield from ("", f"## Final answer: {plain(name)}", "", answer)
 
 
 def _brief(message: Message | None) -> str:
@@ -110,8 +112,4 @@ def _brief(message: Message | None) -> str:
     said = said[: _MOST_LINE - 1] + "…" if len(said) > _MOST_LINE else said
     parts = [said, *(f"→ {call}" for call in message.calls)]
     who = _WHO.get(message.kind, message.kind.name.lower().replace("_", " "))
-    return f"**{who}** #{message.entry} " + _cell(" ".join(part for part in parts if part))
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
+    return f"**{who}** #{message.entry} " + plain(" ".join(part for part in parts if part))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from math import isfinite
 
-MAX_COUNT = 2**31 - 1
-"""Token counts are kept in 32 bits; a larger one is damage and is shown as this."""
+MAX_COUNT = 10**9
+"""A hundred times the largest context window there is: what says more is no count of tokens. Sums
+of a count and of what one file can hold besides stay within 32 bits."""
 _MAX_TIME = 8.64e15
 """Milliseconds; the range of JavaScript's Date."""
 
@@ -26,25 +26,32 @@ def time_ms(value: object) -> float:
     return 0.0
 
 
+def recorded_count(value: object) -> int | None:
+    """A count of tokens from a file; None where it cannot be one: a text, a truth value, less than
+    nothing, a fraction, or more than any context holds."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and 0 <= value <= MAX_COUNT else None
+
+
 def token_count(value: object) -> int:
-    """A count of tokens from a file, within what a column holds; 0 when it is no number."""
-    if type(value) is int or (isinstance(value, float) and isfinite(value)):
-        return max(0, min(int(value), MAX_COUNT))
-    return MAX_COUNT if isinstance(value, float) and value > 0 else 0
+    """A count of tokens from a file; 0 where none is recorded, see ``recorded_count``."""
+    return recorded_count(value) or 0
 
 
 def usage_tokens(usage: object) -> int:
-    """Context tokens of a usage record: totalTokens, or the sum of its parts (B9); -1 if none."""
+    """Context tokens of a usage record: totalTokens, or the sum of its parts (B9); -1 where they
+    are not recorded. A sum of which a part cannot be a count is not known."""
     if not isinstance(usage, dict):
         return -1
-    total = usage.get("totalTokens")
-    if type(total) is int and 0 < total <= MAX_COUNT:
+    if total := recorded_count(usage.get("totalTokens")):
         return total
-    if isinstance(total, int | float) and total:
-        return token_count(total)
     parts = [usage.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
-    numbers = [token_count(part) for part in parts if isinstance(part, int | float)]
-    return token_count(sum(numbers)) if numbers else -1
+    counts = [recorded_count(part) for part in parts if part is not None]
+    known = [count for count in counts if count is not None]
+    if not known or len(known) < len(counts) or sum(known) > MAX_COUNT:
+        return -1
+    return sum(known)
 
 
 def prompt_tokens(usage: object) -> int:
@@ -52,6 +59,8 @@ def prompt_tokens(usage: object) -> int:
     does not tell the answer apart; -1 if none (B18)."""
     if not isinstance(usage, dict):
         return -1
-    parts = [usage.get(key) for key in ("input", "cacheRead", "cacheWrite")]
-    told = token_count(sum(token_count(part) for part in parts))
-    return told or usage_tokens(usage)
+    prompt = token_count(sum(token_count(usage.get(key)) for key in _PROMPT))
+    return prompt or usage_tokens(usage)
+
+
+_PROMPT = ("input", "cacheRead", "cacheWrite")

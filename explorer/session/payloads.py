@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
+
+from explorer.session.json_values import read_json
 
 
 class Payloads(Protocol):
@@ -41,7 +42,7 @@ class MemoryPayloads:
         return self._raw[index]
 
     def entry(self, index: int) -> Mapping[str, Any]:
-        loaded: Mapping[str, Any] = json.loads(self._raw[index])
+        loaded: Mapping[str, Any] = read_json(self._raw[index])
         return loaded
 
     def entries(self, indices: Sequence[int]) -> list[Mapping[str, Any]]:

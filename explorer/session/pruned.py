@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from explorer.session.numbers import token_count
 from explorer.session.shaped import shape_on
 
 if TYPE_CHECKING:  # the tree's columns hold what this module reads
@@ -85,7 +86,7 @@ def prune_facts(data: object) -> PruneFacts | None:
         return None
     return PruneFacts(
         () if taken_back else results,
-        0 if taken_back else _count(data.get("saved")),
+        0 if taken_back else token_count(data.get("saved")),
         reason if isinstance(reason, str) else "",
         taken_back,
     )
@@ -97,11 +98,7 @@ def _result(item: Any) -> tuple[str, int, str] | None:
     entry_id, text = item.get("id"), item.get("text")
     if not isinstance(entry_id, str) or not isinstance(text, str):
         return None
-    return entry_id, _count(item.get("tokens")), text
-
-
-def _count(value: object) -> int:
-    return max(0, min(value, 2**31 - 1)) if type(value) is int else 0
+    return entry_id, token_count(item.get("tokens")), text
 
 
 def prunes_on(tree: SessionTree, path: Path) -> list[int]:

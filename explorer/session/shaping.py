@@ -26,6 +26,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from explorer.session.numbers import recorded_count
+
 ShapeKind = Literal["pin", "omit", "keep-user-messages"]
 
 PIN_TYPE = "session-explorer/pin"
@@ -45,7 +47,6 @@ KEPT_USER_TOKENS = "keepUserMessages"
 kept word for word; a rule of the session goes before it."""
 
 NOT_TOLD = -1
-_MOST = 2**31 - 1
 
 
 class ShapeFacts(NamedTuple):
@@ -120,7 +121,8 @@ def _named(item: Any) -> tuple[str, int] | None:
 
 
 def _tokens(value: object) -> int:
-    return min(value, _MOST) if type(value) is int and value >= 0 else NOT_TOLD
+    count = recorded_count(value)
+    return NOT_TOLD if count is None else count
 
 
 def shape_data(facts: ShapeFacts) -> dict[str, Any]:

@@ -7,7 +7,6 @@ compactions and branch summaries took.
 
 from __future__ import annotations
 
-import json
 import re
 from array import array
 from bisect import bisect_left
@@ -15,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from explorer.session.describe import token_count, usage_tokens
+from explorer.session.json_values import read_json
 from explorer.session.kinds import TURN_START_KINDS, Kind, selector
 from explorer.session.tree import Path, SessionTree
 
@@ -111,13 +111,13 @@ def usage_in(raw: str, total: int) -> object:
     """
     for found in reversed(_USAGE.findall(raw)):
         try:
-            usage = json.loads(found)
+            usage = read_json(found)
         except ValueError:
             continue
         if usage_tokens(usage) == total:
             return usage
     try:
-        entry = json.loads(raw)
+        entry = read_json(raw)
     except ValueError:
         return None
     if not isinstance(entry, Mapping):

@@ -20,6 +20,47 @@ _SEARCHES = ("grep", "find", "glob")
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 _HALVES = re.compile("[\ud800-\udfff]")
 
+PROSE_LIMIT = 100_000
+"""Characters of one text that are read as prose, half of them from its end."""
+LINE_LIMIT = 2_000
+"""Characters of a line, and of a word, up to which text is read as text."""
+_LONG_LINE = re.compile(rf"^.{{{LINE_LIMIT + 1},}}", re.MULTILINE)
+_LONG_WORD = re.compile(rf"(?<!\S)\S{{{LINE_LIMIT + 1},}}")
+# Up to the last end of a sentence in the second half of what is read at once, or the last blank.
+_PIECE = re.compile(
+    rf"(?:.{{{LINE_LIMIT // 2},{LINE_LIMIT - 1}}}[.!?;:]|.{{1,{LINE_LIMIT}}})(?=\s)", re.DOTALL
+)
+
+
+def as_prose(text: str) -> str:
+    """The text as rules for sentences can read it in a time that grows with its length alone;
+    every character that is left stands where it was.
+
+    No line is longer than ``LINE_LIMIT``: a longer one goes on in the next, a line break in the
+    place of a blank. A longer word is data (a picture as text, a program without blanks, a drawn
+    rule) and becomes blank. Of a text longer than ``PROSE_LIMIT`` the middle becomes blank.
+    """
+    if len(text) <= LINE_LIMIT:
+        return text
+    if len(text) > PROSE_LIMIT:
+        half = PROSE_LIMIT // 2
+        blank = " " * (len(text) - PROSE_LIMIT - 2)
+        return f"{as_prose(text[:half])}\n{blank}\n{as_prose(text[-half:])}"
+    text = _LONG_WORD.sub(lambda found: f"\n{' ' * (len(found.group()) - 2)}\n", text)
+    return _LONG_LINE.sub(lambda found: _in_pieces(found.group()), text)
+
+
+def _in_pieces(line: str) -> str:
+    pieces, start = [], 0
+    while len(line) - start > LINE_LIMIT:
+        piece = _PIECE.match(line, start)
+        # There is a blank in reach: no word is longer than that.
+        end = piece.end() if piece else start + LINE_LIMIT
+        pieces.append(line[start:end])
+        start = end + 1
+    pieces.append(line[start:])
+    return "\n".join(pieces)
+
 
 def well_formed(text: str) -> str:
     """The text with halves of surrogate pairs replaced one for one, so that it can be sent and

@@ -17,10 +17,9 @@ import threading
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-import orjson
-
+from explorer.session.json_values import read_json
 from explorer.tokens.counters import Counter, TiktokenCounter, count_entry
 
 DEFAULT_ENCODING = "o200k_base"
@@ -154,12 +153,9 @@ def _read(pipe: IO[bytes], size: int) -> bytes:
 
 def _count_line(counter: Counter, line: bytes) -> int:
     try:
-        entry: Any = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        try:
-            entry = json.loads(line.decode("utf-8", "surrogatepass"))
-        except (ValueError, RecursionError):
-            return 0
+        entry = read_json(line)
+    except ValueError:
+        return 0
     return count_entry(counter, entry) if isinstance(entry, dict) else 0
 
 

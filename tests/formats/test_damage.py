@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -10,8 +11,20 @@ from typing import Any
 
 import pytest
 
-from explorer.formats import FormatError, open_source
-from tests.formats.files import accounted, chain, dumps, entry, header, read, shape, user, write
+from explorer.formats import FormatError, jsonl, open_source
+from explorer.session.json_values import MAX_DEPTH, TOO_DEEP
+from tests.formats.files import (
+    accounted,
+    chain,
+    dumps,
+    entry,
+    header,
+    read,
+    reply,
+    shape,
+    user,
+    write,
+)
 
 
 def _aside(path: Path) -> tuple[list[tuple[int, bytes, str]], list[tuple[str, str]]]:
@@ -50,6 +63,86 @@ def test_a_bad_line_is_kept_aside_and_the_rest_opens(tmp_path: Path, name: str) 
     [(line, kept, said)] = asides
     assert (line, kept) == (4, raw)
     assert reason in said
+
+
+DEPTHS = (10, 100, 200, 201, 500, 900, 990, 1000, 1023, 1024, 1025, 5000, 100_000)
+_NESTS = {
+    "lists": ("[", "]", 1),
+    "objects": ('{"a":', "}", 1),
+    "both": ('[{"a":', "}]", 2),
+    "lists with neighbours": ("[1,", ",2]", 1),
+}
+
+
+def _with_nest(place: str, nest: str, depth: int) -> bytes:
+    """A line of so many levels in all, the deepest of them in one place."""
+    opening, closing, levels = _NESTS[nest]
+    value: dict[str, Any] = user("x", "e1")
+    message = value["message"]
+    call = {"type": "toolCall", "id": "c", "name": "read", "arguments": "NEST"}
+    above = 1
+    if place == "unknown":
+        value["unknown"] = "NEST"
+    elif place == "content":
+        message["content"], above = "NEST", 2
+    elif place == "details":
+        message["details"], above = "NEST", 2
+    elif place == "timestamp":
+        message["timestamp"], above = "NEST", 2
+    else:
+        value["message"] = reply_message([call])
+        above = 4
+    more = depth - above
+    core = "[1]" if more % levels else "1"
+    text = opening * (more // levels) + core + closing * (more // levels)
+    return dumps(value).replace(b'"NEST"', text.encode())
+
+
+def reply_message(content: list[Any]) -> dict[str, Any]:
+    message: dict[str, Any] = reply("x", "e1")["message"] | {"content": content}
+    return message
+
+
+@pytest.mark.parametrize("place", ["unknown", "content", "details", "timestamp", "arguments"])
+@pytest.mark.parametrize("nest", _NESTS)
+def test_one_limit_of_nesting_whatever_reads_the_line(
+    tmp_path: Path, place: str, nest: str
+) -> None:
+    for depth in DEPTHS:
+        sound = _with_nest(place, nest, depth)
+        # Half a pair makes the slow parser read the line.
+        for raw in (sound, sound.replace(b'"x"', b'"x\\ud800"', 1)):
+            lines = [header(), *chain(2), raw, user("z", "e1")]
+            source, records = read(write(tmp_path / "s.jsonl", lines))
+            reasons = [aside.reason for aside in source.report.asides]
+            assert len(records) == (4 if depth <= MAX_DEPTH else 3), depth
+            assert reasons == ([] if depth <= MAX_DEPTH else [TOO_DEEP]), depth
+
+
+def test_brackets_in_texts_are_no_nesting(tmp_path: Path) -> None:
+    lines = [header(), user("a", None, "[{" * 5000), user("b", "a", '"[' * 5000)]
+    source, records = read(write(tmp_path / "s.jsonl", lines))
+    assert len(records) == 2 and not source.report.problems
+
+
+def test_a_line_that_no_program_holds_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "s.jsonl", [header(), *chain(2)])
+    monkeypatch.setattr(jsonl, "MAX_LINE_BYTES", 2 << 20)
+    with path.open("ab") as file:
+        file.truncate(path.stat().st_size + (5 << 20))
+    with pytest.raises(FormatError, match="longer than 2 MB") as caught:
+        read(path)
+    assert caught.value.line == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such files on this system")
+def test_what_is_no_file_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path(os.devnull), tmp_path):
+        with pytest.raises(OSError, match="not a file"):
+            open_source(path)
 
 
 def test_a_truncated_last_line_is_kept_aside(tmp_path: Path) -> None:

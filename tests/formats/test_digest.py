@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from explorer.formats import open_source
@@ -65,6 +65,7 @@ def test_a_generated_session_is_understood_as_entry_by_entry(tmp_path: Path) -> 
 
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(ENTRY | MESSAGE.map(lambda one: {"type": "message", "message": one}), st.booleans())
+@example({"type": "compaction", "message": {"role": "user", "content": ""}}, True)
 def test_any_shape_is_understood_as_by_the_long_way(value: dict[str, Any], dated: bool) -> None:
     named = value | {"id": "a", "parentId": None}
     if dated:

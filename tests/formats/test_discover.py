@@ -46,6 +46,8 @@ def test_damaged_and_empty_files_do_not_end_the_search(tmp_path: Path) -> None:
     _put(tmp_path, f"{place}/3.jsonl", [b"\xff" * 100_000], 3)
     (tmp_path / place / "link.jsonl").symlink_to(tmp_path / "gone")
     (tmp_path / place / "directory.jsonl").mkdir()
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / place / "pipe.jsonl")
     found = list(discover(tmp_path))
     assert [one.path.name for one in found] == ["1.jsonl", "2.jsonl", "3.jsonl"]
     assert [one.header is not None for one in found] == [False, True, False]

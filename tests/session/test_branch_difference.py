@@ -132,7 +132,7 @@ def test_the_comparison_as_markdown() -> None:
     assert "| Cost | $0.5000 | not recorded |" in told
     assert "## Turn 2" in told
     assert "**assistant** #2 → edit retry.py" in told
-    assert told.endswith("## Final answer: two\n\nI fixed the broken clock.\n")
+    assert told.endswith("## Final answer: two\n\n```text\nI fixed the broken clock.\n```\n")
 
 
 def test_durations_are_read_at_a_glance() -> None:

@@ -190,9 +190,20 @@ def test_bash_and_python_runs() -> None:
         (None, -1),
         ([1], -1),
         ({"input": "5"}, -1),
-        ({"totalTokens": 1e300}, 2**31 - 1),
-        ({"totalTokens": float("nan"), "input": 3}, 0),
-        ({"totalTokens": -3}, 0),
+        ({"totalTokens": 7.0}, 7),
+        # What cannot be a count is not recorded; nor is a sum that has such a part.
+        ({"totalTokens": 7.5}, -1),
+        ({"totalTokens": 1e300}, -1),
+        ({"totalTokens": 2**31}, -1),
+        ({"totalTokens": -3}, -1),
+        ({"totalTokens": True}, -1),
+        ({"totalTokens": "7"}, -1),
+        ({"totalTokens": float("nan"), "input": 3}, 3),
+        ({"totalTokens": float("inf"), "input": 3, "output": None}, 3),
+        ({"input": 3, "output": -1}, -1),
+        ({"input": 3, "output": 2**63}, -1),
+        ({"input": 3, "output": [4]}, -1),
+        ({"input": 10**9, "output": 1}, -1),
     ],
 )
 def test_b9_usage_is_the_total_or_the_sum_of_its_parts(usage: object, tokens: int) -> None:

@@ -1,0 +1,89 @@
+"""JSON of session files: one reading for every place, whatever its numbers and its nesting."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+MAX_DEPTH = 200
+"""Objects and lists in each other. What reads a value later, the standard library among it, goes
+down by recursion: at this depth all of it has room, and no agent writes a tenth of it."""
+TOO_DEEP = f"nested too deeply, more than {MAX_DEPTH} levels"
+_LONGEST_INTEGER = 20
+_INTEGERS = range(-(2**63), 2**64)
+
+
+def read_json(text: str | bytes) -> Any:
+    """The value of a JSON text; halves of surrogate pairs stay, NaN and Infinity are read.
+
+    Numbers beyond 64 bits are floats, as JavaScript reads them. Raises ValueError for what is no
+    JSON or is nested so deeply that no parser takes it.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return read_patiently(text)
+
+
+def read_patiently(text: str | bytes) -> Any:
+    """``read_json`` for what ``orjson`` refused."""
+    try:
+        return json.loads(text, parse_int=_integer)
+    except RecursionError as error:
+        raise ValueError(TOO_DEEP) from error
+
+
+def _integer(digits: str) -> int | float:
+    # Python refuses to read or write integers of some thousand digits.
+    if len(digits) > _LONGEST_INTEGER:
+        return float(digits)
+    number = int(digits)
+    return number if number in _INTEGERS else float(digits)
+
+
+def is_too_deep(text: str | bytes, value: object, most: int = MAX_DEPTH) -> bool:
+    """Whether the value of a JSON text has more than ``most`` levels. Nearly always the text alone
+    says that it has not."""
+    if len(text) < 2 * most or _openings(text) <= most:
+        return False
+    return any(_holds_more(one) for one in _deepest(value, most))
+
+
+def without_depths(line: str | bytes, value: Any) -> Any:
+    """The value of a line, with null in place of what lies deeper than ``MAX_DEPTH``."""
+    if is_too_deep(line, value):
+        for one in _deepest(value, MAX_DEPTH):
+            for key, member in list(_members(one)):
+                if isinstance(member, dict | list):
+                    one[key] = None
+    return value
+
+
+def _deepest(value: object, most: int) -> list[Any]:
+    """The objects and lists of the last level that may be."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(most - 1):
+        level = [
+            member
+            for one in level
+            for _, member in _members(one)
+            if isinstance(member, dict | list)
+        ]
+    return level
+
+
+def _members(value: Any) -> Iterable[tuple[Any, Any]]:
+    return value.items() if isinstance(value, dict) else enumerate(value)
+
+
+def _holds_more(value: object) -> bool:
+    return any(isinstance(member, dict | list) for _, member in _members(value))
+
+
+def _openings(line: str | bytes) -> int:
+    if isinstance(line, bytes):
+        return line.count(b"[") + line.count(b"{")
+    return line.count("[") + line.count("{")
