@@ -17,6 +17,7 @@ from explorer.models.events import ErrorKind, ModelError
 from explorer.models.overflow_texts import said_overflow, said_throttled
 from explorer.models.said import Said, chain, plain_words, retry_after_s, unwrapped, what_was_said
 from explorer.models.secrets import redact
+from explorer.models.shown import shortened
 
 __all__ = ["classify", "redact", "without_key"]
 
@@ -25,7 +26,18 @@ _BY_STATUS: dict[int, ErrorKind] = {401: "auth", 402: "auth", 403: "auth", 429: 
 _NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active"})
 """A 429 that no waiting ends: the account has nothing left."""
 _ASKS_FOR_KEY = re.compile(r"api[ _-]?key|credentials", re.IGNORECASE)
-_MESSAGE_LIMIT = 2000
+_MESSAGE_LIMIT = 400
+_RAW = re.compile(
+    r"Traceback|NoneType|pydantic|validation error|object has no attribute| at 0x[0-9a-f]"
+    r"|object is not (?:subscriptable|iterable|callable)|\.py\b|litellm|<class |\b\w+Error\(",
+    re.IGNORECASE,
+)
+"""Words of a library about itself."""
+_NOT_UNDERSTOOD = (
+    AttributeError, TypeError, LookupError, ValueError, ArithmeticError, RecursionError,
+    AssertionError, MemoryError,
+)  # fmt: skip
+"""What a library raises where a reply is not as it expects."""
 _BROKEN_OFF = frozenset(
     {"ClientPayloadError", "TransferEncodingError", "ContentLengthError", "RemoteProtocolError"}
 )
@@ -39,7 +51,7 @@ def classify(error: BaseException, litellm: Any) -> ModelError:
     said = what_was_said(error)
     kind = _corrected(_kind(unwrapped(error), litellm), said, error)
     wait = retry_after_s(error) if kind in ("rate_limit", "server") else None
-    result = ModelError(kind, redact(_message(error, kind, said)), wait)
+    result = ModelError(kind, _message(error, kind, said), wait)
     result.__cause__ = error
     return result
 
@@ -118,12 +130,14 @@ def _never_reached(error: BaseException) -> bool:
 def _message(error: BaseException, kind: ErrorKind, said: Said) -> str:
     if any(type(part).__name__ in _BROKEN_OFF for part in chain(error)):
         return "The connection ended before the answer was complete."
-    text = plain_words(error)
-    if _malformed(error) and not said.answered:
-        text = f"The provider sent something that cannot be read: {text}"
-    if not text:
+    text = redact(plain_words(error))
+    if not said.answered and any(isinstance(part, _NOT_UNDERSTOOD) for part in chain(error)):
+        return "The provider sent a reply that is not understood."
+    if text.lstrip().startswith("<"):
+        text = ""  # a web page
+    if not text or (not said.answered and _RAW.search(text)):
         text = _without_words(kind, said.status)
-    return text if len(text) <= _MESSAGE_LIMIT else text[:_MESSAGE_LIMIT] + "..."
+    return shortened(text, _MESSAGE_LIMIT)
 
 
 def _without_words(kind: ErrorKind, status: int | None) -> str:

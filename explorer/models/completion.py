@@ -13,6 +13,7 @@ from explorer.models.events import (
     Event,
     Finished,
     ModelError,
+    Silence,
     StopReason,
     TextDelta,
     ThinkingDelta,
@@ -52,8 +53,10 @@ async def complete(
     on_text: Callable[[str], None] | None = None,
     *,
     clock: Callable[[], float] = time.monotonic,
+    on_silence: Callable[[str], None] | None = None,
 ) -> Completion:
-    """Wait for the whole answer; `on_text` gets each piece of text as it comes.
+    """Wait for the whole answer; `on_text` gets each piece of text as it comes, `on_silence` a
+    sentence where nothing comes for a while.
 
     `clock` gives seconds. Raises ModelError and Cancelled as `stream` does, and ModelError
     (network) when the events end without a finish.
@@ -73,6 +76,8 @@ async def complete(
                     text.append(piece)
                     if on_text is not None:
                         on_text(piece)
+                case Silence() if on_silence is not None:
+                    on_silence(event.told)
                 case ThinkingDelta(piece):
                     thinking.append(piece)
                 case ToolCallReady(call):

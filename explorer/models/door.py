@@ -26,6 +26,7 @@ from explorer.models.events import (
     Event,
     Finished,
     ModelError,
+    Silence,
     StopReason,
     TextDelta,
     ThinkingDelta,
@@ -35,6 +36,7 @@ from explorer.models.events import (
     UsageReport,
     UsageSource,
 )
+from explorer.models.incoming import Limits
 from explorer.models.info import ModelInfo
 from explorer.models.keys import KeyringUnavailable, Keys, KeyState
 from explorer.models.listing import ProviderModels, grouped, listed, provider_of
@@ -92,6 +94,7 @@ __all__ = [
     "ProviderModels",
     "Role",
     "Server",
+    "Silence",
     "StopReason",
     "Streams",
     "TextDelta",
@@ -127,8 +130,11 @@ class ModelDoorConfig:
     models: tuple[ModelInfo, ...] = ()
     api_base: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    timeout_s: float = 600.0
+    timeout_s: float = 3600.0
+    """For a whole answer."""
     idle_timeout_s: float = 300.0
+    """Without a byte; models may think so long."""
+    limits: Limits = field(default_factory=Limits)
     remote: RemoteSettings = field(default_factory=RemoteSettings)
     """The endpoint that ``remote/endpoint`` stands for (A29)."""
     own: Path | None = None
@@ -150,6 +156,7 @@ class ModelDoor:
         catalogue = Catalogue((*scripted, *self._config.models))
         self._routes = Routes(catalogue, self.own, self.keys)
         self._pace = 1.0
+        self._silence_s = self._config.idle_timeout_s
         self._provider = ProviderThread()
         self._workers = ThreadPoolExecutor(max_workers=2, thread_name_prefix="offline-model")
         self._offline_running = 0
@@ -194,6 +201,10 @@ class ModelDoor:
     def use_pace(self, pace: float) -> None:
         """Play scripted runs so fast from now on: 1 as they are written, 0 all at once."""
         self._pace = pace
+
+    def use_silence(self, seconds: float | None) -> None:
+        """End calls after so long without a byte from now on; None as the door was made."""
+        self._silence_s = self._config.idle_timeout_s if seconds is None else seconds
 
     def use_api_base(self, address: str) -> None:
         """Ask the models of providers at another address from now on; empty for their own."""
@@ -337,7 +348,8 @@ class ModelDoor:
             self._routes.route(model_id, self._api_base),
             headers=self._config.headers,
             timeout_s=self._config.timeout_s,
-            idle_timeout_s=self._config.idle_timeout_s,
+            idle_timeout_s=self._silence_s,
+            limits=self._config.limits,
         )
 
     def _begin(

@@ -86,7 +86,24 @@ class Finished:
     """Sentences for display, from an endpoint that gives them along with a summary (A29)."""
 
 
-Event = TextDelta | ThinkingDelta | ThinkingSigned | ToolCallReady | UsageReport | Finished
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Nothing has come for a while; times in seconds. Nothing of an answer: it may come any number
+    of times, between any two other events."""
+
+    so_far_s: float
+    limit_s: float
+    """After so long the call ends."""
+
+    @property
+    def told(self) -> str:
+        """In words, for the person."""
+        return f"No byte for {self.so_far_s:.0f} s; ends after {self.limit_s:g} s."
+
+
+Event = (
+    TextDelta | ThinkingDelta | ThinkingSigned | ToolCallReady | UsageReport | Finished | Silence
+)
 
 
 class ModelError(Exception):

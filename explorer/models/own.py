@@ -9,7 +9,6 @@ which providers a key lies in the keyring. One small JSON file; keys are never i
 from __future__ import annotations
 
 import json
-import os
 import re
 import threading
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from explorer import paths, private_files
 from explorer.models.info import FIGURES, FigureSource, ModelInfo
 
 ServerKind = Literal["ollama", "llama.cpp", "vllm", "lm-studio", "other"]
@@ -248,10 +248,8 @@ class OwnModels:
             "servers": [_server_to_json(server) for server in self._servers.values()],
             "keyring": sorted(self._keyring),
         }
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary = self._path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(data, indent=2, ensure_ascii=False), "utf-8")
-        os.replace(temporary, self._path)
+        paths.ensure(self._path.parent)
+        private_files.write(self._path, json.dumps(data, indent=2, ensure_ascii=False).encode())
         status = self._path.stat()
         self._read_at = (status.st_mtime_ns, status.st_size)
         self.problem = ""

@@ -14,38 +14,58 @@ import logging
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Coroutine
+from importlib import import_module
 from typing import Any
 
 from explorer.models.classify import classify, without_key
 from explorer.models.events import Event, ModelError
+from explorer.models.incoming import Watch
+from explorer.models.patience import Patience
 from explorer.models.request import ModelRequest
 from explorer.models.route import FindRoute, Route
 from explorer.models.wire import ChunkReader, call_arguments
 
 _SWITCH_INTERVAL_S = 0.0002
 _CLOSE_WAIT_S = 5.0
+_NOT_AWAITED = r"coroutine '\w+ChatCompletion\..*' was never awaited"
+_CHUNKS = 1_000
+"""Chunks of a stream that are left in memory."""
 
 
 def import_litellm() -> Any:
-    """litellm, with its network price table and its telemetry off. Takes seconds the first time.
+    """litellm, with its network price table, telemetry and ``.env`` files off. Takes seconds the
+    first time.
 
     Raises ModelError (unavailable) where it is not installed.
     """
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_TELEMETRY", "False")
+    # Otherwise it puts a project's .env into this process, whose commands would obey that.
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     if "litellm" not in sys.modules:
         sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH_INTERVAL_S))
     collecting = gc.isenabled()
     gc.disable()
     try:
         import litellm
+        from litellm.llms.custom_httpx import aiohttp_transport as transport
+
+        # httpx takes a fifth of a second, and its transports are put under watch with it.
+        transports = import_module("explorer.models.transports")
     except ImportError as error:
         raise ModelError("unavailable", f"litellm cannot be imported: {error}") from error
     finally:
         if collecting:
             gc.enable()
+    transports.watch_transport(transport.LiteLLMAiohttpTransport)
+    # Of a call that is given up it leaves coroutines that it has not begun to await.
+    warnings.filterwarnings("ignore", _NOT_AWAITED, RuntimeWarning)
     litellm.telemetry = False
+    # Counting a long text takes minutes where it repeats itself, and may load a tokenizer.
+    litellm.disable_token_counter = True
+    litellm.disable_hf_tokenizer_download = True
     litellm.suppress_debug_info = True
     litellm.turn_off_message_logging = True
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
@@ -212,20 +232,25 @@ class ProviderThread:
         await asyncio.sleep(0)  # a cancel during the import ends here, before anything is sent
         # The keyring may ask the person for a password before it answers.
         route = await asyncio.to_thread(find_route)
+        patience = Patience(route.idle_timeout_s, route.timeout_s, emit)
+        watch = Watch(route.limits, route.api_base, patience.heard)
         try:
-            await _stream_into(litellm, request, route, emit)
-        except asyncio.CancelledError:
-            raise
+            async with patience:
+                with watch.active():
+                    await _stream_into(litellm, request, route, watch, emit)
         except Exception as error:
+            if watch.problem is not None:
+                raise watch.problem from error
             told = classify(error, litellm)
             raise without_key(told, route.info.provider, route.api_key) from error
 
 
 async def _stream_into(
-    litellm: Any, request: ModelRequest, route: Route, emit: Callable[[Event], None]
+    litellm: Any, request: ModelRequest, route: Route, watch: Watch, emit: Callable[[Event], None]
 ) -> None:
     arguments = call_arguments(request, route.info, route.model)
-    arguments["timeout"] = route.timeout_s
+    # The patience around this ends a silence first, and says so.
+    arguments["timeout"] = route.idle_timeout_s + _CLOSE_WAIT_S
     if route.api_base is not None:
         arguments["api_base"] = route.api_base
     if route.api_key is not None:
@@ -233,24 +258,31 @@ async def _stream_into(
         arguments["api_key"] = route.api_key
     if route.headers:
         arguments["extra_headers"] = dict(route.headers)
-    async with asyncio.timeout(route.timeout_s):
-        stream = await litellm.acompletion(**arguments)
+    stream = await litellm.acompletion(**arguments)
     reader = ChunkReader()
     async with contextlib.aclosing(stream):
-        chunks = aiter(stream)
-        while True:
-            try:
-                async with asyncio.timeout(route.idle_timeout_s):
-                    chunk = await anext(chunks)
-            except StopAsyncIteration:
-                break
+        async for chunk in stream:
+            watch.heard()
             for event in reader.read(chunk, lambda: _counted_by_provider(stream)):
                 emit(event)
+            _forget_chunks(stream)
         last_reason = _real_finish_reason(stream)
+    if watch.problem is not None:
+        raise watch.problem
     if not last_reason:
         raise ModelError("network", "The connection ended before the answer was complete.")
-    for event in reader.finish(last_reason):
+    for event in reader.finish(last_reason, (message.text for message in request.messages)):
         emit(event)
+
+
+def _forget_chunks(stream: Any) -> None:
+    """litellm keeps every chunk, some kilobytes each, and copies the text so far at each one; of
+    all that only the usage counts in the end."""
+    chunks = getattr(stream, "chunks", None)
+    if isinstance(chunks, list) and len(chunks) > _CHUNKS:
+        counted = [chunk for chunk in chunks if getattr(chunk, "usage", None) is not None]
+        chunks[:] = [*counted[-2:], *chunks[-2:]]
+        stream.response_uptil_now = ""
 
 
 def _real_finish_reason(stream: Any) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import json
 import os
 import ssl
 from collections.abc import Callable, Mapping
@@ -28,9 +27,14 @@ from explorer.models.events import (
     Usage,
     UsageReport,
 )
+from explorer.models.incoming import Limits, Watch
 from explorer.models.offline.pieces import estimate_tokens
+from explorer.models.patience import Patience
 from explorer.models.request import ModelRequest
+from explorer.models.said import seconds_of
 from explorer.models.secrets import redact
+from explorer.models.sense import Misunderstood, read_json
+from explorer.models.shown import shortened
 
 if TYPE_CHECKING:
     import httpx
@@ -104,16 +108,16 @@ async def call_endpoint(
     """Post a request and tell its answer as events. Raises ModelError."""
     address = check_address(request.endpoint or settings.address, settings.allow_plain)
     # A fifth of a second that nobody shall wait for who has no endpoint.
+    import_module("explorer.models.transports")
     httpx = import_module("httpx")
 
+    patience = Patience(settings.timeout_s, settings.timeout_s, emit)
+    limits = Limits(settings.most_bytes, settings.most_bytes)
+    watch = Watch(limits, address, lambda: None)
     try:
-        async with asyncio.timeout(settings.timeout_s):
-            raw = await _post(httpx, address, body_of(request), settings)
-    except TimeoutError as error:
-        raise ModelError(
-            "timeout",
-            f"The endpoint at {_host(address)} did not answer in {settings.timeout_s:g} seconds.",
-        ) from error
+        async with patience:
+            with watch.active():
+                raw = await _post(httpx, address, body_of(request), settings)
     except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError) as error:
         raise _unreached(httpx, error, address) from error
     summary, short = read_answer(raw, _host(address))
@@ -138,32 +142,17 @@ async def _post(
         httpx.AsyncClient(verify=verify, timeout=timeout, follow_redirects=False) as client,
         client.stream("POST", address, json=dict(body), headers=headers) as response,
     ):
-        raw = await _read(response, settings.most_bytes, address)
+        raw: bytes = await response.aread()
         if response.status_code != 200:
             raise _refused(response, raw, address)
         return raw
 
 
-async def _read(response: httpx.Response, most: int, address: str) -> bytes:
-    """The body; what is larger than allowed ends the connection."""
-    pieces: list[bytes] = []
-    size = 0
-    async for piece in response.aiter_bytes():
-        size += len(piece)
-        if size > most:
-            raise ModelError(
-                "bad_request",
-                f"The answer of {_host(address)} is larger than {most:,} bytes; it was not read.",
-            )
-        pieces.append(piece)
-    return b"".join(pieces)
-
-
 def read_answer(raw: bytes, host: str) -> tuple[str, str]:
     """Summary and sentences for display out of an answer's body. Raises ModelError."""
     try:
-        value = json.loads(raw)
-    except (ValueError, RecursionError) as error:  # the latter for a million brackets
+        value = read_json(raw.decode("utf-8", "replace"), "")
+    except Misunderstood as error:
         raise ModelError("bad_request", f"The answer of {host} is not JSON.") from error
     inner = value.get("data") if isinstance(value, dict) else None
     for found in (value, inner):
@@ -202,31 +191,24 @@ _KINDS: Mapping[int, ErrorKind] = {
 def _refused(response: httpx.Response, raw: bytes, address: str) -> ModelError:
     status = response.status_code
     kind = _KINDS.get(status, "server" if status >= 500 else "bad_request")
-    said = " ".join(raw[: _BODY_SHOWN * 4].decode("utf-8", "replace").split())[:_BODY_SHOWN]
+    said = shortened(raw[: _BODY_SHOWN * 4].decode("utf-8", "replace"), _BODY_SHOWN)
     told = f"The endpoint at {_host(address)} answered with status {status}"
-    if 300 <= status < 400:
-        return ModelError(kind, f"{told}, a redirection, which is not followed.")
     wait = response.headers.get("retry-after", "")
-    return ModelError(kind, redact(f"{told}: {said}" if said else f"{told}."), _seconds(wait))
-
-
-def _seconds(value: str) -> float | None:
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        return None
+    return ModelError(kind, redact(f"{told}: {said}" if said else f"{told}."), seconds_of(wait))
 
 
 def _unreached(httpx: Any, error: Exception, address: str) -> ModelError:
     """A failure before there was an answer, in a sentence."""
     host = _host(address)
-    said = str(error) or type(error).__name__
+    said = shortened(str(error), _BODY_SHOWN) or "nobody answered"
     if "CERTIFICATE_VERIFY_FAILED" in said or isinstance(error.__cause__, ssl.SSLError):
         return ModelError("unavailable", f"The certificate of {host} is not to be trusted: {said}.")
     if isinstance(error, httpx.TimeoutException):
         return ModelError("timeout", f"The endpoint at {host} did not answer in time.")
     if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
         return ModelError("unavailable", f"The endpoint's address cannot be used: {said}.")
+    if isinstance(error, httpx.RemoteProtocolError | httpx.ReadError):
+        return ModelError("network", f"The answer of {host} is cut off, or is not HTTP.")
     return ModelError("network", redact(f"The endpoint at {host} cannot be reached: {said}."))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from explorer.models.catalogue import Catalogue
+from explorer.models.incoming import Limits
 from explorer.models.info import ModelInfo
 from explorer.models.keys import Keys
 from explorer.models.own import OwnModels, Server, overridden
@@ -19,8 +20,7 @@ _NO_KEY = "none"
 class Route:
     """One call's way. Times in seconds.
 
-    `timeout_s` bounds the wait for a connection and for the first byte, `idle_timeout_s`
-    the silence between two pieces of an answer.
+    `timeout_s` bounds the whole answer, `idle_timeout_s` the time without a byte of it.
     """
 
     info: ModelInfo
@@ -29,8 +29,9 @@ class Route:
     api_base: str | None = None
     api_key: str | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict)
-    timeout_s: float = 600.0
+    timeout_s: float = 3600.0
     idle_timeout_s: float = 300.0
+    limits: Limits = field(default_factory=Limits)
 
 
 class Routes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ _CLASS_NAMES = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?: -|:) )+"
 _ADVICE = re.compile(r"\.? ?Handle with `litellm\.\w+`\.?\s*$")
 _STATUS_LINE = re.compile(r"^Error code: \d{3}(?: - )?")
 _NO_WORDS = re.compile(r"^\W*$|^(?:b''|b\"\"|<no body>|None|\{\})$")
+
+_MOST_PRINTED = 20_000
+"""Characters of an object as Python prints it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +107,11 @@ def retry_after_s(error: BaseException) -> float | None:
         headers = getattr(getattr(part, "response", None), "headers", None)
         if headers is None:
             continue
-        milliseconds = _number(headers.get("retry-after-ms"))
+        milliseconds = seconds_of(headers.get("retry-after-ms"))
         if milliseconds is not None:
             return milliseconds / 1000
         asked = headers.get("retry-after")
-        seconds = _number(asked)
+        seconds = seconds_of(asked)
         if seconds is not None:
             return seconds
         if asked and headers.get("date"):
@@ -161,7 +165,9 @@ def _as_json(text: str) -> Mapping[str, Any]:
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end <= start or start > 200:
         return {}
-    for read in (json.loads, ast.literal_eval):
+    # What Python would read takes a hundred times its length.
+    readers = (json.loads, ast.literal_eval) if end - start < _MOST_PRINTED else (json.loads,)
+    for read in readers:
         try:
             found = read(text[start : end + 1])
         except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -175,8 +181,10 @@ def _text(value: object) -> str:
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
-def _number(value: str | None) -> float | None:
+def seconds_of(value: str | None) -> float | None:
+    """The number that a header has; None for none, and for one without an end."""
     try:
-        return max(0.0, float(value)) if value else None
+        number = max(0.0, float(value)) if value else None
     except ValueError:
         return None
+    return number if number is None or math.isfinite(number) else None

@@ -12,12 +12,15 @@ import re
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import urlsplit
 
 from explorer.models.events import ModelError
+from explorer.models.incoming import Limits, Watch
 from explorer.models.info import FigureSource, ModelInfo
 from explorer.models.own import Server, ServerKind, ServerModel
+from explorer.models.sense import Misunderstood, read_json
+from explorer.models.shown import shortened
 
 if TYPE_CHECKING:
     import httpx
@@ -32,7 +35,10 @@ TIMEOUT_S = 2.0
 """For each question to a server."""
 _MOST_MODELS = 200
 _ASKED_AT_ONCE = 8
-_MOST_BYTES = 4_000_000
+_LIMITS = Limits(4_000_000, 4_000_000)
+_MOST_NAME = 200
+"""Characters of a model's name."""
+_MOST_WINDOW = 1_000_000_000
 _TITLES: dict[ServerKind, str] = {
     "ollama": "Ollama",
     "llama.cpp": "llama.cpp",
@@ -168,7 +174,7 @@ async def _look(client: httpx.AsyncClient, address: str, key: str) -> Server:
         _or_nothing(get("/props")),
         _or_nothing(get("/api/v0/models")),
     )
-    rows = [row for row in _list(listed, "data") if isinstance(row.get("id"), str)]
+    rows = [row for row in _list(listed, "data") if _is_name(row.get("id"))]
     if not isinstance(listed, Mapping) or "data" not in listed:
         raise ModelError("server", f"{address} answers, but not as OpenAI's API does.")
     names = [str(row["id"]) for row in rows][:_MOST_MODELS]
@@ -220,11 +226,11 @@ def _ollama_model(name: str, shown: object, loaded: int | None) -> ServerModel:
         (
             value
             for key, value in (details.items() if isinstance(details, Mapping) else ())
-            if str(key).endswith(".context_length") and type(value) is int
+            if str(key).endswith(".context_length") and _is_window(value)
         ),
         None,
     )
-    asked = re.search(r"^num_ctx\s+(\d+)", str(shown.get("parameters") or ""), re.MULTILINE)
+    asked = re.search(r"^num_ctx\s+(\d{1,9})\b", str(shown.get("parameters") or ""), re.MULTILINE)
     window = loaded or (int(asked[1]) if asked else None) or own
     can = shown.get("capabilities")
     if not isinstance(can, list):
@@ -235,7 +241,7 @@ def _ollama_model(name: str, shown: object, loaded: int | None) -> ServerModel:
 def _studio_models(studio: object) -> tuple[ServerModel, ...]:
     models: list[ServerModel] = []
     for row in _list(studio, "data")[:_MOST_MODELS]:
-        if row.get("type") == "embeddings" or not isinstance(row.get("id"), str):
+        if row.get("type") == "embeddings" or not _is_name(row.get("id")):
             continue
         can = row.get("capabilities")
         tools = "tool_use" in can if isinstance(can, list) else None
@@ -254,6 +260,7 @@ def _llama_model(name: str, props: Mapping[str, Any]) -> ServerModel:
 
 def _client(timeout_s: float, near: bool) -> httpx.AsyncClient:
     # A proxy of the environment is not asked for addresses of this machine and its network.
+    import_module("explorer.models.transports")
     made: httpx.AsyncClient = import_module("httpx").AsyncClient(
         timeout=timeout_s, trust_env=not near, follow_redirects=False
     )
@@ -264,18 +271,20 @@ async def _json(
     client: httpx.AsyncClient, method: str, url: str, headers: Mapping[str, str], body: Any = None
 ) -> Any:
     library = import_module("httpx")
+    where = urlsplit(url).netloc
     try:
-        answer = await client.request(method, url, headers=dict(headers), json=body)
-    except (library.HTTPError, OSError) as error:
-        where = urlsplit(url).netloc
+        with Watch(_LIMITS, url).active():
+            async with asyncio.timeout(2 * (client.timeout.read or TIMEOUT_S)):
+                answer = await client.request(method, url, headers=dict(headers), json=body)
+    except (library.HTTPError, library.InvalidURL, OSError) as error:  # OSError: TimeoutError too
         raise ModelError("network", f"Nobody answers at {where}.") from error
     if answer.status_code in (401, 403):
-        raise ModelError("auth", f"{urlsplit(url).netloc} wants another key.")
-    if answer.status_code != 200 or len(answer.content) > _MOST_BYTES:
+        raise ModelError("auth", f"{where} wants another key.")
+    if answer.status_code != 200:
         raise ModelError("server", f"{url} answers with status {answer.status_code}.")
     try:
-        return answer.json()
-    except ValueError as error:
+        return read_json(answer.content.decode("utf-8", "replace"), "")
+    except Misunderstood as error:
         raise ModelError("server", f"{url} answers with something that is not JSON.") from error
 
 
@@ -295,9 +304,18 @@ def _list(value: object, key: str) -> list[Mapping[str, Any]]:
 def _count(row: Mapping[str, Any], *names: str) -> int | None:
     for name in names:
         value = row.get(name)
-        if type(value) is int and value > 0:
+        if _is_window(value):
             return value
     return None
+
+
+def _is_window(value: object) -> TypeGuard[int]:
+    return type(value) is int and 0 < value <= _MOST_WINDOW
+
+
+def _is_name(value: object) -> bool:
+    """Whether a model can be asked for and shown by this name."""
+    return isinstance(value, str) and bool(value) and shortened(value, _MOST_NAME) == value
 
 
 def _is_loopback(address: str) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from explorer.models.events import (
@@ -20,8 +20,13 @@ from explorer.models.events import (
     UsageReport,
 )
 from explorer.models.info import ModelInfo
+from explorer.models.offline.pieces import estimate_tokens
 from explorer.models.request import ChatMessage, ImagePart, ModelRequest, ThinkingPart, ToolCall
+from explorer.models.sense import Misunderstood, count, read_json
+from explorer.models.shown import storable
 from explorer.models.thinking import thinking_arguments
+from explorer.session.json_values import MAX_DEPTH, is_too_deep
+from explorer.session.numbers import MAX_COUNT
 
 _STOPS: Mapping[str, StopReason] = {
     "stop": "stop",
@@ -34,6 +39,11 @@ _STOPS: Mapping[str, StopReason] = {
 _NEVER_CAME = "No arguments arrived for this call, and those of another one are damaged."
 _SHOWN = 160
 """Characters of malformed arguments that are quoted."""
+_MOST_TEXT = 8_000_000
+"""Characters of an answer, all its parts together; long answers have less than a million."""
+_MOST_CALLS = 1_000
+_MOST_LEVELS = MAX_DEPTH - 20
+"""Of the arguments of a call: the entry that they are stored in lies around them."""
 
 
 def call_arguments(
@@ -121,41 +131,61 @@ class ChunkReader:
     """Reads the chunks of one streamed answer in order."""
 
     def __init__(self) -> None:
-        self._calls: dict[int, dict[str, str]] = {}
+        self._calls: list[_Arriving] = []
+        self._latest: dict[int, _Arriving] = {}
+        """By index; some servers give all their calls one index."""
         self._usage: Usage | None = None
-        self._estimate: Usage | None = None
+        self._size = 0
 
     def read(self, chunk: Any, counted_by_provider: Callable[[], bool]) -> Iterator[Event]:
-        """The events of one chunk; usage and tool calls wait for `finish`."""
+        """The events of one chunk; usage and tool calls wait for `finish`.
+
+        Raises ModelError where the answer has become too large to be kept.
+        """
         usage = getattr(chunk, "usage", None)
-        if usage is not None:
-            if counted_by_provider():
-                self._usage = read_usage(usage, counted_by_provider=True)
-            else:
-                self._estimate = read_usage(usage, counted_by_provider=False)
+        if usage is not None and counted_by_provider():
+            self._usage = read_usage(usage)
         for choice in getattr(chunk, "choices", None) or ():
             delta = choice.delta
             thinking = getattr(delta, "reasoning_content", None)
             if thinking:
-                yield ThinkingDelta(thinking)
+                yield ThinkingDelta(self._taken(thinking))
             for block in getattr(delta, "thinking_blocks", None) or ():
                 if block.get("type") == "redacted_thinking":
-                    yield ThinkingSigned(str(block.get("data") or ""), redacted=True)
+                    yield ThinkingSigned(self._taken(str(block.get("data") or "")), redacted=True)
                 elif block.get("signature"):
-                    yield ThinkingSigned(str(block["signature"]))
+                    yield ThinkingSigned(self._taken(str(block["signature"])))
             if delta.content:
-                yield TextDelta(delta.content)
+                yield TextDelta(self._taken(delta.content))
             for piece in getattr(delta, "tool_calls", None) or ():
                 self._add_call(piece)
 
-    def _add_call(self, piece: Any) -> None:
-        call = self._calls.setdefault(piece.index or 0, {"id": "", "name": "", "arguments": ""})
-        call["id"] = piece.id or call["id"]
-        call["name"] += piece.function.name or ""
-        call["arguments"] += piece.function.arguments or ""
+    def _taken(self, text: str) -> str:
+        """A text that is part of the answer."""
+        self._size += len(text)
+        if self._size > _MOST_TEXT:
+            told = f"The answer has more than {_MOST_TEXT:,} characters; the rest was not read."
+            raise ModelError("bad_request", told)
+        return storable(text)
 
-    def finish(self, reason: str) -> Iterator[Event]:
-        """The tool calls, the usage and the end. Raises ModelError for an unusable end."""
+    def _add_call(self, piece: Any) -> None:
+        index = piece.index or 0
+        call = self._latest.get(index)
+        if call is None or (piece.id and call.id and piece.id != call.id):
+            if len(self._calls) >= _MOST_CALLS:
+                told = f"The answer has more than {_MOST_CALLS:,} tool calls."
+                raise ModelError("bad_request", told)
+            call = self._latest[index] = _Arriving(index)
+            self._calls.append(call)
+        call.id = self._taken(piece.id or "") or call.id
+        call.name.append(self._taken(piece.function.name or ""))
+        call.arguments.append(self._taken(piece.function.arguments or ""))
+
+    def finish(self, reason: str, asked: Iterable[str] = ()) -> Iterator[Event]:
+        """The tool calls, the usage and the end. Raises ModelError for an unusable end.
+
+        ``asked``: the texts that were sent, for an estimate where the provider counted nothing.
+        """
         if reason == "content_filter":
             raise ModelError("bad_request", "The provider's content filter stopped this answer.")
         stop = _STOPS.get(reason, "stop")
@@ -163,63 +193,82 @@ class ChunkReader:
             stop = "tool_calls"  # some servers say "stop" after calls
         if stop == "tool_calls":
             yield from map(ToolCallReady, self._whole_calls())
-        usage = self._usage or self._estimate
-        if usage is not None:
-            yield UsageReport(usage)
+        yield UsageReport(self._usage or self._estimated(asked))
         yield Finished(stop)
 
+    def _estimated(self, asked: Iterable[str]) -> Usage:
+        read, written = sum(map(estimate_tokens, asked)), -(-self._size // 4)
+        return Usage(read, written, total=read + written, source="estimate")
+
     def _whole_calls(self) -> Iterator[ToolCall]:
-        whole = [_whole_call(index, self._calls[index]) for index in sorted(self._calls)]
+        arrived = sorted(self._calls, key=lambda call: call.index)
+        whole = [call.whole(number) for number, call in enumerate(arrived)]
         damaged = any(call.problem for call in whole)
-        for call, arrived in zip(whole, map(self._calls.get, sorted(self._calls)), strict=True):
+        for call, pieces in zip(whole, arrived, strict=True):
             # What belongs to one call may have come as another's: then it is not run without.
-            if damaged and not call.problem and not (arrived or {}).get("arguments"):
+            if damaged and not call.problem and not any(pieces.arguments):
                 yield replace(call, problem=_NEVER_CAME)
             else:
                 yield call
 
 
-def _whole_call(index: int, call: Mapping[str, str]) -> ToolCall:
-    """The call; arguments that cannot be used become its problem, for the model to read."""
-    call_id, name, raw = call["id"] or f"call_{index}", call["name"], call["arguments"]
-    try:
-        arguments = json.loads(raw or "{}")
-    except (ValueError, RecursionError) as error:  # the latter for a million brackets
-        return ToolCall(call_id, name, {}, f"The arguments are not JSON: {_place(raw, error)}", raw)
-    if not isinstance(arguments, dict):
-        problem = f"The arguments are not a JSON object: {raw[:_SHOWN]}"
-        return ToolCall(call_id, name, {}, problem, raw)
-    return ToolCall(call_id, name, arguments)
+@dataclass(slots=True)
+class _Arriving:
+    """A tool call in pieces."""
+
+    index: int
+    id: str = ""
+    name: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+
+    def whole(self, number: int) -> ToolCall:
+        """The call; arguments that cannot be used become its problem, for the model to read."""
+        call_id, name = self.id or f"call_{number}", "".join(self.name)
+        raw = "".join(self.arguments)
+        try:
+            arguments = read_json(raw or "{}", "")
+        except Misunderstood as error:
+            problem = f"The arguments are not JSON: {_place(raw, error.__cause__)}"
+            return ToolCall(call_id, name, {}, problem, raw)
+        if not isinstance(arguments, dict):
+            problem = f"The arguments are not a JSON object: {raw[:_SHOWN]}"
+            return ToolCall(call_id, name, {}, problem, raw)
+        if is_too_deep(raw, arguments, _MOST_LEVELS):
+            problem = f"The arguments are nested more than {_MOST_LEVELS} levels deep."
+            return ToolCall(call_id, name, {}, problem, raw)
+        return ToolCall(call_id, name, arguments)
 
 
-def _place(raw: str, error: Exception) -> str:
+def _place(raw: str, error: BaseException | None) -> str:
     """What is wrong with a JSON text, and the text about the place."""
     if not isinstance(error, json.JSONDecodeError):
-        return "they are nested too deep"
+        deep = isinstance(error, RecursionError)
+        return "they are nested too deep" if deep else "they have an endless number"
     around = raw[max(0, error.pos - _SHOWN // 2) : error.pos + _SHOWN // 2]
     return f"{error.msg} at character {error.pos + 1:,} of {len(raw):,}, at: {around}"
 
 
-def read_usage(usage: Any, *, counted_by_provider: bool) -> Usage:
-    """litellm's usage, whose prompt count includes the cached tokens, as ours (B9)."""
+def read_usage(usage: Any) -> Usage | None:
+    """litellm's usage, whose prompt count includes the cached tokens, as ours (B9); None where a
+    figure cannot be right."""
     details = getattr(usage, "prompt_tokens_details", None)
-    read = _count(getattr(details, "cached_tokens", 0)) or _count(
-        getattr(usage, "cache_read_input_tokens", 0)
-    )
-    written = _count(getattr(usage, "cache_creation_input_tokens", 0)) or _count(
-        getattr(details, "cache_creation_tokens", 0)
-    )
-    prompt = _count(getattr(usage, "prompt_tokens", 0))
-    output = _count(getattr(usage, "completion_tokens", 0))
+    read = getattr(details, "cached_tokens", 0)
+    written = getattr(usage, "cache_creation_input_tokens", 0)
+    figures = {
+        "read": read or getattr(usage, "cache_read_input_tokens", 0),
+        "written": written or getattr(details, "cache_creation_tokens", 0),
+        "prompt": getattr(usage, "prompt_tokens", 0),
+        "output": getattr(usage, "completion_tokens", 0),
+        "total": getattr(usage, "total_tokens", 0),
+    }
+    known = {name: count(figure or 0) for name, figure in figures.items()}
+    whole = {name: figure for name, figure in known.items() if figure is not None}
+    if len(whole) < len(known) or whole["prompt"] + whole["output"] > MAX_COUNT:
+        return None
     return Usage(
-        input=max(0, prompt - read - written),
-        output=output,
-        cache_read=read,
-        cache_write=written,
-        total=_count(getattr(usage, "total_tokens", 0)) or prompt + output,
-        source="provider" if counted_by_provider else "estimate",
+        input=max(0, whole["prompt"] - whole["read"] - whole["written"]),
+        output=whole["output"],
+        cache_read=whole["read"],
+        cache_write=whole["written"],
+        total=whole["total"] or whole["prompt"] + whole["output"],
     )
-
-
-def _count(value: object) -> int:
-    return int(value) if isinstance(value, int | float) else 0

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -147,6 +151,18 @@ def test_tool_arguments_that_are_no_json_are_the_calls_problem(
     (call,) = ask(door).tool_calls
     assert (call.name, call.arguments, call.raw) == ("read", {}, '{"path": ')
     assert "not JSON" in call.problem
+
+
+@pytest.mark.parametrize("levels", [190, 5_000])
+def test_tool_arguments_too_deep_to_be_stored_are_the_calls_problem(
+    server: ChatServer, door: ModelDoor, levels: int
+) -> None:
+    """The entry that holds them would be kept aside when it is read again."""
+    raw = f'{{"path": {"[" * levels}{"]" * levels}}}'
+    server.plan(Answer(text="", finish="tool_calls", tool_calls=(("a", "read", raw),)))
+    (call,) = ask(door).tool_calls
+    assert (call.name, call.arguments) == ("read", {})
+    assert "deep" in call.problem
 
 
 def test_messages_go_out_whole(server: ChatServer, door: ModelDoor) -> None:
@@ -373,3 +389,20 @@ def test_closing_the_door_ends_what_runs(server: ChatServer) -> None:
 def test_content_filter_is_no_answer(server: ChatServer, door: ModelDoor) -> None:
     server.plan(Answer(finish="content_filter"))
     assert failure(door).kind == "bad_request"
+
+
+def test_a_projects_environment_file_is_not_taken_into_this_process(
+    repository: Path, tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("PYTHONPATH=evil\nOPENAI_BASE_URL=http://127.0.0.1:9/\n")
+    script = """
+import os, sys
+before = dict(os.environ)
+sys.frozen = True  # Then such a file is looked for where the program was started.
+from explorer.models.provider import import_litellm
+import_litellm()
+assert {"PYTHONPATH", "OPENAI_BASE_URL"}.isdisjoint(os.environ.keys() - before.keys())
+assert os.environ["PYTHONPATH"] == before["PYTHONPATH"]
+"""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(repository)}
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True)

@@ -97,8 +97,8 @@ def test_a29_a_reminder_is_told_behind_the_prompt(door: ModelDoor) -> None:
         (Reply(body=b"who?", status=401), "auth", "who?"),
         (Reply(body=b"", status=404), "unavailable", "404"),
         (Reply(body=b"too much", status=413), "overflow", "too much"),
-        (Reply(status=302, headers={"Location": "http://localhost:1/"}), "bad_request",
-         "redirection"),
+        (Reply(status=302, headers={"Location": "http://localhost:1/"}), "unavailable",
+         "redirects to localhost:1, which"),
     ],
 )  # fmt: skip
 def test_a29_a_bad_answer_is_told_in_a_sentence(

@@ -28,7 +28,7 @@ _NO_TESTS = re.compile(
 )
 _NOT_THESE = re.compile(
     rf"\b{_NOT}\s+{_CHANGE}\s+(?:anything\s+(?:in|below|under)\s+|(?:the\s+)?(?:file|folder)\s+)?"
-    r"[`\"']?(?P<path>[\w@.+-]*[/.][\w@.+/-]*\w/?)[`\"']?",
+    r"[`\"']?(?P<path>[\w@+-]*+[/.][\w@.+/-]*\w/?)[`\"']?",
     re.IGNORECASE,
 )
 

@@ -6,10 +6,11 @@ import re
 from typing import Any
 
 _PATH = re.compile(
-    r"[`\"']([^`\"'\n]+)[`\"']|((?:[~.]{0,2}/)?[\w@.+-]+(?:/[\w@.+-]+)+/?|[\w@+-][\w@.+-]*\.\w+)"
+    r"[`\"']([^`\"'\n]+)[`\"']|((?:(?<![\w@.+-])|(?=~))(?:[~.]{0,2}/)?[\w@.+-]++(?:/[\w@.+-]++)+/?"
+    r"|(?<![\w@+-])[\w@+-][\w@.+-]{0,300}\.\w+)"
 )
 _LIST = re.compile(
-    r"\b(?:ls|dir)\b|\b(?:list|show|which|what)\b.*\b(?:files?|folders?|director(?:y|ies)|entries)\b"
+    r"\b(?:ls|dir)\b|\b(?:list|show|which|what)\b.{0,300}\b(?:files?|folders?|director(?:y|ies)|entries)\b"
     r"|\bwhat(?:['’]s|\s+is)\s+(?:here|in\s+(?:this|the)\s+(?:folder|directory|workspace|project|repo))",
     re.IGNORECASE,
 )
@@ -20,11 +21,11 @@ _NAMED_FOLDER = re.compile(
 )
 _READ = re.compile(
     r"\b(?:read|open|show|cat|print|display|view|look\s+at|look\s+into)\b"
-    r"|\bwhat(?:['’]s|\s+is|\s+does)\b.*\b(?:in|inside|do|contain)\b",
+    r"|\bwhat(?:['’]s|\s+is|\s+does)\b.{0,300}\b(?:in|inside|do|contain)\b",
     re.IGNORECASE,
 )
 _FIND_FILE = re.compile(
-    r"\b(?:find|locate|where\s+(?:is|are))\b.*\bfiles?\b(?:\s+(?:named|called|matching|like))?|\*\.\w+",
+    r"\b(?:find|locate|where\s+(?:is|are))\b.{0,300}\bfiles?\b(?:\s+(?:named|called|matching|like))?|\*\.\w+",
     re.IGNORECASE,
 )
 _GREP = re.compile(
@@ -32,15 +33,15 @@ _GREP = re.compile(
     r"who\s+(?:calls|uses)|occurrences?\s+of|usages?\s+of|uses\s+of)\s+(?P<what>.+)",
     re.IGNORECASE,
 )
-_GLOB = re.compile(r"[\w./-]*\*[\w.*/-]*")
+_GLOB = re.compile(r"(?<![\w./-])[\w./-]*+\*[\w.*/-]*")
 
 
 _QUOTED = re.compile(r"[`\"']([^`\"'\n]+)[`\"']")
 _FOLDER = re.compile(
-    r"\s+(?:in|under|inside|within)\s+(?:the\s+)?[`\"']?([\w@./+-]+)[`\"']?[?.!]*$"
+    r"(?<!\s)\s++(?:in|under|inside|within)\s+(?:the\s+)?[`\"']?([\w@./+-]+)[`\"']?[?.!]*$"
 )
 _ARTICLES = re.compile(r"^(?:the|all|every|any|for|word|text|string)\s+")
-_TAIL = re.compile(r"\s+(?:used|defined|called|mentioned|in\s+.*)$")
+_TAIL = re.compile(r"(?<!\s)\s++(?:used|defined|called|mentioned|in\s+.*)$")
 
 
 def wanted_call(question: str) -> tuple[str, dict[str, Any], str] | None:

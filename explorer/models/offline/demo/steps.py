@@ -55,7 +55,7 @@ _TEXT = (
     r"(?:```\w*\n(?P<{0}f>.*?)\n?```|`(?P<{0}b>[^`\n]+)`|\"(?P<{0}d>[^\"\n]*)\""
     r"|'(?P<{0}s>[^'\n]*)'|(?P<{0}w>{1}))"
 )
-_PATH = r"[`\"']?(?P<path>[\w@.+-]*[/.][\w@.+/-]*\w)[`\"']?"
+_PATH = r"[`\"']?(?P<path>[\w@+-]*+[/.][\w@.+/-]*\w)[`\"']?"
 
 
 def _text(name: str, bare: str = r"\S+") -> str:
@@ -99,28 +99,34 @@ _RUN = re.compile(
 _TESTS = re.compile(
     r"\brun\s+(?:all\s+|me\s+)?(?:of\s+)?(?:the\s+|my\s+|its\s+|our\s+)?(?:unit\s+|whole\s+)?"
     r"(?:tests?|test\s+suite|suite)\b"
-    r"|\b(?:do|does|are|is)\s+(?:all\s+)?(?:the\s+|my\s+)?tests?\b.*\b(?:pass|green|work|run|fail)"
-    r"|\bwhy\s+(?:do|does|is|are)\b.*\btests?\b.*\bfail",
+    r"|\b(?:do|does|are|is)\s+(?:all\s+)?(?:the\s+|my\s+)?tests?\b.{0,300}\b(?:pass|green|work|run|fail)"
+    r"|\bwhy\s+(?:do|does|is|are)\b.{0,100}\btests?\b.{0,100}\bfail",
     re.IGNORECASE,
 )
 _FIX = re.compile(
-    r"\b(?:fix|repair|correct|mend|solve)\b.*\b(?:tests?|bugs?|failures?|failing|errors?|fails?|"
+    r"\b(?:fix|repair|correct|mend|solve)\b.{0,300}\b(?:tests?|bugs?|failures?|failing|errors?|fails?|"
     r"breaks?|it)\b"
-    r"|\b(?:make|get|let)\b.*\btests?\b.*\b(?:pass|green|work|succeed)"
-    r"|\btests?\b.*\bfail\w*\b.*\b(?:fix|repair|correct|mend)\b",
+    r"|\b(?:make|get|let)\b.{0,100}\btests?\b.{0,100}\b(?:pass|green|work|succeed)"
+    r"|\btests?\b.{0,100}\bfail\w*\b.{0,100}\b(?:fix|repair|correct|mend)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _BETWEEN = re.compile(
-    r"\n+\s*(?:[-*]|\d+[.)])\s+|;\s+|[.!]\s+(?=[A-Z])|,?\s+(?:and\s+then|and\s+after\s+that|then|and)\s+"
+    r"(?<!\s)[^\S\n]*+\n\s*+(?:[-*]|\d++[.)])\s+|;\s+|[.!]\s+(?=[A-Z])|(?:,|(?<!\s))\s++(?:and\s+then|and\s+after\s+that|then|and)\s+"
     r"(?=(?:then\s+|please\s+|also\s+)*(?:read|show|open|list|find|search|grep|look|create|make|write|"
     r"put|save|replace|change|rename|run|execute|fix|repair)\b)|,\s+(?=(?:then|finally)\b)",
     re.IGNORECASE,
 )
 _OPAQUE = re.compile(r"```.*?```|`[^`\n]*`|\"[^\"\n]*\"|(?<!\w)'[^'\n]*'", re.DOTALL)
 
+LONGEST = 100_000
+"""Characters of a request that the rules read."""
+
 
 def steps_in(question: str) -> list[Step]:
-    """The steps that a request asks for, in order; empty when no rule understands it."""
+    """The steps that a request asks for, in order; empty when no rule understands it, or it is
+    longer than ``LONGEST``: cut off, it would ask for something else."""
+    if len(question) > LONGEST:
+        return []
     whole = _step(question)
     if isinstance(whole, Tests) and whole.repairs:
         # Reading the failure, the file and running again are part of it.

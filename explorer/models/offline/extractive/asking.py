@@ -16,7 +16,7 @@ _PASTED = re.compile(
     r"\[\w+\]\s+\w+)|\S {3,}$|^[-+]{3} |^@@ "
 )
 _NUMBERED_LINE = re.compile(r"^\s*[+-]?\s?\d+\s+-?\s*")
-_IMAGE = re.compile(r"^\W*\S?[/~].*\.(?:png|jpe?g|gif|webp|heic|mov|mp4)\W*$", re.IGNORECASE)
+_IMAGE = re.compile(r"^(?=\W*\S?[/~]).*\.(?:png|jpe?g|gif|webp|heic|mov|mp4)\W*$", re.IGNORECASE)
 _SLASH = re.compile(r"^/[\w-]{0,20}$")
 _NOISE = terms_of(
     """fuck fucking fucked shit wtf damn dude man hell omg omfg stupid lol please thanks ok alright
@@ -144,7 +144,9 @@ _DESCRIBES = re.compile(
     re.IGNORECASE,
 )
 
-_TELLS_OF = re.compile(r"^\W*[\w.]*[_.\d]\w*\W*\s+(?:is|are|was|were|has|means?|holds?)\b")
+_TELLS_OF = re.compile(
+    r"^\W*+(?:(?<=\.)\w++|[\w.]*[_.\d]\w*+)\W*+(?<=\s)(?:is|are|was|were|has|means?|holds?)\b"
+)
 
 
 def _only_points(text: str) -> bool:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from explorer.models.offline.extractive.statement import Speaker
+from explorer.session.text import as_prose
 
 _NAMES = (
     "Assistant thinking|Assistant tool calls?|Assistant|User|Human|Thinking|Tool calls?"
@@ -57,14 +58,14 @@ def blocks_of(text: str, cancelled: Callable[[], bool]) -> list[Block]:
     ]
     blocks: list[Block] = []
     first = marks[0][0] if marks else len(text)
-    lead = _bounded(text, 0, first).strip()
+    lead = _ends(text, 0, first).strip()
     if lead:
         blocks.extend(speech_blocks(Speaker.USER, lead))
     for index, (_, start, speaker) in enumerate(marks):
         if cancelled():
             return blocks
         end = marks[index + 1][0] if index + 1 < len(marks) else len(text)
-        body = _trimmed(_bounded(text, start, end))
+        body = _trimmed(text, start, end)
         if body:
             blocks.extend(speech_blocks(speaker, body))
     return blocks
@@ -82,7 +83,12 @@ def _marks(text: str, cancelled: Callable[[], bool]) -> Iterator[re.Match[str]]:
             return
 
 
-def _bounded(text: str, start: int, end: int) -> str:
+def bounded(text: str) -> str:
+    """A message or a summary as it is read: of a very long one its both ends, in short lines."""
+    return as_prose(_ends(text, 0, len(text)))
+
+
+def _ends(text: str, start: int, end: int) -> str:
     """A stretch of a text; of a very long one its both ends."""
     if end - start <= _LONGEST:
         return text[start:end]
@@ -101,16 +107,12 @@ def _stands_free(text: str, mark: re.Match[str]) -> bool:
     return not previous or _RULE.match(previous) is not None
 
 
-def _trimmed(body: str) -> str:
-    body = body.strip()
-    while True:
-        lines = body.split("\n")
-        if len(lines) > 1 and _RULE.match(lines[-1]):
-            body = "\n".join(lines[:-1]).rstrip()
-        elif _RULE.match(body):
-            return ""
-        else:
-            return body
+def _trimmed(text: str, start: int, end: int) -> str:
+    """A stretch of a text without the dividers at its end."""
+    lines = _ends(text, start, end).strip().split("\n")
+    while lines and (not lines[-1].strip() or _RULE.match(lines[-1])):
+        lines.pop()
+    return "\n".join(lines).rstrip()
 
 
 @lru_cache(maxsize=64)
@@ -133,6 +135,11 @@ def _speaker(name: str) -> Speaker:
 
 def speech_blocks(speaker: Speaker, body: str) -> list[Block]:
     """Splits what only looks like the user's words: shell runs and embedded summaries."""
+    if speaker is Speaker.CALL:
+        return [Block(speaker, body)]
+    if speaker is Speaker.RESULT:
+        return [Block(speaker, _ends(body, 0, len(body)))]
+    body = bounded(body)
     if speaker is not Speaker.USER:
         return [Block(speaker, body)]
     shell = _SHELL.match(body)

@@ -93,6 +93,8 @@ GENERIC = frozenset(
 )
 
 
+_MOST_THINGS = 40
+"""Exact things of a sentence; one with more is a list of data and claims nothing."""
 # Two commands or tickets after like words are two commands; none takes the other's place.
 _NEVER_REPLACED = ("command", "ticket", "email")
 
@@ -116,7 +118,7 @@ class Claim:
 def claims_of(statement: Statement) -> list[Claim]:
     """The claims of a sentence: one for each exact value in it that has a subject."""
     text = statement.text
-    if not statement.atoms or text.endswith("?") or len(text) > 500:
+    if not 0 < len(statement.atoms) <= _MOST_THINGS or text.endswith("?") or len(text) > 500:
         return []
     words = _without_atoms(statement)  # "make" in a command changes nothing
     if HYPOTHETICAL.search(words) or REFUSAL.search(words):

@@ -273,7 +273,7 @@ SMALL_TALK = re.compile(
 
 # `"error": "red",` and `// on failure` are lines of a file, not failures.
 _SOURCE_LINE = re.compile(
-    r"^\W*[\"']?[\w.-]+[\"']?\s*[:=]\s*.*[,;{(\[]$|^\s*(?:/[/*]|\*\s|#\s|<!--|--\s)"
+    r"^\W*[\"']?[\w.-]++[\"']?\s*[:=]\s*.*[,;{(\[]$|^\s*(?:/[/*]|\*\s|#\s|<!--|--\s)"
 )
 _TALLY = re.compile(
     r"\b\d+ (?:failed|passed|errors?)\b|\bError \d+$|\bexit(?:ed)? (?:code|status)", re.I

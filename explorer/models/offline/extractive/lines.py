@@ -19,7 +19,7 @@ _CODE_LINE = re.compile(
 _LETTERS = re.compile(r"[A-Za-z]+")
 _DIGITS = re.compile(r"[0-9]+")
 _ASSIGNED = re.compile(r"^\s*[\w .()/-]{2,40}(?::|=|\bis\b|\bare\b)\s*\S")
-_CUT = re.compile(r"\s*\[\.\.\. [\d,]+ more characters truncated\]\s*\Z")
+_CUT = re.compile(r"(?<!\s)\s*+\[\.\.\. [\d,]+ more characters truncated\]\s*\Z")
 _RESULT_LINES = 4
 _COMMON = 2
 _MOST_LINES = 4_000

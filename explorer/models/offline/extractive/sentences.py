@@ -23,7 +23,7 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _LONG = 400
-_HARD = re.compile(r"(?<=[;:])\s+|\s+(?=(?:but|however|because|so that|which)\b)")
+_HARD = re.compile(r"(?<=[;:])\s+|(?<!\s)\s++(?=(?:but|however|because|so that|which)\b)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from explorer.models.offline.extractive.asking import is_reaction, user_kind
-from explorer.models.offline.extractive.blocks import blocks_of
+from explorer.models.offline.extractive.blocks import blocks_of, bounded
 from explorer.models.offline.extractive.building import Builder
 from explorer.models.offline.extractive.changes import settle
 from explorer.models.offline.extractive.focus import focus_of
@@ -78,7 +78,7 @@ def gather(material: Material, cancelled: Callable[[], bool]) -> list[Statement]
     focus = focus_of(material.focus)
     builder = Builder(focus)
     if material.previous.strip():
-        builder.add_summary(material.previous, age=1.0)
+        builder.add_summary(bounded(material.previous), age=1.0)
     blocks = list(material.spoken) or blocks_of(material.conversation, cancelled)
     builder.add_blocks(thin(blocks, cancelled), cancelled)
     statements = builder.statements
