@@ -93,6 +93,10 @@ class Appender:
         self._estimate = estimate
         self._ids: OrderedDict[int, dict[str, int]] = OrderedDict()
 
+    def forget(self) -> None:
+        """Forget the ids: a transaction from which some were read has been rolled back."""
+        self._ids.clear()
+
     def append(
         self, db: sqlite3.Connection, key: int, entries: Sequence[NewEntry], leaf_id: str | None
     ) -> list[int]:
@@ -174,8 +178,9 @@ class Appender:
     def ids(self, db: sqlite3.Connection, key: int) -> tuple[dict[str, int], int]:
         """The index of every id of a session, and how many entries it has.
 
-        The mapping only ever holds what is committed: it is brought up to date here, from the
-        rows, whoever wrote them. Raises StoreError when there is no such session.
+        The mapping only ever holds what is in the rows, whoever wrote them: it is brought up to
+        date here, and ``forget`` empties it when rows of this transaction go again. Raises
+        StoreError when there is no such session.
         """
         found = db.execute(
             "SELECT entries FROM sessions WHERE key = ? AND complete = 1", (key,)

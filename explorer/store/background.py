@@ -14,7 +14,7 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from explorer.store.claims import is_abandoned
-from explorer.store.codec import from_json
+from explorer.store.codec import entry_of
 from explorer.store.database import CHECKPOINT_PAGES, IMPORT_PAGES, driver, work_log_in
 from explorer.store.drafts import break_off_draft, unfinished_drafts
 from explorer.store.payloads import StoredPayloads
@@ -239,7 +239,7 @@ class Background:
     def _texts(self, key: int, first: int, last: int) -> list[tuple[int, str]]:
         payloads = StoredPayloads(self._readers, key)
         return [
-            (at, indexed(entry_text(from_json(raw))))
+            (at, indexed(entry_text(entry_of(raw))))
             for at, raw in payloads.raws(range(first, last + 1))
         ]
 

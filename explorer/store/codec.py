@@ -11,6 +11,7 @@ import orjson
 
 from explorer.session.describe import BranchFacts, CompactionFacts, Facts, describe
 from explorer.session.file_tools import FileOp
+from explorer.session.json_values import read_json, without_depths
 from explorer.session.kinds import Flag, Kind
 from explorer.session.pruned import PruneFacts
 from explorer.session.records import EntryRecord
@@ -65,12 +66,22 @@ def to_json(value: Any) -> str:
         return json.dumps(value, separators=(",", ":"))
 
 
-def from_json(text: str | bytes) -> Any:
-    """The value of a JSON text; also what orjson refuses (lone surrogates, huge numbers)."""
+from_json = read_json
+
+
+def entry_of(raw: str | bytes) -> dict[str, Any]:
+    """The JSON object of an entry's line. What earlier versions stored may be nested more deeply
+    than is read now: it is there as deep as that, and an empty object where no parser reads it."""
     try:
-        return orjson.loads(text)
+        value = without_depths(raw, read_json(raw))
     except ValueError:
-        return json.loads(text)
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def from_json_column(value: str | bytes | float) -> Any:
+    """The value of a column that SQLAlchemy calls JSON: SQLite takes a number in it for one."""
+    return value if isinstance(value, int | float) else from_json(value)
 
 
 # out of records ----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from sqlmodel import SQLModel
 
+from explorer import paths, private_files
 from explorer.store.rows import DamagedError, NewerVersionError, StoreError
 from explorer.store.schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION
 
@@ -69,11 +70,13 @@ def _pending(path: Path) -> bool:
 def create(path: Path) -> None:
     """Make a new database with the current layout; nothing when one has appeared meanwhile.
 
-    It is made under another name and then put in place, so that a kill leaves no half of one.
+    It is made under another name and then put in place, so that a kill leaves no half of one. On
+    return it is on the disk, and so are its name and the folders that were made for it.
     """
     making = Path(f"{path}.new-{secrets.token_hex(4)}")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        paths.ensure(path.parent)
+        private_files.create_empty(making)
         engine = open_engine(making)
         try:
             with engine.connect() as connection:
@@ -85,8 +88,8 @@ def create(path: Path) -> None:
                 raw.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         finally:
             engine.dispose()
-        making.chmod(0o600)
         _put_in_place(making, path)
+        private_files.sync_folder(path.parent)
     except sqlite3.Error as error:
         raise translated(path, error) from error
     except OSError as error:
@@ -135,9 +138,19 @@ def open_engine(path: Path) -> Engine:
 def _set_up(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
     connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = NORMAL")
+    sync_commits(connection)
     connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     connection.execute(f"PRAGMA journal_size_limit = {CHECKPOINT_PAGES * PAGE_SIZE}")
+
+
+def sync_commits(connection: sqlite3.Connection) -> None:
+    """Have every commit synced before it is acknowledged, whatever SQLite was built for.
+
+    NORMAL would leave that to the next checkpoint, and a power cut would take acknowledged entries.
+    """
+    connection.execute("PRAGMA synchronous = FULL")
+    # macOS alone: its plain fsync leaves what was written in the cache of the disk.
+    connection.execute("PRAGMA fullfsync = ON")
 
 
 def _begin(connection: Connection) -> None:
@@ -157,6 +170,7 @@ def work_log_in(path: Path) -> None:
     try:
         connection = sqlite3.connect(path, timeout=0, isolation_level=None)
         try:
+            sync_commits(connection)
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         finally:
             connection.close()

@@ -16,10 +16,11 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+from explorer import private_files
 from explorer.session.describe import describe
 from explorer.session.kinds import Flag, Kind
 from explorer.store.codec import from_json, index_of, rare_json, shown, text_in, text_out
-from explorer.store.database import check_version, translated
+from explorer.store.database import check_version, sync_commits, translated
 from explorer.store.rows import StoreError
 from explorer.store.schema import INDEX_BITS, SCHEMA_VERSION
 
@@ -146,12 +147,13 @@ def _back_up(db: sqlite3.Connection, path: Path, version: int) -> Path:
         number += 1
         copy = Path(f"{path}.version-{version}.{number}")
     try:
+        private_files.create_empty(copy)
         target = sqlite3.connect(copy)
         try:
+            sync_commits(target)
             db.backup(target)
         finally:
             target.close()
-        copy.chmod(0o600)
     except (sqlite3.Error, OSError) as error:
         copy.unlink(missing_ok=True)
         raise StoreError(

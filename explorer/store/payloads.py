@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from explorer.store.codec import from_json, index_of, text_out
+from explorer.store.codec import entry_of, index_of, text_out
 from explorer.store.readers import Readers
 from explorer.store.schema import row_id
 
@@ -76,14 +76,13 @@ class StoredPayloads:
 
     def entry(self, index: int) -> Mapping[str, Any]:
         """The entry's JSON object."""
-        found: Mapping[str, Any] = from_json(self.raw(index))
-        return found
+        return entry_of(self.raw(index))
 
     def entries(self, indices: Sequence[int]) -> list[Mapping[str, Any]]:
         """Several entries, in the order asked for."""
         found: dict[int, Mapping[str, Any]] = {}
         for at, raw in self.raws(sorted(set(indices))):
-            found[at] = from_json(raw)
+            found[at] = entry_of(raw)
         try:
             return [found[at] for at in indices]
         except KeyError as error:
@@ -93,6 +92,10 @@ class StoredPayloads:
         """The lines of several entries, given in ascending order, a few hundred at a time."""
         for at in range(0, len(indices), _ASKED):
             part = [row_id(self._key, index) for index in indices[at : at + _ASKED] if index >= 0]
+            if not part:
+                continue
+            # Of few lengths: a connection keeps every statement that it has compiled.
+            part += part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
             marks = ", ".join("?" * len(part))
             with self._readers.read() as db:
                 rows = db.execute(

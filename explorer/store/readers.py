@@ -1,4 +1,4 @@
-"""Connections that read, one per thread, opened when a thread first asks."""
+"""Connections that read, lent for the time of a read and used again by whoever reads next."""
 
 from __future__ import annotations
 
@@ -11,41 +11,40 @@ from pathlib import Path
 from explorer.store.database import connect_reader, translated
 from explorer.store.rows import StoreError
 
-
-class _Reader:
-    """A thread's connection. The lock keeps it from being closed while it is at work."""
-
-    __slots__ = ("connection", "lock", "thread")
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
-        self.lock = threading.RLock()
-        self.thread = threading.current_thread()
-
-    def close(self) -> None:
-        with self.lock:
-            self.connection.close()
+MOST_IDLE = 4
+"""Connections that stay open while nobody reads; each has two files and a page cache."""
 
 
 class Readers:
-    """Hands every thread its own connection. SQLite's errors come out as StoreError."""
+    """Lends connections, each to one thread at a time. SQLite's errors come out as StoreError.
+
+    A connection belongs to no thread: Qt's pool makes a Python thread anew for every piece of
+    work and never reports its end, so that connections bound to threads would pile up.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._local = threading.local()
-        self._lock = threading.Lock()
-        self._all: list[_Reader] = []
+        self._idle: list[sqlite3.Connection] = []
+        self._lent = 0
+        self._returned = threading.Condition()
         self._closed = False
+        self._local = threading.local()
+        """``connection``: what this thread has on loan, for a read within a read."""
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """This thread's connection. Raises StoreError when closed or when SQLite refuses."""
+        """A connection for this thread. Raises StoreError when closed or when SQLite refuses."""
         try:
-            reader = self._reader()
-            with reader.lock:
-                if self._closed:
-                    raise StoreError(self.path, "is closed")
-                yield reader.connection
+            connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+            if connection is not None:
+                yield connection
+                return
+            connection = self._local.connection = self._lend()
+            try:
+                yield connection
+            finally:
+                self._local.connection = None
+                self._take_back(connection)
         except sqlite3.Error as error:
             raise translated(self.path, error) from error
 
@@ -62,30 +61,29 @@ class Readers:
             finally:
                 connection.rollback()
 
-    def _reader(self) -> _Reader:
-        found: _Reader | None = getattr(self._local, "reader", None)
-        if found is not None:
-            return found
-        with self._lock:
+    def _lend(self) -> sqlite3.Connection:
+        with self._returned:
             if self._closed:
                 raise StoreError(self.path, "is closed")
-            self._drop_ended()
-            found = _Reader(connect_reader(self.path))
-            self._all.append(found)
-        self._local.reader = found
-        return found
+            # The last one used has the pages that are wanted again.
+            connection = self._idle.pop() if self._idle else connect_reader(self.path)
+            self._lent += 1
+        return connection
 
-    def _drop_ended(self) -> None:
-        """Threads come and go; their connections must not pile up."""
-        for reader in self._all:
-            if not reader.thread.is_alive():
-                reader.close()
-        self._all = [reader for reader in self._all if reader.thread.is_alive()]
+    def _take_back(self, connection: sqlite3.Connection) -> None:
+        with self._returned:
+            self._lent -= 1
+            if self._closed or len(self._idle) >= MOST_IDLE:
+                connection.close()
+            else:
+                self._idle.append(connection)
+            self._returned.notify_all()
 
     def close(self) -> None:
         """Close all connections, each when what it is doing is done."""
-        with self._lock:
+        with self._returned:
             self._closed = True
-            for reader in self._all:
-                reader.close()
-            self._all.clear()
+            for connection in self._idle:
+                connection.close()
+            self._idle.clear()
+            self._returned.wait_for(lambda: not self._lent)

@@ -27,6 +27,7 @@ from explorer.store.codec import (
     Row,
     facts_of,
     from_json,
+    from_json_column,
     index_of,
     text_out,
 )
@@ -331,7 +332,7 @@ def _copy_kept(
     for row in cursor:
         kept = dict(zip(names, row, strict=True))
         if table == "session_settings":
-            store.set_session_setting(new, kept["name"], from_json(kept["value"])).result()
+            store.set_session_setting(new, kept["name"], from_json_column(kept["value"])).result()
             continue
         for name in ("settings", "requests", "answers", "facts"):
             kept[name] = from_json(kept[name]) if kept[name] else None

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from explorer import private_files
 from explorer.store.database import BUSY_MS
 from explorer.store.schema import row_id
 from explorer.store.text import TEXT_VERSION
@@ -60,6 +61,7 @@ class SearchIndex:
         self._db = self._prepared()
 
     def _prepared(self) -> sqlite3.Connection:
+        private_files.create_empty(self._path)
         db = sqlite3.connect(
             self._path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False
         )
@@ -75,7 +77,6 @@ class SearchIndex:
         except sqlite3.Error:
             db.close()
             raise
-        self._path.chmod(0o600)
         return db
 
     def _create(self, db: sqlite3.Connection) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from explorer.store.codec import from_json, index_of
+from explorer.store.codec import entry_of, index_of
 from explorer.store.payloads import StoredPayloads
 from explorer.store.readers import Readers
 from explorer.store.rows import IsCancelled
@@ -101,7 +101,7 @@ def _confirm(
     texts: dict[int, str] = {}
     for key, indices in by_key.items():
         for index, raw in StoredPayloads(readers, key).raws(indices):
-            texts[row_id(key, index)] = entry_text(from_json(raw))
+            texts[row_id(key, index)] = entry_text(entry_of(raw))
     hits: list[Hit] = []
     for identifier in part:
         text = texts.get(identifier)

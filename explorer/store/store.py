@@ -54,15 +54,20 @@ Estimate = Callable[[dict[str, Any]], int]
 
 
 class Store:
-    """An open database. All methods may be called from any thread; those that return a future
-    are done when the change is committed, and the future has StoreError when it was refused."""
+    """An open database. All methods may be called from any thread.
+
+    A future that a method returns is done when the change is committed and synced to the disk: a
+    kill or a power cut after that does not lose it, as far as the disk itself keeps what it has
+    reported as written. It has StoreError when the change was refused. The same holds when an
+    import returns. Changes that wait for the writer at the same time share one sync.
+    """
 
     def __init__(self, path: Path, engine: Engine, library: str, estimate: Estimate) -> None:
         self.path = path
         self._engine = engine
         self._readers = Readers(path)
-        self._writer = Writer(engine, path)
         self._appender = Appender(path, estimate)
+        self._writer = Writer(engine, path, self._appender.forget)
         self._elsewhere = Elsewhere(self._writer)
         self._watches: list[Watch] = []
         self._claim: Claim | None = None
@@ -212,8 +217,8 @@ class Store:
     ) -> Future[list[int]]:
         """Append entries, each with the id of its parent (None: a root; may be one of these).
 
-        The future has their indices after the commit. ``leaf_id`` makes an entry, new or old,
-        the leaf in the same commit.
+        The future has their indices when they are on the disk. ``leaf_id`` makes an entry, new
+        or old, the leaf in the same commit.
         """
         entries = list(records)
         future = self._writer.submit(

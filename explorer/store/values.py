@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from explorer.store.codec import from_json, text_out, to_json
+from explorer.store.codec import from_json_column, text_out, to_json
 
 _CHUNK = 4096
 """Counts per row: a session of 200,000 entries is read in 49 rows."""
@@ -18,7 +18,7 @@ NOT_COUNTED = -1
 def read_settings(db: sqlite3.Connection, key: int) -> dict[str, Any]:
     """The settings of a session."""
     rows = db.execute("SELECT name, value FROM session_settings WHERE session = ?", (key,))
-    return {name: from_json(value) for name, value in rows}
+    return {name: from_json_column(value) for name, value in rows}
 
 
 def write_setting(db: sqlite3.Connection, key: int, name: str, value: Any) -> None:

@@ -1,10 +1,12 @@
-"""The one thread that writes. Work is handed to it as functions and acknowledged after commit."""
+"""The one thread that writes. Work is handed to it as functions and acknowledged after its commit
+has been synced to the disk; what waits meanwhile shares the next commit."""
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,24 +21,44 @@ from explorer.store.rows import StoreError
 T = TypeVar("T")
 Job = Callable[[Connection], T]
 
+_TOGETHER_S = 0.005
+"""A transaction takes in no further jobs after this long: a job waits for one sync of the disk
+with the others, and other programs wait for the lock no longer than for a slow job alone."""
+
+
+class _TransactionLost(Exception):
+    """SQLite has rolled back all of a transaction because one of its jobs failed."""
+
 
 @dataclass(slots=True)
 class _Work(Generic[T]):
     job: Job[T]
     future: Future[T]
     transaction: bool
+    result: Any = None
+    """What the job returned, until its commit is on the disk."""
 
 
 class Writer:
-    """Runs jobs one after the other, each in a transaction that locks the database at once.
+    """Runs jobs one after the other in transactions that lock the database at once.
 
-    A job's future is done after its commit; when the job or the commit fails nothing of it is
-    kept and the future has the error.
+    Jobs that wait for the thread share a transaction, and with it one sync of the disk, each in a
+    savepoint. A job's future is done after that sync: a power cut does not take the job back.
+    When a job fails nothing of it is kept and its future has the error; those beside it stay.
+    When the commit fails, the futures of all its jobs have the error. A job may be run a second
+    time, after all that the first run did to the database is undone.
     """
 
-    def __init__(self, engine: Engine, path: Path) -> None:
+    def __init__(
+        self, engine: Engine, path: Path, rolled_back: Callable[[], object] = lambda: None
+    ) -> None:
+        """``rolled_back`` is called on the writer's thread whenever a whole transaction is undone:
+        what later jobs of it have seen of earlier ones is not so any more."""
         self._path = path
+        self._rolled_back = rolled_back
         self._jobs: queue.SimpleQueue[_Work[Any] | None] = queue.SimpleQueue()
+        self._ahead: list[_Work[Any] | None] = []
+        """What was taken from the queue and could not join the transaction: at most one."""
         self._lock = threading.Lock()
         self._closed = False
         self._connection = engine.connect()
@@ -71,11 +93,65 @@ class Writer:
         self._connection.close()
 
     def _run(self) -> None:
-        while (work := self._jobs.get()) is not None:
-            if work.future.set_running_or_notify_cancel():
-                self._do(work)
+        while (work := self._ahead.pop() if self._ahead else self._jobs.get()) is not None:
+            if not work.future.set_running_or_notify_cancel():
+                continue
+            if work.transaction:
+                self._run_together(work)
+            else:
+                self._run_alone(work)
 
-    def _do(self, work: _Work[Any]) -> None:
+    def _run_together(self, first: _Work[Any]) -> None:
+        """Run a job, and those that wait when it is done, in one transaction."""
+        group = [first]
+        again = False
+        try:
+            with self._connection.begin():
+                for work in self._joining(group):
+                    self._run_in_savepoint(work)
+        except _TransactionLost:
+            self._recover()
+            again = True
+        except BaseException as error:  # noqa: BLE001 - handed to whoever waits for the jobs
+            self._recover()
+            for work in group:
+                self._fail(work, error)
+        for work in group:
+            if again and not work.future.done():
+                self._run_alone(work)
+            elif not work.future.done():
+                work.future.set_result(work.result)
+
+    def _joining(self, group: list[_Work[Any]]) -> Iterator[_Work[Any]]:
+        """The first job of a group, and each that waits when the one before it is done."""
+        ends = time.monotonic() + _TOGETHER_S
+        yield group[0]
+        while time.monotonic() < ends:
+            try:
+                work = self._jobs.get_nowait()
+            except queue.Empty:
+                return
+            if work is None or not work.transaction:
+                self._ahead.append(work)
+                return
+            if work.future.set_running_or_notify_cancel():
+                group.append(work)
+                yield work
+
+    def _run_in_savepoint(self, work: _Work[Any]) -> None:
+        raw = driver(self._connection)
+        raw.execute("SAVEPOINT job")
+        try:
+            work.result = work.job(self._connection)
+        except BaseException as error:
+            self._fail(work, error)
+            if not raw.in_transaction:
+                # A full disk, for one, takes back what the jobs before have done as well.
+                raise _TransactionLost from error
+            raw.execute("ROLLBACK TO job")
+        raw.execute("RELEASE job")
+
+    def _run_alone(self, work: _Work[Any]) -> None:
         try:
             if work.transaction:
                 with self._connection.begin():
@@ -84,14 +160,19 @@ class Writer:
                 result = work.job(self._connection)
         except BaseException as error:  # noqa: BLE001 - handed to whoever waits for the job
             self._recover()
-            if isinstance(error, SQLAlchemyError) or type(error).__module__ == "sqlite3":
-                failure: BaseException = translated(self._path, error)
-                failure.__cause__ = error
-            else:
-                failure = error
-            work.future.set_exception(failure)
+            self._fail(work, error)
         else:
             work.future.set_result(result)
+
+    def _fail(self, work: _Work[Any], error: BaseException) -> None:
+        if work.future.done():
+            return
+        if isinstance(error, SQLAlchemyError) or type(error).__module__ == "sqlite3":
+            failure: BaseException = translated(self._path, error)
+            failure.__cause__ = error
+        else:
+            failure = error
+        work.future.set_exception(failure)
 
     def _recover(self) -> None:
         """A failed commit may leave the transaction open; the next job needs a clean start."""
@@ -100,3 +181,4 @@ class Writer:
         raw = driver(self._connection)
         if raw.in_transaction:
             raw.rollback()
+        self._rolled_back()

@@ -7,17 +7,20 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def start(code: str, *arguments: str | Path | int) -> subprocess.Popen[str]:
+def start(
+    code: str, *arguments: str | Path | int, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
     """A process that runs the code, its arguments in ``sys.argv``; its output can be read."""
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(ROOT), **(environment or {})},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
+
 from explorer.store import Store
 from tests.faults.programs import kill, start
 from tests.store.sources import FileSource, chain, message, write_file
@@ -24,13 +26,34 @@ APPENDS = """
     store.close()
 """
 
+IN_BURSTS = """
+    import sys
+    from explorer.store import Store
+    from tests.store.sources import message
+    path, key, name, count = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+    store = Store.open(path)
+    parent = "e1"
+    for first in range(0, count, 25):
+        waiting = []
+        for at in range(first, first + 25):
+            entry = message(0, parent, f"{name} {at}") | {"id": f"{name}-{at}"}
+            parent = entry["id"]
+            waiting.append((parent, store.append(key, [(entry, entry["parentId"])], parent)))
+            refused = store.append(key, [(entry, entry["parentId"])], parent)
+        assert "already" in str(refused.exception())
+        for entry_id, future in waiting:
+            print(*future.result(), entry_id, flush=True)
+    store.close()
+"""
 
+
+@pytest.mark.parametrize("appends", [APPENDS, IN_BURSTS], ids=["one by one", "in bursts"])
 def test_two_programs_appending_at_once_lose_and_reorder_nothing(
-    database: Path, tmp_path: Path
+    database: Path, tmp_path: Path, appends: str
 ) -> None:
     with Store.open(database) as store:
         key = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", chain(2)))).key
-    programs = [start(APPENDS, database, key, name, 200) for name in ("a", "b")]
+    programs = [start(appends, database, key, name, 200) for name in ("a", "b")]
     acknowledged: dict[str, int] = {}
     for program in programs:
         out, _ = program.communicate(timeout=120)

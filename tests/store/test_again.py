@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from explorer.session.json_values import MAX_DEPTH
 from explorer.store import ImportCancelled, Store
 from tests.store.sources import FileSource, chain, message, write_file
 
@@ -126,6 +128,28 @@ def test_a_cancelled_import_leaves_nothing(store: Store, tmp_path: Path) -> None
     assert report.created and len(store.load(report.key).tree) == 500
 
 
+@pytest.mark.parametrize("depth", [196, 197, 198, 300, 900])
+def test_what_was_stored_more_deeply_than_is_read_is_there_as_deep(
+    store: Store, tmp_path: Path, depth: int
+) -> None:
+    key = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", chain(1)))).key
+    nested: list[Any] = []
+    for _ in range(depth - 1):
+        nested = [nested]
+    entry = message(1, "e0", "words beside it")
+    entry["message"]["details"] = {"nested": nested}
+    store.append(key, [(entry, "e0")]).result()
+    found = store.load(key).payloads.entry(1)
+    levels, inner = 0, found["message"].pop("details")["nested"]
+    while inner:
+        levels, [inner] = levels + 1, inner
+    del entry["message"]["details"]
+    assert found == entry
+    # The entry, its message and the details are the levels above.
+    assert levels == min(depth - 1, MAX_DEPTH - 3)
+    assert [hit.index for hit in store.search("beside")] == [1]
+
+
 def test_texts_that_utf8_cannot_carry_are_kept(store: Store, tmp_path: Path) -> None:
     """A surrogate without its partner is legal in JSON; ids and previews may hold one."""
     odd = message(1, "e0", "half \ud83d pair")
@@ -148,7 +172,7 @@ def test_numbers_that_no_column_holds_do_not_stop_an_import(store: Store, tmp_pa
     entry["message"]["usage"] = {"totalTokens": 10**30}
     entry["timestamp"] = 1e308
     key = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", [entry]))).key
-    assert store.load(key).tree.columns.usage[0] == 2**31 - 1
+    assert store.load(key).tree.columns.usage[0] == -1
 
 
 def test_a_file_is_the_same_however_its_place_is_spelt(

@@ -61,6 +61,11 @@ def test_settings_are_kept_by_session(store: Store, key: int) -> None:
     store.set_session_setting(key, "keep", {"tokens": 20000}).result()
     store.set_session_setting(key, "profile", "explorer").result()
     assert store.session_settings(key) == {"profile": "explorer", "keep": {"tokens": 20000}}
+    for value in (0, -3, 20_000, 0.25, True, "7", [1], 1e300):
+        store.set_session_setting(key, "number", value).result()
+        read = store.session_settings(key)["number"]
+        assert (read, type(read)) == (value, type(value))
+    store.set_session_setting(key, "number", None).result()
     store.set_session_setting(key, "keep", None).result()
     assert store.session_settings(key) == {"profile": "explorer"}
     with pytest.raises(StoreError):
