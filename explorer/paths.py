@@ -16,6 +16,8 @@ from pathlib import Path
 
 import platformdirs
 
+from explorer.private_files import sync_folder
+
 APP_NAME = "session-explorer"
 HOME_VARIABLE = "SESSION_EXPLORER_HOME"
 DATABASE_NAME = "sessions.db"
@@ -63,14 +65,19 @@ def models_path() -> Path:
 
 
 def ensure(directory: Path) -> Path:
-    """Creates `directory` with its parents, readable by its owner alone, and returns it.
+    """Creates `directory` with its parents, all readable by their owner alone, and returns it.
 
     Sessions hold source code and whatever a command printed, so others on the machine have no
-    business there. A directory that exists keeps its permissions.
+    business there. A directory that exists keeps its permissions. A power cut does not take away
+    one that was created.
 
     Raises OSError naming the directory when it cannot be created.
     """
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not directory.is_dir():
+        # `mkdir(parents=True)` makes parents with the umask's mode.
+        ensure(directory.parent)
+        directory.mkdir(mode=0o700, exist_ok=True)
+        sync_folder(directory.parent)
     return directory
 
 

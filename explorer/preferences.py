@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from explorer import paths, private_files
+
 
 @dataclass(slots=True)
 class Preferences:
@@ -100,7 +102,5 @@ def save_preferences(path: Path, values: Preferences) -> None:
     """
     data = asdict(values)
     data = {**data.pop("extra"), **data}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(data, indent=2, ensure_ascii=False), encoding="utf-8")
-    os.replace(temporary, path)
+    paths.ensure(path.parent)
+    private_files.write(path, json.dumps(data, indent=2, ensure_ascii=False).encode())

@@ -12,14 +12,13 @@ out is as there. Keys that this version does not know are kept when the file is 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from explorer import paths
+from explorer import paths, private_files
 from explorer.compaction.profile import BASES, Profile, profile_values, read_profile
 
 KIND = "session-explorer profile"
@@ -150,7 +149,7 @@ class ProfileFiles:
         shelf = self.shelf()
         profile = shelf.named(name)
         own = shelf.own.get(name) or OwnProfile(profile, name)
-        _write(path, own, replacing=replacing)
+        _write(path, own, replacing=replacing, keeps_mode=True)
 
 
 def read_file(path: Path) -> OwnProfile:
@@ -210,21 +209,18 @@ def _document(own: OwnProfile) -> dict[str, Any]:
     return {**document, "profile": values}
 
 
-def _write(path: Path, own: OwnProfile, *, replacing: bool) -> None:
+def _write(path: Path, own: OwnProfile, *, replacing: bool, keeps_mode: bool = False) -> None:
     """Write a file whole or not at all. Raises ProfileError."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     claimed = False
     try:
         if not replacing:
             # Claims the name, so that of two windows only one can have it.
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            private_files.create(path).close()
             claimed = True
-        temporary.write_bytes(_as_bytes(_document(own)))
-        os.replace(temporary, path)
+        private_files.write(path, _as_bytes(_document(own)), keeps_mode=keeps_mode)
     except FileExistsError as error:
         raise ProfileError(f"{path}: is there already; nothing was written") from error
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         if claimed:
             path.unlink(missing_ok=True)
         raise ProfileError(f"{path}: {error.strerror or error}") from error

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from explorer import paths
+from explorer import paths, private_files
 from explorer.template_catalogue import LARGEST, TEMPLATES
 
 Kind = Literal["saved", "by-hand", "reset"]
@@ -183,7 +183,7 @@ class TemplateFiles:
             for _ in range(MOST_TRIES):
                 try:
                     # Of two windows only one can have the number.
-                    with open(folder / f"{number:04}.md", "xb") as file:
+                    with private_files.create(folder / f"{number:04}.md") as file:
                         file.write(raw.encode("utf-8", "surrogatepass"))
                 except FileExistsError:
                     number += 1
@@ -196,13 +196,10 @@ class TemplateFiles:
     @staticmethod
     def _write(path: Path, text: str) -> None:
         """Write a file whole or not at all. Raises TemplateError."""
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
             paths.ensure(path.parent)
-            temporary.write_bytes(text.encode("utf-8"))
-            os.replace(temporary, path)
+            private_files.write(path, text.encode("utf-8"))
         except (OSError, UnicodeEncodeError) as error:
-            temporary.unlink(missing_ok=True)
             reason = error.strerror if isinstance(error, OSError) else "half a character in it"
             raise TemplateError(f"{path}: {reason or error}") from error
 

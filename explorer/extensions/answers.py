@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from explorer.session.numbers import recorded_count
 from explorer.session.text import well_formed
 
 MOST_DATA = 1_000_000
@@ -156,7 +157,7 @@ def _object(name: str, value: object) -> dict[str, Any] | None:
 def _tokens(name: str, value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise AnswerError(f"{name} must be a whole number, not {_kind(value)}")
-    return value if 0 <= value < 2**31 else None
+    return recorded_count(value)
 
 
 Reader = Callable[[str, Any], Any]

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer import paths
+from explorer import paths, private_files
 
 _FOLDER = "extensions"
 
@@ -48,8 +48,8 @@ def install_example(name: str, folder: Path) -> Path:
     file = folder / f"{name}.py"
     try:
         paths.ensure(folder)
-        with file.open("x", encoding="utf-8") as out:
-            out.write(known[name].source)
+        with private_files.create(file) as out:
+            out.write(known[name].source.encode())
     except FileExistsError as error:
         raise ExampleError(f"{file} is there already; it was left as it is") from error
     except OSError as error:

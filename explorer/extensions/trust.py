@@ -12,7 +12,7 @@ import os
 import threading
 from pathlib import Path
 
-from explorer import paths
+from explorer import paths, private_files
 
 TRUST_NAME = "trusted-projects.json"
 PROJECT_FOLDER = Path(".session-explorer") / "extensions"
@@ -132,15 +132,13 @@ class TrustStore:
 
     def _write(self, folders: frozenset[str]) -> None:
         """Write the file whole, or leave it as it is."""
-        temporary = self._path.with_suffix(f".{os.getpid()}.tmp")
         text = json.dumps({"version": 1, "folders": sorted(folders)}, indent=2, ensure_ascii=False)
         try:
             paths.ensure(self._path.parent)
             if self.problem and self._path.exists():
                 # What a person may want to mend is kept beside the new file.
                 os.replace(self._path, self._path.with_suffix(".damaged.json"))
-            temporary.write_text(text + "\n", encoding="utf-8")
-            os.replace(temporary, self._path)
+            private_files.write(self._path, f"{text}\n".encode())
         except (OSError, UnicodeError) as error:
             raise TrustError(f"{self._path}: {error}") from error
         self._seen, self._folders, self.problem = None, folders, ""

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from explorer import paths, private_files
 from explorer.locks import FileLock
 from explorer.settings.jsonc import JsonError, Node, leaves, line_of, read, with_value, without
 from explorer.settings.keys import KEYS, NAMES
@@ -237,7 +238,10 @@ def _change(path: Path, edit: Callable[[str], str], private: bool = True) -> Non
     """Change the text of a file and write it whole; again where someone wrote it meanwhile."""
     real = path.resolve() if path.is_symlink() else path
     try:
-        real.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
+        if private:
+            paths.ensure(real.parent)
+        else:
+            real.parent.mkdir(parents=True, exist_ok=True)
         with _alone(real):
             for _ in range(_ATTEMPTS):
                 stamp = stamp_of(real)
@@ -258,6 +262,10 @@ def _change(path: Path, edit: Callable[[str], str], private: bool = True) -> Non
     raise SettingsError(f"{path}: another program keeps writing it. Nothing was written.")
 
 
+class _Overtaken(Exception):
+    """Somebody else wrote the file meanwhile."""
+
+
 @contextlib.contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Keep other windows and commands of ours from writing a file meanwhile. Editors know nothing
@@ -275,22 +283,14 @@ def _alone(path: Path) -> Iterator[None]:
 
 def _write(path: Path, data: bytes, seen: tuple[int, ...] | None, private: bool) -> bool:
     """Replace a file as a whole; False when it is not the one that was read any more."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    kept = stat.S_IMODE(path.stat().st_mode) if seen is not None else None
+    mode = private_files.PRIVATE if private or seen is not None else 0o666
     try:
-        handle = os.open(
-            temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600 if private else 0o666
-        )
-        with os.fdopen(handle, "wb") as file:
+        with private_files.replacement(path, keeps_mode=True, mode=mode) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if kept is not None:
-            os.chmod(temporary, kept)
-        if stamp_of(path) != seen:
-            return False
-        os.replace(temporary, path)
-        return True
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
+            if stamp_of(path) != seen:
+                raise _Overtaken
+    except _Overtaken:
+        return False
+    return True

@@ -203,6 +203,10 @@ def _models() -> tuple[Key, ...]:
             " environment.",
             Text(ADDRESS, "an address that begins with http:// or https://, without a password"),
             unset="the provider's own", set_by="person"),
+        Key("models.silenceSeconds", "Agent and models", "Patience with models",
+            "A call ends when not a byte of its answer has come for so long; what came before"
+            " stays.",
+            Whole(5, 86_400, "seconds"), unset="300 seconds", set_by="person"),
         Key("models.scriptedPace", "Agent and models", "Pace of scripted runs",
             "How fast the runs play that come along as scripts, in per cent of how they are"
             " written; 0 is all at once.",
