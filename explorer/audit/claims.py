@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import cached_property
 
 from explorer.audit.atoms.items import Item
 from explorer.audit.atoms.keys import Figure, base_name, figure, terms
@@ -24,6 +25,9 @@ _ABOUT = 0.6
 """The share of a statement's words that a line must have to speak of the same."""
 _SAID = 0.85
 """The share of a rule's words that a line has that says it."""
+_SLIPS = 300
+"""Things that nothing mentions of which one summary is asked whether they are slips; each is
+compared with all that was said. Of more the rest is invented."""
 _KNOWN = 0.34
 """A rule is invented when no more of its words than this were ever said."""
 _RULES = (AtomKind.CONSTRAINT, AtomKind.DECISION)
@@ -64,17 +68,30 @@ class Sources:
         if item.key in self._mentions:
             return True
         if item.kind is AtomKind.PATH:
-            end = "/" + item.key.removeprefix("/")
-            return any(one.endswith(end) or item.key.endswith("/" + one) or end + "/" in one or
-                       one.startswith(item.key + "/") for one in self._paths)  # fmt: skip
+            return self._knows_path(item.key)
         if item.kind is AtomKind.HASH:
-            return any(one.startswith(item.key) for one in self._mentions)
+            return f"\n{item.key}" in self._listed
         if item.kind is AtomKind.VERSION:
             bare = re.sub(r"^[^\d]*", "", item.key)
-            return f"#{bare}" in self._mentions or any(
-                bare and re.search(rf"(?<![\d.]){re.escape(bare)}", one) for one in self._mentions
-            )
+            said = bare and re.search(rf"(?<![\d.]){re.escape(bare)}", self._listed)
+            return f"#{bare}" in self._mentions or bool(said)
         return any(item.key in one or one in item.key for one in self._mentions if "://" in one)
+
+    @cached_property
+    def _listed(self) -> str:
+        """All mentions, each in a line of its own: one search instead of one for each."""
+        return "\n".join(["", *self._mentions, ""])
+
+    @cached_property
+    def _listed_paths(self) -> str:
+        return "\n".join(["", *self._paths, ""])
+
+    def _knows_path(self, key: str) -> bool:
+        """Whether a path is an end or a beginning of one that was mentioned, or the other way."""
+        end = "/" + key.removeprefix("/")
+        stands = any(part in self._listed_paths for part in (f"{end}\n", f"{end}/", f"\n{key}/"))
+        cuts = (at + 1 for at, letter in enumerate(key) if letter == "/")
+        return stands or any(f"\n{key[at:]}\n" in self._listed_paths for at in cuts)
 
     def _knows_figure(self, item: Item) -> bool:
         value = figure(item.text)
@@ -174,7 +191,8 @@ def _things(told: Told, sources: Sources) -> Iterator[Finding]:
                 continue
             seen[kind, item.key] = None
             line = told.line_at(place)
-            source = sources.like(item, line.terms if line else frozenset())
+            looks = len(seen) <= _SLIPS
+            source = sources.like(item, line.terms if line else frozenset()) if looks else None
             yield _claim(item.text, kind, item.key, place, source)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -16,6 +17,8 @@ from explorer.audit.told import Line, Told
 _CANCEL_EVERY = 512
 _BY_KEY = frozenset({AtomKind.PATH, AtomKind.SYMBOL, AtomKind.VERSION, AtomKind.URL, AtomKind.HASH})
 _SHORT_HASH = 7
+_SLACK = 1e-9
+"""The part of a value by which two spellings of it may differ."""
 _LEFT = 8
 """Characters of a cut line from which it can be found again."""
 
@@ -52,11 +55,14 @@ class Fates:
             for key, place in found:
                 self._keyed.setdefault((kind, key), []).append(place)
         self._suffixes = _suffixes(atom.key for atom in atoms.of(AtomKind.PATH))
-        self._figures = [
-            (value, told.line_at(place), place)
-            for item, place in told.of(AtomKind.NUMBER)
-            if (value := figure(item.text))
-        ]
+        self._figures = sorted(
+            (
+                (value, told.line_at(place), place)
+                for item, place in told.of(AtomKind.NUMBER)
+                if (value := figure(item.text))
+            ),
+            key=_value,
+        )
 
     def findings(
         self, atoms: Iterable[Atom], cancelled: Callable[[], bool] = lambda: False
@@ -140,7 +146,16 @@ class Fates:
         wanted = figure(atom.text)
         if wanted is None:
             return ()
-        return tuple(place for value, line, place in self._figures if _says(wanted, value, line))
+        slack = _SLACK * max(1.0, abs(wanted.value))
+        first = bisect_left(self._figures, wanted.value - slack, key=_value)
+        last = bisect_right(self._figures, wanted.value + slack, key=_value)
+        return tuple(
+            sorted(
+                place
+                for value, line, place in self._figures[first:last]
+                if _says(wanted, value, line)
+            )
+        )
 
     def _failure(self, atom: Atom) -> tuple[Place, ...]:
         if is_cut(atom.text):
@@ -187,12 +202,15 @@ def _suffixes(keys: Iterable[str]) -> Counter[str]:
     return counts
 
 
+def _value(of: tuple[Figure, Line | None, Place]) -> float:
+    return of[0].value
+
+
 def _says(wanted: Figure, value: Figure, line: Line | None) -> bool:
-    """Whether a figure of the summary is the one that is wanted, in another spelling."""
+    """Whether a figure of the summary with the value that is wanted is the one, in another
+    spelling."""
     if wanted.key == value.key:
         return True
-    if abs(wanted.value - value.value) > 1e-9 * max(1.0, abs(wanted.value)):
-        return False
     if not wanted.family or wanted.family == value.family:
         return True
     return line is not None and stem(wanted.family) in line.terms

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
+from math import inf
 
 from explorer.audit.atoms.entries import Voice
 from explorer.audit.atoms.items import Item
 from explorer.audit.atoms.keys import Figure, figure, terms
+from explorer.audit.atoms.letters import units, wide_places
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.scanning import scan_text
 from explorer.audit.atoms.sentences import sentences
 from explorer.audit.findings import Place
+from explorer.session.text import as_prose
 
 NEGATION = re.compile(
     r"\b(?:no|not|never|without|avoid|cannot|can['’]?t|don['’]?t|do\s+not|mustn['’]?t|shouldn['’]?t|"
@@ -24,6 +29,12 @@ NEGATION = re.compile(
 )
 _RUN = re.compile(r"\s+|[^\s`*_\"“”'‘’]+")
 """Blanks, and what stands between blanks and marks."""
+
+
+_LOOKS = 10_000
+"""Places of one part that are looked at for a text that stands there as a part of longer words."""
+_PLACES = 100
+"""Places of one part at which a text is found; the first of very many tell enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +65,15 @@ class Told:
         """What stands in it, with the number of its part; offsets in UTF-16 units."""
         self.lines: list[Line] = []
         self.mentions: set[str] = set()
+        self._wide = tuple(map(wide_places, self.parts))
         self._flat: list[tuple[str, list[int]]] = []
+        self._line_places: list[Place] = []
         self._by_term: dict[str, list[int]] = defaultdict(list)
         for number, part in enumerate(self.parts):
             found = scan_text(part, Voice.SUMMARY)
             self.items += [(number, item) for item in found.items]
             self.mentions |= found.mentions
-            self.lines += _lines(part, number)
+            self.lines += _lines(as_prose(part), number)
             self._flat.append(_flattened(part))
         for at, line in enumerate(self.lines):
             for term in line.terms:
@@ -71,7 +84,7 @@ class Told:
         return tuple(
             self._place(number, start, start + len(text))
             for number, part in enumerate(self.parts)
-            for start in _alone(part, text)
+            for start in islice(_alone(part, text), _PLACES)
         )
 
     def flat(self, key: str) -> tuple[Place, ...]:
@@ -82,7 +95,7 @@ class Told:
         for number, (text, offsets) in enumerate(self._flat):
             found += [
                 self._place(number, offsets[at], offsets[at + len(key) - 1] + 1)
-                for at in _alone(text, key)
+                for at in islice(_alone(text, key), _PLACES)
             ]
         return tuple(found)
 
@@ -112,30 +125,18 @@ class Told:
 
     def line_at(self, place: Place) -> Line | None:
         """The line that a place is in."""
-        for line in self.lines:
-            at = self.place(line)
-            if at.part == place.part and at.start <= place.start < at.end:
-                return line
-        return None
+        if not self._line_places:
+            self._line_places = [self.place(line) for line in self.lines]
+        before = bisect_right(self._line_places, (place.part, place.start, inf)) - 1
+        if before < 0:
+            return None
+        at = self._line_places[before]
+        inside = at.part == place.part and at.start <= place.start < at.end
+        return self.lines[before] if inside else None
 
     def _place(self, number: int, start: int, end: int) -> Place:
-        part = self.parts[number]
-        if part.isascii():
-            return Place(number, start, end)
-        return Place(number, units(part, start), units(part, end))
-
-
-def units(text: str, at: int) -> int:
-    """A character offset in UTF-16 units."""
-    if not _is_wide(text):
-        return at
-    return len(text[:at].encode("utf-16-le", "surrogatepass")) // 2
-
-
-@lru_cache(maxsize=256)
-def _is_wide(text: str) -> bool:
-    """Whether characters of a text take two units: asked for every line of it."""
-    return not text.isascii() and max(text) > "\uffff"
+        wide = self._wide[number]
+        return Place(number, units(start, wide), units(end, wide))
 
 
 @lru_cache(maxsize=4096)
@@ -174,7 +175,9 @@ def _alone(text: str, wanted: str) -> Iterator[int]:
     if not wanted:
         return
     at = text.find(wanted)
-    while at >= 0:
+    for _ in range(_LOOKS):
+        if at < 0:
+            return
         end = at + len(wanted)
         before, after = text[at - 1 : at] if at else "", text[end : end + 1]
         joined = (_is_word(before) and _is_word(wanted[0])) or (

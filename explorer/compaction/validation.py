@@ -6,6 +6,7 @@ Pure: texts and numbers in, problems out (B12, C7, E5, E16, E20).
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -25,7 +26,7 @@ _NOT_AN_ANSWER = {
     "toolUse": "The model called a tool instead of answering.",
     "tool_calls": "The model called a tool instead of answering.",
 }
-_FENCED = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^(```|~~~)(?P<alone>[ \t]*$)?", re.MULTILINE)
 
 
 class AnswerProblem(NamedTuple):
@@ -137,11 +138,29 @@ def section_counts(text: str, form: Form) -> dict[str, int]:
     """How often each heading of a form is in a text, blocks of code left out."""
     if not form.required and not form.allowed:
         return {}
-    bare = _FENCED.sub("", text)
+    bare = _without_fences(text)
     return {
         name: len(_heading(name, form.numbered).findall(bare))
         for name in (*form.required, *form.allowed)
     }
+
+
+def _without_fences(text: str) -> str:
+    """The text without its blocks of code; one that is opened and not closed is none."""
+    fences = list(_FENCE.finditer(text))
+    closing: dict[str, list[re.Match[str]]] = {"```": [], "~~~": []}
+    for fence in fences:
+        if fence["alone"] is not None:
+            closing[fence[1]].append(fence)
+    kept, at = [], 0
+    for fence in fences:
+        if fence.start() < at:
+            continue
+        after = bisect_right(closing[fence[1]], fence.start(), key=re.Match.start)
+        if after < len(closing[fence[1]]):
+            kept.append(text[at : fence.start()])
+            at = closing[fence[1]][after].end()
+    return "".join([*kept, text[at:]])
 
 
 def _check_sections(text: str, form: Form) -> list[AnswerProblem]:

@@ -16,7 +16,7 @@ from explorer.audit.atoms.commands import HEADS
 from explorer.audit.atoms.constraints import _RULES
 from explorer.audit.atoms.cues import ENOUGH, Scale
 from explorer.audit.atoms.errors import KnownLines, error_lines
-from explorer.audit.atoms.letters import AnyCase, even_lower, units
+from explorer.audit.atoms.letters import AnyCase, even_lower, units, wide_places
 from explorer.audit.atoms.lists import word_set
 from explorer.audit.atoms.message import Message
 from explorer.audit.atoms.phrasing import phrase
@@ -176,7 +176,8 @@ def _command_end(words: list[re.Match[str]], index: int, text: str) -> int:
 @given(_ANY, st.integers(0, 60))
 def test_places_are_counted_in_units(text: str, at: int) -> None:
     wide = text.replace("a", "😀")
-    assert units(wide, at) == sum(1 + (letter > "\uffff") for letter in wide[:at])
+    at = min(at, len(wide))
+    assert units(at, wide_places(wide)) == sum(1 + (letter > "\uffff") for letter in wide[:at])
 
 
 @settings(max_examples=300)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -102,10 +104,15 @@ def test_the_page_is_balanced_and_brings_no_script_and_fetches_nothing(losing: D
         if name not in ("title", "aria-label"):  # which are only ever read
             assert "http" not in value.replace("http-equiv", ""), (tag, name, value)
     style = next(text for text in page.texts if ":root" in text)
-    assert "url(" not in style and "@import" not in style
+    assert "@import" not in style and not re.search(r"url\((?!#)", style)
+    assert not [name for _, name, _ in page.attributes if name == "style"]
     assert "prefers-color-scheme:dark" in style and "@media print" in style
     policies = [v for _, name, v in page.attributes if name == "content" and "default-src" in v]
-    assert policies and policies[0].startswith("default-src 'none'")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policies == [
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src 'none'; base-uri 'none'; "
+        "form-action 'none'"
+    ]
 
 
 def test_words_of_the_session_are_shown_as_they_are_and_never_run(losing: Document) -> None:

@@ -134,7 +134,7 @@ BOTH = (
         1.0,
         "it",
         r"\b(?!(?:as|than|like|how|what|where|way|if|whether|so|think|yes|that|no|there|here)\b)"
-        r"[\w%-]+ it (?:is|shall be|will be)(?: then| from now on| for now| please)?(?:\W*$|"
+        r"[\w%-]++ it (?:is|shall be|will be)(?: then| from now on| for now| please)?(?:\W*$|"
         r", (?:with|and|then|because)\b)",
         r"\b(?:call|name) (?:it|them) (?!a day)[\w\d\"']|\bmake it (?:an? |the )?(?:option|"
         r"optional|configurable|default)|\b(?:leave|let) it (?:be |at |as )",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from explorer.audit.atoms.lists import word_set
 from explorer.audit.atoms.message import Message
+from explorer.audit.atoms.taken import Taken
 
 HEADS = word_set(
     """
@@ -50,7 +51,9 @@ _PROMPT = re.compile(r"^[ \t]*(?:\$|>|PS [^>\n]*>|[A-Z]:\\[^>\n]*>)[ \t]+(?=\S)"
 _WORD = re.compile(r"\S+")
 _ARGUMENT = re.compile(r"^(?:-{1,2}\S+|[\w./@:=~*\[\]{}$+%\"'|&>\\,^<;-]+)$")
 _ENDING = re.compile(r"[.,;:!?)\]]+$")
-_TELLING = re.compile(r"[^\W\d_].*[-/._=:@*]|[-/._=:@*$].*[^\W\d_]|^\.$|^-")
+_TELLING = re.compile(
+    r"^[\W\d_]*+[^\W\d_].*[-/._=:@*]|^[^-/._=:@*$]*+[-/._=:@*$].*[^\W\d_]|^\.$|^-"
+)
 _STOP = word_set(
     """
     and or then to before after so because when if with for on is was are once which that but
@@ -94,14 +97,15 @@ def command_lines(
 ) -> Iterator[tuple[int, int]]:
     """Where command lines stand in a message (characters)."""
     text = message.text
+    inside = Taken((start, end) for start, end, _ in blocks)
     for start, end, language in blocks:
         yield from _in_block(text, start, end, language in _SHELLS)
     if "`" in text:
         for match in _BACKTICKS.finditer(text):
-            if not _inside(match.start(), blocks) and is_command(match.group(1)):
+            if match.start() not in inside and is_command(match.group(1)):
                 yield match.start(1), match.end(1)
     if not HEADS.isdisjoint(message.words):
-        yield from _in_prose(text, blocks)
+        yield from _in_prose(text, inside)
 
 
 def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple[int, int]]:
@@ -118,14 +122,14 @@ def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple
             yield begin, begin + len(body)
 
 
-def _in_prose(text: str, blocks: list[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
+def _in_prose(text: str, inside: Taken) -> Iterator[tuple[int, int]]:
     words = list(_WORD.finditer(text))
     runs: _Runs | None = None
     skip = 0
     for index, word in enumerate(words):
         if index < skip or word.group() not in HEADS:
             continue
-        if _inside(word.start(), blocks) or text[max(0, word.start() - 1)] == "`":
+        if word.start() in inside or text[max(0, word.start() - 1)] == "`":
             continue
         runs = runs or _Runs(text, words)
         stop = runs.command_end(index)
@@ -211,7 +215,3 @@ class _Runs:
             if quote in self._words[number].group():
                 return number + 1
         return at
-
-
-def _inside(at: int, blocks: list[tuple[int, int, str]]) -> bool:
-    return any(start <= at < end for start, end, _ in blocks)

@@ -85,7 +85,7 @@ FORBIDDING = (
     Cue(
         1.0,
         "can't cannot cant can may shall could couldn't wouldn't",
-        r"\b(?:you|we|they|it|that|this|nobody|nothing|which|users?|customers?|[\w-]+s?) "
+        r"\b(?:you|we|they|it|that|this|nobody|nothing|which|users?|customers?|[\w-]++) "
         r"(?:can't|cannot|can not|cant|may not|may never|may only|shall not|can only|can never|"
         r"mayn't)(?: \w+ly)? (?!(?:find|see|reproduce|open|connect|reach|tell|read|figure|get|log|"
         r"start|"

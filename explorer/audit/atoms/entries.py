@@ -37,7 +37,7 @@ class Text(NamedTuple):
 
 
 _COMMANDS = ("command", "cmd", "script", "commands")
-_SUMMARIES = frozenset({"compaction", "branch_summary"})
+_SUMMARIES = ("compaction", "branch_summary")
 
 
 def texts_of(entry: Mapping[str, Any]) -> Iterator[Text]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+
+_WIDE = re.compile(r"[\U00010000-\U0010ffff]")
 
 
 def even_lower(text: str) -> str:
@@ -34,9 +37,14 @@ class Replaced:
         return text
 
 
-def units(text: str, at: int) -> int:
-    """A place in a text, in characters, as UTF-16 units."""
-    return len(text[:at].encode("utf-16-le", "surrogatepass")) // 2
+def wide_places(text: str) -> list[int]:
+    """Where the characters of a text stand that take two UTF-16 units each, in order."""
+    return [] if text.isascii() else [found.start() for found in _WIDE.finditer(text)]
+
+
+def units(at: int, wide: Sequence[int]) -> int:
+    """A place in a text, in characters, as UTF-16 units; ``wide``: see ``wide_places``."""
+    return at + bisect_left(wide, at)
 
 
 class AnyCase:

@@ -43,9 +43,9 @@ LIMITS = (
         r"\b(?:limit|cap|budget|ceiling|deadline|quota|retention|max(?:imum)?|min(?:imum)?)\b\.?"
         r"(?: (?:of|is|are|stays?|at|to|remains|was set to|=))*:?=? (?:now )?"
         rf"{AMOUNT}",
-        r"\d[\d.,]*\S*(?: [a-z%/]+){0,3} (?:max|maximum|min|minimum|tops|at most|at least|or "
+        r"\d\S*+(?: [a-z%/]+){0,3} (?:max|maximum|min|minimum|tops|at most|at least|or "
         r"(?:less|fewer|better|lower|under))\b",
-        r"\d.*\bthat's (?:all|what) (?:the|we|i|our|they|my)\b",
+        r"^\D*+\d.*\bthat's (?:all|what) (?:the|we|i|our|they|my)\b",
         rf"\b(?:go|be|get|grow|run) (?:over|above|beyond|past|below|under) {AMOUNT}",
         r"\b(?:memory|size|latency|time|p9\d|footprint|ram|cpu|disk) (?:under|below|"
         rf"within) {AMOUNT}",
@@ -87,7 +87,7 @@ LIMITS = (
         r"^only (?!(?:one|two|three|four|\d+|some|few) |the (?:one|first|problem|thing)|problem|"
         r"thing|then|one|happens|fails|now|issue|"
         r"question|when it|\d)\w+",
-        r"\b[\w-]+ only(?:\W*$|, )|\bonly (?:in|for|via|from|with|by|under|inside|within|between|"
+        r"\b[\w-]++ only(?:\W*$|, )|\bonly (?:in|for|via|from|with|by|under|inside|within|between|"
         r"as|"
         r"english|german|french)\b(?!.*\b(?:fails|"
         r"happens|breaks|crash\w*|shows?|seen|wrong|slow)\b)",
@@ -114,7 +114,7 @@ LIMITS = (
         0.6,
         "exactly between precisely enough plenty suffices fits",
         r"\b(?:exactly|precisely|between) " + AMOUNT,
-        r"\d\S*(?: \w+){0,2} (?:is|are|should be) (?:enough|plenty|fine|ok)\b|\bsuffices?\b",
+        r"\d\S*+(?: \w+){0,2} (?:is|are|should be) (?:enough|plenty|fine|ok)\b|\bsuffices?\b",
     ),
 )
 NEW_VALUES = (
@@ -138,10 +138,10 @@ NEW_VALUES = (
         1.0,
         "now instead enough fine limit cap max budget timeout deadline moved goes per retries use "
         "is are again ok okay",
-        r"\b(?:is|are) (?:now \S*\d|\S*\d\S*(?: \w+)? (?:now|instead))",
+        r"\b(?:is|are) (?:now \S*\d|\S*\d\S*+(?: \w+)? (?:now|instead))",
         rf"\b{LIMIT} (?:is|moved|goes|went|has moved|has changed|changed|can)\b.{{0,30}}\d",
         r"\buse [~$€£]?\d[\d.,]* ?\w+ (?:per|instead|for)\b",
-        r"\d\S* \w* ?(?:is enough|are enough|at most|max)\b",
+        r"\d\S*+ \w* ?(?:is enough|are enough|at most|max)\b",
         also=DIGIT,
     ),
     Cue(

@@ -29,7 +29,7 @@ _CODE = re.compile(r"``?[^`\d]+``?|\"[^\"]{3,80}\"|“[^”]{3,80}”")
 _PATH = re.compile(r"(?<!\S)[(\[]?(?:[~.]?/\S|[a-z]:\\|\S+[/\\]\S+[._/\\]|\S*_\S)[^\s,;:)]*")
 _EDGES = Replaced(dict.fromkeys('.,;:!?()[]*"`→“”', " "))
 _EMPHASIS = Replaced({"*": "", "’": "'", "`": "", "_": "-"})
-_TOKEN = re.compile(r"[\w'#@§$€£%°+~<>=/.-]*[\w'%]|[,;:()!?…—–→]|-+")
+_TOKEN = re.compile(r"(?:[#@§$€£°+~<>=/.-]*+[\w'%]++)++|[,;:()!?…—–→]|-+")
 _DRAWN = re.compile(r"([a-z])\1{2,}")
 """Letters that are drawn out: yesss."""
 _NOT_DRAWN: set[str] = set()

@@ -12,11 +12,12 @@ from explorer.audit.atoms.errors import error_lines
 from explorer.audit.atoms.items import Item, exact_things, item
 from explorer.audit.atoms.keys import path_key, statement_key
 from explorer.audit.atoms.known import Known
-from explorer.audit.atoms.letters import units
+from explorer.audit.atoms.letters import units, wide_places
 from explorer.audit.atoms.message import Message
 from explorer.audit.atoms.model import AtomKind
 from explorer.audit.atoms.prose import read_prose
 from explorer.audit.atoms.taken import Taken
+from explorer.session.text import PROSE_LIMIT, as_prose
 
 SHORT_RESULT = 8
 """Lines of an output that is short enough for all that it names to be worth keeping."""
@@ -57,6 +58,9 @@ def scan_entry(entry: Mapping[str, Any], known: Known) -> EntryAtoms:
     answered: tuple[tuple[Answer, Item], ...] = ()
     for text in texts_of(entry):
         if text.voice in _PROSE:
+            if len(text.text) > PROSE_LIMIT:
+                mentions |= known.words.mentions((text.text,))
+            text = text._replace(text=as_prose(text.text))
             message = Message(text.text)
             speaks = text.voice
             said = said | message.said if said else message.said
@@ -88,6 +92,7 @@ def _answers(text: Text) -> tuple[tuple[Answer, Item], ...]:
 
 def scan_text(text: str, voice: Voice) -> EntryAtoms:
     """Reads a text that is no entry, such as a candidate for a summary."""
+    text = as_prose(text)
     mentions: set[str] = set()
     message = Message(text)
     found = read_prose(Text(voice, text), message, Known(), mentions)
@@ -136,6 +141,7 @@ def _from_path(text: Text, known: Known) -> list[Item]:
 
 def _in_units(body: str, found: list[Item]) -> list[Item]:
     """Offsets in UTF-16 units, which differ from characters only beyond the basic plane."""
-    if not found or body.isascii() or max(body) <= "\uffff":
+    wide = wide_places(body) if found else ()
+    if not wide:
         return found
-    return [one._replace(start=units(body, one.start), end=units(body, one.end)) for one in found]
+    return [one._replace(start=units(one.start, wide), end=units(one.end, wide)) for one in found]

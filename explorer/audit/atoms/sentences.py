@@ -8,6 +8,8 @@ from typing import NamedTuple
 from explorer.audit.atoms.letters import is_odd
 from explorer.audit.atoms.lists import word_set
 from explorer.audit.atoms.message import Message
+from explorer.audit.atoms.taken import Taken
+from explorer.session.text import LINE_LIMIT
 
 _ITEM = re.compile(
     r"[ \t]*(?:>[ \t]*)*(?:[-*+•–]|\d{1,3}[.)])[ \t]+(?:\[(?P<box>[ xX~-])\][ \t]+)?"
@@ -102,11 +104,12 @@ def _lines(text: str, skip: list[tuple[int, int]]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     start = 0
     before = ""
+    skipped = Taken(skip)
     for line in text.split("\n"):
         end = start + len(line)
-        if skip and any(a <= start < b for a, b in skip):
+        if skip and start in skipped:
             before = ""
-        elif len(before) >= _LONG and _continues(before, line):
+        elif len(before) >= _LONG and end - found[-1][0] <= LINE_LIMIT and _continues(before, line):
             found[-1] = (found[-1][0], end)
             before = line
         else:

@@ -42,7 +42,7 @@ _DAY = re.compile(
     re.IGNORECASE,
 )
 _PLACE = re.compile(
-    r"(?<![\w:])[\w.~-]*(?:/[\w.~-]+)+|\b[\w-]+\.(?:md|txt|py|js|ts|json|ya?ml|toml)\b"
+    r"(?<![\w:])[\w.~-]*+(?:/[\w.~-]++)+|\b[\w-]++\.(?:md|txt|py|js|ts|json|ya?ml|toml)\b"
 )
 _MEASURED = ("time", "size", "%")
 _UNITS = frozenset(

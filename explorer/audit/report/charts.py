@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from explorer.audit.findings import Fate, RecencyBand
 from explorer.audit.report.markup import Markup, join, tag
 from explorer.audit.report.model import CompactionPart, StripLane
-from explorer.audit.report.style import FILLS
+from explorer.audit.report.style import fill_class
 from explorer.audit.words import FATE_TITLES, percent
 from explorer.compaction.reasons import count_text
 
@@ -27,7 +27,7 @@ def bar(counts: Mapping[Fate, int]) -> Markup:
         if share:
             parts.append(
                 tag("rect", x=f"{start:.2f}%", y=1, width=f"{share:.2f}%", height=12,
-                    style=FILLS[fate.value])
+                    class_=fill_class(fate.value))
             )  # fmt: skip
         start += share
     return tag("svg", *parts, class_="bar", role="img", aria_label=fate_words(counts))
@@ -59,7 +59,7 @@ def _legend(words: Sequence[tuple[str, str]]) -> Markup:
         *(
             tag(
                 "li",
-                tag("svg", tag("rect", x=1, y=1, width=22, height=10, style=FILLS[fill]),
+                tag("svg", tag("rect", x=1, y=1, width=22, height=10, class_=fill_class(fill)),
                     aria_hidden="true"),
                 title,
             )
@@ -81,14 +81,14 @@ def generations(parts: Sequence[CompactionPart]) -> Markup:
     for share in (0, 50, 100):
         y = top + high * (1 - share / 100)
         drawn.append(tag("line", x1=left, x2=_WIDTH, y1=f"{y:.1f}", y2=f"{y:.1f}",
-                         style="stroke:var(--line)"))  # fmt: skip
+                         class_="rule"))  # fmt: skip
         drawn.append(tag("text", f"{share} %", x=left - 6, y=f"{y + 4:.1f}", text_anchor="end"))
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
-    drawn.append(tag("polyline", points=line, style="fill:none;stroke:var(--comp);stroke-width:2"))
+    drawn.append(tag("polyline", points=line, class_="curve"))
     every = max(1, round(46 / step))
     for at, (part, (x, y)) in enumerate(zip(parts, dots, strict=True)):
         drawn.append(tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=3.5,
-                         style="fill:var(--paper);stroke:var(--comp);stroke-width:2"))  # fmt: skip
+                         class_="dot"))  # fmt: skip
         if at % every:
             continue
         drawn.append(tag("text", f"#{part.entry.index}", x=f"{x:.1f}", y=top + high + 18,
@@ -111,7 +111,7 @@ def recency(bands: Sequence[RecencyBand]) -> Markup:
         for y, height, fill in ((top, high - kept, "lost"), (top + high - kept, kept, "exact")):
             if height > 0.5:
                 drawn.append(tag("rect", x=f"{x:.1f}", y=f"{y:.1f}", width=f"{step - 8:.1f}",
-                                 height=f"{height:.1f}", style=FILLS[fill]))  # fmt: skip
+                                 height=f"{height:.1f}", class_=fill_class(fill)))  # fmt: skip
         middle = f"{x + step / 2 - 4:.1f}"
         drawn.append(tag("text", percent(band.rate), x=middle, y=top - 4, text_anchor="middle"))
         name = f"#{band.first}–{band.last}" if band.last > band.first else f"#{band.first}"
@@ -143,7 +143,8 @@ def strip(lanes: Sequence[StripLane]) -> Markup:
             least = 4.0 if run.state == "lost" else 0.0
             width = max(least, (run.stop - run.start) * scale)
             drawn.append(tag("rect", x=f"{left + run.start * scale:.2f}", y=y, height=tall - 5,
-                             width=f"{width:.2f}", style=FILLS[_STATES[run.state]]))  # fmt: skip
+                             width=f"{width:.2f}",
+                             class_=fill_class(_STATES[run.state])))  # fmt: skip
     words = "The path after each compaction; the table below tells the same."
     return _figure(drawn, len(chosen) * tall + 4, words)
 

@@ -12,11 +12,9 @@ from explorer.audit.report import charts
 from explorer.audit.report.html_compaction import compaction, losses
 from explorer.audit.report.markup import Markup, Rows, head, join, number, table, tag
 from explorer.audit.report.model import CompactionPart, Report, moment
-from explorer.audit.report.style import style, textures
+from explorer.audit.report.style import policy, style, textures
 from explorer.audit.words import GRAVITY_TITLES, PROVENANCE_MEANINGS, UPPER_BOUND, percent
 from explorer.compaction.reasons import count_text
-
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def html(report: Report) -> str:
@@ -25,7 +23,7 @@ def html(report: Report) -> str:
     top = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy()),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="referrer", content="no-referrer"),
         tag("title", title),

@@ -3,13 +3,11 @@ as Markdown or as HTML."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from explorer.audit.excerpt import Excerpt
 from explorer.audit.findings import STATED_WRONGLY, Fate
 from explorer.audit.report.html import cost_words, verdict_words
-from explorer.audit.report.markup import shown
 from explorer.audit.report.model import (
     CompactionPart,
     FindingGroup,
@@ -34,33 +32,7 @@ from explorer.audit.words import (
     size_words,
 )
 from explorer.compaction.reasons import count_text
-
-LONGEST = 300
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
-
-
-def plain(text: str) -> str:
-    """A sentence in which nothing is read as Markdown."""
-    line = _SPECIAL.sub(r"\\\1", " ".join(shown(text).split()))
-    return line.replace("://", "\\://")  # else addresses become links
-
-
-def code(text: str) -> str:
-    """A text as code on one line, also in a table."""
-    line = " ".join(shown(text).split())
-    line = (line if len(line) <= LONGEST else f"{line[:LONGEST]}…").replace("|", "¦")
-    longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
-    fence = "`" * (longest + 1)
-    edge = " " if line.startswith("`") or line.endswith("`") else ""
-    return f"{fence}{edge}{line}{edge}{fence}" if line else "``  ``"
-
-
-def block(text: str) -> str:
-    """A text of several lines as it is."""
-    clean = shown(text)
-    longest = max((len(run) for run in re.findall(r"`{3,}", clean)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}text\n{clean.rstrip()}\n{fence}"
+from explorer.session.markdown_words import block, code, plain
 
 
 def markdown(report: Report) -> str:
@@ -166,7 +138,7 @@ def _kinds(part: CompactionPart) -> list[str]:
 
 
 def _group(group: FindingGroup) -> list[str]:
-    lines = [f"#### {group.title} ({group.total:,})", ""]
+    lines = [f"#### {plain(group.title)} ({group.total:,})", ""]
     if words := f"{group.why} {group.note}".strip():
         lines += [plain(words), ""]
     for one in group.quoted:

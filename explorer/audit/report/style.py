@@ -3,6 +3,9 @@ of things."""
 
 from __future__ import annotations
 
+from base64 import b64encode
+from hashlib import sha256
+
 from explorer.audit.report.markup import Markup, join, tag
 
 COLOURS: dict[str, tuple[str, str]] = {
@@ -23,6 +26,17 @@ COLOURS: dict[str, tuple[str, str]] = {
     "hatch2": ("#7c4fc088", "#b79af088"),
 }
 """By name: in light and in dark, as the window has them."""
+
+FILLS = {
+    "kept": "fill:var(--kept)",
+    "exact": "fill:url(#t-exact);stroke:var(--line)",
+    "normalized": "fill:url(#t-normalized);stroke:var(--line)",
+    "recoverable": "fill:url(#t-recoverable);stroke:var(--line)",
+    "lost": "fill:var(--paper);stroke:var(--lost);stroke-width:1.5;stroke-dasharray:4 2",
+    "aside": "fill:none;stroke:var(--faint)",
+}
+"""The texture of each fate: kept is solid, what is in a summary hatched, what can be read again
+dotted, lost outlined. Every use has its words beside it."""
 
 _RULES = """
 *{box-sizing:border-box}
@@ -56,6 +70,12 @@ thead th{border-top:0;color:var(--dim);font-size:.8rem;vertical-align:bottom}
 .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td:has(.bar){width:34%;min-width:9rem}
 .bar{display:block;width:100%;height:14px}
+.rule{stroke:var(--line)}
+.curve{fill:none;stroke:var(--comp);stroke-width:2}
+.dot{fill:var(--paper);stroke:var(--comp);stroke-width:2}
+.speck{fill:var(--dim)}
+.stripes-hatch{stroke:var(--hatch);stroke-width:2.2;fill:none}
+.stripes-hatch2{stroke:var(--hatch2);stroke-width:2.2;fill:none}
 svg text{fill:var(--dim);font:11px system-ui,sans-serif}
 figure{margin:16px 0}
 figure>svg{display:block;width:100%;height:auto}
@@ -92,14 +112,37 @@ details::details-content{content-visibility:visible;display:block;height:auto}
 """
 
 
-def style() -> Markup:
-    """The style sheet. On paper the colours are those of light."""
+def _sheet() -> str:
     light = ";".join(f"--{name}:{pair[0]}" for name, pair in COLOURS.items())
     dark = ";".join(f"--{name}:{pair[1]}" for name, pair in COLOURS.items())
-    return Markup(
-        f"<style>:root{{color-scheme:light;{light}}}"
+    fills = "".join(f".{fill_class(name)}{{{rule}}}" for name, rule in FILLS.items())
+    return (
+        f":root{{color-scheme:light;{light}}}"
         f"@media screen and (prefers-color-scheme:dark){{:root{{color-scheme:dark;{dark}}}}}"
-        f"{_RULES}</style>"
+        f"{fills}{_RULES}"
+    )
+
+
+def fill_class(name: str) -> str:
+    """The class of a shape with one of the ``FILLS``."""
+    return f"fill-{name}"
+
+
+def style() -> Markup:
+    """The style sheet. On paper the colours are those of light."""
+    return Markup(f"<style>{_sheet()}</style>")
+
+
+def policy() -> str:
+    """What a browser may do with the page: apply this style sheet, and nothing else.
+
+    The sheet is named by its hash, so that no style of another hand applies; shapes have classes,
+    as attributes with style would need a weaker policy.
+    """
+    digest = b64encode(sha256(_sheet().encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src 'none'; base-uri 'none'; "
+        "form-action 'none'"
     )
 
 
@@ -115,7 +158,7 @@ def textures() -> Markup:
             tag("pattern", _stripes("hatch2", "M-2 10L10 -2M-2 2L2 -2M6 10L10 6"),
                 id="t-normalized", **both),
             tag("pattern", join(
-                tag("circle", cx=x, cy=y, r=1, style="fill:var(--dim)")
+                tag("circle", cx=x, cy=y, r=1, class_="speck")
                 for x in (2, 6) for y in (2, 6)
             ), id="t-recoverable", **both),
         ),
@@ -125,16 +168,4 @@ def textures() -> Markup:
 
 
 def _stripes(colour: str, path: str) -> Markup:
-    return tag("path", d=path, style=f"stroke:var(--{colour});stroke-width:2.2;fill:none")
-
-
-FILLS = {
-    "kept": "fill:var(--kept)",
-    "exact": "fill:url(#t-exact);stroke:var(--line)",
-    "normalized": "fill:url(#t-normalized);stroke:var(--line)",
-    "recoverable": "fill:url(#t-recoverable);stroke:var(--line)",
-    "lost": "fill:var(--paper);stroke:var(--lost);stroke-width:1.5;stroke-dasharray:4 2",
-    "aside": "fill:none;stroke:var(--faint)",
-}
-"""The texture of each fate: kept is solid, what is in a summary hatched, what can be read again
-dotted, lost outlined. Every use has its words beside it."""
+    return tag("path", d=path, class_=f"stripes-{colour}")

@@ -18,14 +18,16 @@ from explorer.audit.rewording.matching import Verdict, compare
 from explorer.audit.rewording.objections import has
 from explorer.audit.rewording.passage import Passage, Statement
 from explorer.audit.told import Line, Told
+from explorer.session.text import LINE_LIMIT
 
 _CLOSEST = 6
 """Lines of a summary that are looked at for one statement."""
 _FEW = 3
 """Telling words of a statement of which one is enough to look at a line."""
-LONGEST = 2_000
-"""Characters of what can say one thing. A statement or a line that is longer is said nowhere in
-other words, and lines that go on in one another are no longer taken together."""
+LONGEST = LINE_LIMIT // 2
+"""Characters of what can say one thing. A statement or a line that is longer, as the pieces of a
+line beyond the limit are, is said nowhere in other words, and lines that go on in one another are
+no longer taken together."""
 _TOUCHES = 0.25
 """The share of more telling words than these that a line must have, two of them at least."""
 _GIVEN_UP = re.compile(

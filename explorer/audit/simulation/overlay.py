@@ -183,7 +183,7 @@ class Overlay:
             flags=self._column(track.flags, flags),
             time=array("d", bytes(8 * count)),
             estimate=self._column(track.estimate, summaries),
-            usage=array("i", b"\xff" * (4 * count)),
+            usage=array("q", b"\xff" * (8 * count)),
             model=array("H", bytes(2 * count)),
             models=known.models,
             tool=self._column(track.tool, [0] * len(kinds)),

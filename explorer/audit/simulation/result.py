@@ -37,11 +37,11 @@ class Requests:
     """The recorded reply."""
     turns: array[int] = field(default_factory=lambda: array("i"))
     """The turn that it is in, from 1."""
-    tokens: array[int] = field(default_factory=lambda: array("i"))
+    tokens: array[int] = field(default_factory=lambda: array("q"))
     """The context's size as the rules count it: the number that is tested."""
-    sent: array[int] = field(default_factory=lambda: array("i"))
+    sent: array[int] = field(default_factory=lambda: array("q"))
     """The whole prompt as a provider counts it."""
-    cached: array[int] = field(default_factory=lambda: array("i"))
+    cached: array[int] = field(default_factory=lambda: array("q"))
     """The part of it that the provider's cache holds from the request before."""
     written: array[int] = field(default_factory=lambda: array("i"))
     """The reply."""

@@ -1,0 +1,68 @@
+"""All that reads a text by rules, each as one call: for texts that are hard to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from explorer.audit.atoms import AtomTable, extract, scan
+from explorer.audit.fidelity import fidelity
+from explorer.models.offline.demo import answer as answer_demo
+from explorer.models.offline.extractive import answer as answer_extractive
+from explorer.models.request import ChatMessage, ModelRequest, ToolCall, ToolSpec
+from tests.audit.texts import assistant, call, result, user
+from tests.models.survival import summary_request
+
+_TOOLS = tuple(ToolSpec(name, name) for name in ("read", "ls", "find", "grep", "bash", "edit"))
+_LOOKS = (ToolCall("a", "ls", {"path": "."}), ToolCall("b", "find", {"pattern": "*.py"}))
+_RUN = ToolCall("c", "bash", {"command": "python3 -B -m pytest -q --tb=native"})
+
+
+def _table(entries: Sequence[Mapping[str, Any]]) -> AtomTable:
+    return scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
+
+
+def _extracted(text: str) -> None:
+    """The audit's reading of a message, a reply with a call, and a result."""
+    extract([user(text), assistant(text, call("bash", command=text)), result(text, error=True)])
+
+
+def _checked(text: str) -> None:
+    """The check of a summary that quotes what it was made of."""
+    said = user(f"Never touch x.py. Use at most 5 workers. {text}")
+    entries = [said, assistant("We'll use 8 workers.")]
+    fidelity(f"## Goal\n- Use at most 5 workers.\n{text}", [0, 1], [], _table(entries))
+
+
+def _summarized(text: str) -> None:
+    conversation = f"[User]: Fix it. {text}\n\n[Assistant]: {text}\n\n[Tool result]: {text}"
+    request = summary_request(conversation, previous=f"## Goal\n{text}")
+    answer_extractive(request, lambda event: None, lambda: False)
+
+
+def _asked(text: str) -> None:
+    _demo(ChatMessage("user", text))
+
+
+def _tested(text: str) -> None:
+    _demo(
+        ChatMessage("user", "run the tests and fix what fails"),
+        ChatMessage("assistant", "", tool_calls=_LOOKS),
+        *(ChatMessage("tool", text, tool_call_id=look.id) for look in _LOOKS),
+        ChatMessage("assistant", "", tool_calls=(_RUN,)),
+        ChatMessage("tool", f"{text}\nCommand exited with code 1", tool_call_id=_RUN.id),
+    )
+
+
+def _demo(*messages: ChatMessage) -> None:
+    request = ModelRequest("offline/demo", messages, tools=_TOOLS)
+    answer_demo(request, lambda event: None, lambda: False)
+
+
+READERS: Mapping[str, Callable[[str], None]] = {
+    "the audit's extraction": _extracted,
+    "the check of a summary": _checked,
+    "the offline summarizer": _summarized,
+    "the offline agent, asked": _asked,
+    "the offline agent, testing": _tested,
+}
