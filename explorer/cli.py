@@ -7,14 +7,24 @@ standard error.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from os.path import isfile
 
+from explorer import paths, private_files
 from explorer.commands.parser import build_parser
+from explorer.commands.streams import visible_streams
 from explorer.installed import window_target
+from explorer.models.secrets import redact
+from explorer.session.visible_text import visible_line
+
+DEBUG_VARIABLE = "SESSION_EXPLORER_DEBUG"
+"""Set: what nobody expected ends a command with Python's own report of it."""
+FAULT_NAME = "last-fault.txt"
 
 # Each command's module is imported when it is asked for: the store alone takes half a second to
 # import, and the window wants to paint before that.
@@ -52,7 +62,8 @@ class UsageError(Exception):
 
 
 class CommandFailed(Exception):
-    """The command was understood and could not be done (exit status 1)."""
+    """The command was understood and could not be done (exit status 1). Has a sentence for each
+    thing that went wrong."""
 
     status = 1
 
@@ -85,12 +96,44 @@ def _open_window(arguments: argparse.Namespace) -> int:
     return status
 
 
+def _print_error(error: UsageError | CommandFailed) -> None:
+    """Print an error, a line for each thing that went wrong."""
+    lines = "\n".join(visible_line(str(line)) for line in error.args)
+    print(f"session-explorer: {lines}", file=sys.stderr)
+
+
+def _words_of(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def _fault(error: Exception) -> str:
+    """What a person should know of an error that nothing in the program expects."""
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this."
+    where = f"Set {DEBUG_VARIABLE}=1 to see the details."
+    try:
+        place = paths.ensure(paths.data_dir()) / FAULT_NAME
+        text = redact("".join(traceback.format_exception(error)))
+        private_files.write(place, text.encode("utf-8", "backslashreplace"))
+        where = f"The details are in {place}; they may hold text of the session."
+    except OSError as unwritten:
+        where += f" They could not be written: {_words_of(unwritten)}."
+    name = type(error).__name__
+    return f"This is a fault of the program ({name}); it stopped where it was. {where}"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return the exit status."""
     for stream in (sys.stdout, sys.stderr):
         # What a terminal or a pipe cannot show must not end a command.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    with visible_streams():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     parser = build_parser()
     if not words or (words[0] not in ("open", *COMMANDS) and isfile(words[0])):
@@ -103,13 +146,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         module = import_module(f"explorer.commands.{COMMANDS[arguments.command]}")
         module.run(arguments)
     except UsageError as error:
-        print(f"session-explorer: {error}", file=sys.stderr)
+        _print_error(error)
         return 2
     except CommandFailed as error:
-        print(f"session-explorer: {error}", file=sys.stderr)
+        _print_error(error)
         return error.status
     except BrokenPipeError:
         sys.stderr.close()
+        return 1
+    except OSError as error:
+        print(f"session-explorer: {_words_of(error)}", file=sys.stderr)
+        return 1
+    except Exception as error:
+        # The last resort: who uses the program gets a sentence, who mends it gets all of it.
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        print(f"session-explorer: {_fault(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("session-explorer: interrupted; what was not finished is not kept", file=sys.stderr)

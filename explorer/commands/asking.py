@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from explorer.commands.output import printable
 from explorer.commands.targets import Target
+from explorer.session.visible_text import visible_line
 from explorer.work.changes import Change, ExtensionsActed
 
 
@@ -38,4 +38,4 @@ def _tell(change: Change) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"session-explorer: {printable(text)}", file=sys.stderr)
+    print(f"session-explorer: {visible_line(text)}", file=sys.stderr)

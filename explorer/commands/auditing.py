@@ -17,10 +17,12 @@ from explorer.audit.report.html import cost_words, verdict_words
 from explorer.audit.report.model import refs_words
 from explorer.audit.words import GRAVITY_TITLES, KIND_TITLES, UPPER_BOUND, percent
 from explorer.cli import CommandFailed, UsageError
-from explorer.commands.output import print_table, printable
+from explorer.commands.output import print_table
 from explorer.commands.profiles import named_profile
+from explorer.commands.streams import write_progress
 from explorer.commands.targets import entry_named, target
 from explorer.compaction.reasons import count_text
+from explorer.session.visible_text import escaped, visible_line
 from explorer.work.reporting import Form, form_of_file, make_report, save_report, written
 
 _EVERY_S = 0.1
@@ -106,26 +108,29 @@ def _give(
         except OSError as error:
             reason = error.strerror or str(error)
             raise CommandFailed(f"{output}: {reason}. Nothing was written.") from error
-        print(f"{output}: the report was written", file=sys.stderr)
+        print(visible_line(f"{output}: the report was written"), file=sys.stderr)
         if arguments.json:
-            sys.stdout.write(written(report, "json"))
+            sys.stdout.write(escaped(written(report, "json")))
             return
         form = None
     if form is not None:
-        sys.stdout.write(written(report, form))
+        text = written(report, form)
+        sys.stdout.write(escaped(text) if form == "json" else text)
     else:
         _tell(report, found)
 
 
 def _tell(report: Report, found: tuple[Failure, ...]) -> None:
     session = report.session
-    print(f"{printable(session.title)}: {session.on_path:,} entries on the path, "
+    print(f"{visible_line(session.title)}: {session.on_path:,} entries on the path, "
           f"{count_text(len(report.compactions), 'compaction')}, "
           f"{len(report.losses):,} {'loss' if len(report.losses) == 1 else 'losses'}.")  # fmt: skip
     print(verdict_words(report))
     cost, known = cost_words(report)
     print(f"Cost of the path: {cost} ({known})")
-    print(f"Judged by the rules of: {printable(report.rules)} ({printable(report.rules_known)})")
+    print(
+        f"Judged by the rules of: {visible_line(report.rules)} ({visible_line(report.rules_known)})"
+    )
     if report.compactions:
         _tell_compactions(report)
     _tell_losses(report)
@@ -168,7 +173,7 @@ def _tell_losses(report: Report) -> None:
         print_table(["loss", "gravity", "times", "known", "what and where"], rows, right=(2,))
     for one in report.losses:
         if one.loss.gravity is Gravity.LOST:
-            print(f"At #{one.at.index}: {printable(one.loss.cause)}")
+            print(f"At #{one.at.index}: {visible_line(one.loss.cause)}")
 
 
 def _of_kind(report: Report, kind: AtomKind) -> tuple[int, int, int]:
@@ -192,8 +197,8 @@ class _Progress:
         now = time.monotonic()
         if self._is_shown and total and now - self._last >= _EVERY_S:
             self._last, self._has_told = now, True
-            print(f"\rAuditing: {done * 100 // total} %", end="", file=sys.stderr, flush=True)
+            write_progress(f"Auditing: {done * 100 // total} %")
 
     def end(self) -> None:
         if self._has_told:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            write_progress("")

@@ -10,7 +10,7 @@ from typing import Any
 
 from explorer.cli import CommandFailed, UsageError
 from explorer.commands.asking import ask_extensions
-from explorer.commands.output import print_json, print_table, printable, printable_lines
+from explorer.commands.output import print_json, print_table
 from explorer.commands.profiles import named_profile
 from explorer.commands.prompting import tell_problems
 from explorer.commands.results import check_output, export_result, why_not_stored
@@ -26,6 +26,7 @@ from explorer.extensions.records import records_of
 from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelError
 from explorer.models.remote import check_address
 from explorer.session.kinds import Kind
+from explorer.session.visible_text import visible_line
 from explorer.work.drafting import Attempt, Draft, DraftFailed, Order
 from explorer.work.extending import SummaryDeclined
 
@@ -168,7 +169,7 @@ def _preview(
         ],
         right=(0, 4),
     )
-    print(shown.preparation.reason)
+    print(visible_line(shown.preparation.reason))
     if isinstance(shown.preparation, Preparation):
         print(
             f"{shown.tokens_before:,} tokens now ({shown.preparation.tokens_source}), of "
@@ -179,7 +180,7 @@ def _preview(
 
 def _say(arguments: argparse.Namespace, text: str) -> None:
     if not arguments.json:
-        print(text)
+        print(visible_line(text))
 
 
 def _models(arguments: argparse.Namespace, chosen: Target) -> tuple[str, ...]:
@@ -203,7 +204,7 @@ def _order(arguments: argparse.Namespace, chosen: Target) -> Order:
         lambda purpose, text: None,
         CancelToken(),
         fallbacks=tuple(others),
-        on_progress=lambda sentence: print(printable(sentence), file=sys.stderr),
+        on_progress=lambda sentence: print(visible_line(sentence), file=sys.stderr),
         endpoint=arguments.endpoint,
     )
 
@@ -246,7 +247,7 @@ async def _branch(
             try:
                 draft = await document.summarize_branch(plan, prepared, _order(arguments, chosen))
             except SummaryDeclined as error:
-                print(f"session-explorer: {error}", file=sys.stderr)
+                print(visible_line(f"session-explorer: {error}"), file=sys.stderr)
     index = None if arguments.dry_run else await document.navigate(plan, draft)
     if draft is None:
         await _tell_move(arguments, chosen, plan.new_leaf)
@@ -266,9 +267,9 @@ async def _tell_move(arguments: argparse.Namespace, chosen: Target, leaf: int) -
         return
     place = where or "before the first entry"
     if stored:
-        print(f"leaf is now {place}")
+        print(visible_line(f"leaf is now {place}"))
     else:
-        print(f"leaf would be {place}; {why_not_stored(arguments)}")
+        print(visible_line(f"leaf would be {place}; {why_not_stored(arguments)}"))
 
 
 def _attempt_json(attempt: Attempt) -> dict[str, Any]:
@@ -338,10 +339,10 @@ async def _finish(
             }
         )
         return
-    print(printable_lines(draft.summary))
+    print(draft.summary)
     print()
     if draft.short_summary:
-        print(printable_lines(draft.short_summary))
+        print(draft.short_summary)
         print()
     _tell_attempts(draft)
     if index is not None and kept:

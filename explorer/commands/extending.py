@@ -6,10 +6,11 @@ import argparse
 from pathlib import Path
 
 from explorer.cli import CommandFailed
-from explorer.commands.output import print_json, print_table, printable
+from explorer.commands.output import print_json, print_table
 from explorer.extensions.examples import ExampleError, examples, install_example
 from explorer.extensions.manager import Extensions, Listed
 from explorer.extensions.trust import TrustError
+from explorer.session.visible_text import visible_line
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -56,19 +57,19 @@ def _list(arguments: argparse.Namespace, extensions: Extensions) -> None:
             [(row.name, row.scope, row.state, ", ".join(row.events)) for row in rows],
         )
     else:
-        print(f"No extension is loaded. Yours lie in {printable(str(extensions.folder))}")
+        print(f"No extension is loaded. Yours lie in {visible_line(str(extensions.folder))}")
     for row in rows:
         if row.problem is not None:
-            print(printable(f"{row.name or 'folder'}: {row.problem}"))
+            print(visible_line(f"{row.name or 'folder'}: {row.problem}"))
     if project is not None and not project.trusted:
         print(
-            printable(
+            visible_line(
                 f"{project.folder} has extensions of its own ({', '.join(project.files)}), which "
                 "are not loaded: session-explorer extensions trust FOLDER"
             )
         )
     if extensions.trust.problem:
-        print(f"No project is trusted: {printable(extensions.trust.problem)}")
+        print(f"No project is trusted: {visible_line(extensions.trust.problem)}")
     print("Examples, by session-explorer extensions install-example NAME:")
     for one in found:
         print(f"  {one.name}: {one.about}")
@@ -94,7 +95,7 @@ def _install(arguments: argparse.Namespace, extensions: Extensions) -> None:
     if arguments.json:
         print_json({"installed": str(file)})
     else:
-        print(f"installed {printable(str(file))}")
+        print(f"installed {visible_line(str(file))}")
 
 
 def _trust(arguments: argparse.Namespace, extensions: Extensions) -> None:
@@ -108,4 +109,4 @@ def _trust(arguments: argparse.Namespace, extensions: Extensions) -> None:
     if arguments.json:
         print_json({"folder": folder, "trusted": arguments.what == "trust", "changed": done})
     else:
-        print(printable(words))
+        print(visible_line(words))

@@ -9,6 +9,7 @@ import sys
 from explorer.cli import CommandFailed, UsageError
 from explorer.commands.output import print_json
 from explorer.commands.targets import Target, target
+from explorer.session.visible_text import visible_line
 from explorer.work.forking import Forked
 
 
@@ -57,8 +58,8 @@ def _tell(arguments: argparse.Namespace, chosen: Target, forked: Forked) -> None
         return
     what = "all branches" if arguments.whole else f"the path to #{chosen.at}"
     where = f"session {forked.key}" if chosen.stored else str(arguments.output)
-    print(f"forked {what}, {forked.entries:,} entries, as {where}: {forked.title}")
+    print(visible_line(f"forked {what}, {forked.entries:,} entries, as {where}: {forked.title}"))
     if chosen.stored and arguments.output:
-        print(f"written to {arguments.output} too")
+        print(visible_line(f"written to {arguments.output} too"))
     for note in forked.notes:
-        print(note, file=sys.stderr)
+        print(visible_line(note), file=sys.stderr)

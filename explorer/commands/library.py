@@ -14,6 +14,7 @@ from explorer.commands.targets import session_named, target, workbench
 from explorer.formats import ExportError, FormatError
 from explorer.formats.export import shape_note
 from explorer.session.kinds import Kind
+from explorer.session.visible_text import visible_line
 from explorer.store import StoreError, salvage
 from explorer.workbench import Workbench
 
@@ -57,11 +58,11 @@ def _import(arguments: argparse.Namespace) -> None:
         for item in done:
             word = "updated" if item["updated"] else "imported"
             what = f"{item['added']:,} new of {item['entries']:,} entries from {item['file']}"
-            print(f"{word} session {item['session']}: {what}")
+            print(visible_line(f"{word} session {item['session']}: {what}"))
             for note in item["problems"]:
-                print(f"  line {note['line']}: {note['reason']}", file=sys.stderr)
+                print(visible_line(f"  line {note['line']}: {note['reason']}"), file=sys.stderr)
     if failures:
-        raise CommandFailed("\n".join(failures))
+        raise CommandFailed(*failures)
 
 
 def _reason(path: Path, error: Exception) -> str:
@@ -173,8 +174,8 @@ def _salvage(arguments: argparse.Namespace) -> None:
         right=(0, 1),
     )
     for note in report.notes:
-        print(note, file=sys.stderr)
-    print(f"copied to {report.target}; {arguments.damaged} was left as it is")
+        print(visible_line(note), file=sys.stderr)
+    print(visible_line(f"copied to {report.target}; {arguments.damaged} was left as it is"))
 
 
 def _export(arguments: argparse.Namespace) -> None:
@@ -195,9 +196,9 @@ def _export(arguments: argparse.Namespace) -> None:
             }
         )
         return
-    print(f"wrote {report.entries:,} entries to {output}")
+    print(visible_line(f"wrote {report.entries:,} entries to {output}"))
     if report.read_over:
-        print(shape_note(report.read_over), file=sys.stderr)
+        print(visible_line(shape_note(report.read_over)), file=sys.stderr)
     if report.left_out:
         lines = ", ".join(str(line) for line in report.left_out[:20])
         more = ", ..." if len(report.left_out) > 20 else ""

@@ -15,6 +15,7 @@ from explorer.session.columns import SessionColumns
 from explorer.session.context import Context, sent_tokens
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
+from explorer.session.visible_text import visible_line
 from explorer.work.document import Document
 from explorer.work.skeleton import places, skeleton, write_graph
 
@@ -144,7 +145,7 @@ def _context(arguments: argparse.Namespace, chosen: Target) -> None:
     listed = "" if size.source == "estimate" else f", {total:,} by the estimate above"
     print(
         f"{len(rows):,} messages, {size.tokens:,} tokens ({size.source}){listed}, "
-        f"model {context.model or 'none'}, thinking {context.thinking_level}"
+        + visible_line(f"model {context.model or 'none'}, thinking {context.thinking_level}")
     )
     if context.omitted:
         print(f"omitted: {', '.join(f'#{at}' for at in context.omitted)}")

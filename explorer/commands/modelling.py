@@ -14,7 +14,7 @@ from typing import Any
 from explorer import paths
 from explorer.cli import CommandFailed
 from explorer.commands.model_words import ABILITIES, FIGURES
-from explorer.commands.output import print_json, print_table, printable
+from explorer.commands.output import print_json, print_table
 from explorer.models.door import (
     CancelToken,
     KeyringUnavailable,
@@ -30,6 +30,7 @@ from explorer.models.info import FIGURES as ALL_FIGURES
 from explorer.models.listing import grouped
 from explorer.models.own import check_server_name
 from explorer.models.servers import title_of
+from explorer.session.visible_text import visible_line
 from explorer.settings.opening import live_settings
 
 
@@ -51,11 +52,13 @@ def run(arguments: argparse.Namespace) -> None:
 @contextmanager
 def _door() -> Iterator[ModelDoor]:
     door = ModelDoor(ModelDoorConfig(own=paths.models_path()))
-    door.use_api_base(live_settings().get("models.apiBase") or "")
+    live = live_settings()
+    door.use_api_base(live.get("models.apiBase") or "")
+    door.use_silence(live.get("models.silenceSeconds"))
     try:
         yield door
         if door.own.problem:
-            print(f"session-explorer: {door.own.problem}", file=sys.stderr)
+            print(visible_line(f"session-explorer: {door.own.problem}"), file=sys.stderr)
     finally:
         door.close()
 
@@ -85,7 +88,7 @@ def _show(arguments: argparse.Namespace, door: ModelDoor) -> None:
     if arguments.json:
         print_json(info_json(model))
         return
-    print(printable(model.id))
+    print(visible_line(model.id))
     rows = [
         (name.replace("_", " "), _told(name, getattr(model, name)), model.source_of(name))
         for name in ALL_FIGURES
@@ -128,7 +131,7 @@ def _find(arguments: argparse.Namespace, door: ModelDoor) -> None:
     if arguments.json:
         print_json({"servers": [asdict(server) for server in servers], "silent": found.silent})
         return
-    print(found.told)
+    print(visible_line(found.told))
     _print_servers(servers)
     if servers and not arguments.add:
         print("`session-explorer models find --add` adds them.")
@@ -193,12 +196,12 @@ def _key(arguments: argparse.Namespace, door: ModelDoor) -> None:
         if arguments.json:
             print_json(asdict(tried))
         if not tried.works:
-            raise CommandFailed(printable(tried.told))
+            raise CommandFailed(tried.told)
         if not arguments.json:
-            print(printable(tried.told))
+            print(visible_line(tried.told))
         return
     state = door.keys.state(provider)
-    print_json(asdict(state)) if arguments.json else print(printable(state.told))
+    print_json(asdict(state)) if arguments.json else print(visible_line(state.told))
 
 
 def _asked_for_key(provider: str) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from explorer.session.visible_text import escaped, visible_line, width_of
+
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output, in ASCII where that takes nothing else."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    """One JSON document on standard output, in ASCII where that takes nothing else. What a terminal
+    would obey is escaped."""
+    text = escaped(json.dumps(value, ensure_ascii=False, indent=2))
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
@@ -31,26 +33,6 @@ def local_time(time_ms: float) -> str:
         return ""
 
 
-def width_of(text: str) -> int:
-    """Columns of a terminal that a text takes."""
-    if text.isascii():
-        return len(text)
-    wide = sum(1 for char in text if unicodedata.east_asian_width(char) in "WF")
-    return len(text) + wide - sum(1 for char in text if unicodedata.combining(char))
-
-
-def printable(text: str) -> str:
-    """A text with control characters shown, so that a session cannot drive the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)
-
-
-def printable_lines(text: str) -> str:
-    """A text of several lines with its control characters shown."""
-    return "\n".join(printable(line.expandtabs(4)) for line in text.splitlines())
-
-
 def _cut(text: str, width: int) -> str:
     if width_of(text) <= width:
         return text
@@ -63,7 +45,7 @@ def print_table(
     heads: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[int] = ()
 ) -> None:
     """A table whose last column takes what room is left. ``right`` names right-aligned columns."""
-    cells = [[printable(_shown(cell)) for cell in row] for row in rows]
+    cells = [[visible_line(_shown(cell)) for cell in row] for row in rows]
     widths = [
         max([width_of(head), *(width_of(row[at]) for row in cells)])
         for at, head in enumerate(heads)

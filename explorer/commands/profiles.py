@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from explorer.cli import CommandFailed, UsageError
-from explorer.commands.output import print_json, print_table, printable
+from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import Target, target
 from explorer.compaction.comparison import Cause, ProfileOutcome, causes, compare_profiles
 from explorer.compaction.profile import (
@@ -23,6 +23,7 @@ from explorer.compaction.profile import (
     profile_values,
 )
 from explorer.profiles import OwnProfile, ProfileError, ProfileFiles, Shelf
+from explorer.session.visible_text import visible_line
 from explorer.templates import load_provenance
 
 
@@ -61,7 +62,7 @@ def _list(arguments: argparse.Namespace, files: ProfileFiles) -> None:
         right=(2,),
     )  # fmt: skip
     for problem in shelf.problems:
-        print(printable(f"Not usable: {problem}" if ".json" in problem else problem))
+        print(visible_line(f"Not usable: {problem}" if ".json" in problem else problem))
 
 
 def _all(shelf: Shelf) -> dict[str, Profile]:
@@ -93,9 +94,9 @@ def _show(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     if arguments.json:
         print_json({**_row(profile, _origin(shelf, arguments.name), profile.name), "about": about})
         return
-    print(f"{profile.name}: {printable(profile.title)} ({_origin(shelf, profile.name)})")
+    print(f"{profile.name}: {visible_line(profile.title)} ({_origin(shelf, profile.name)})")
     if about:
-        print("\n" + "\n".join(printable(line) for line in about.splitlines()))
+        print(f"\n{about.rstrip()}")
     print()
     reference = BASES[own.base if own else "explorer"]
     print_table(
@@ -213,7 +214,7 @@ def _tell_saved(arguments: argparse.Namespace, own: OwnProfile, done: str) -> No
         return
     print(f"{done} {own.path}")
     for key in own.unknown:
-        print(printable(f"{key}: not known here; it is kept"))
+        print(visible_line(f"{key}: not known here; it is kept"))
 
 
 def _compare(arguments: argparse.Namespace, files: ProfileFiles) -> None:

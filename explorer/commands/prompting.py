@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from explorer.cli import CommandFailed, UsageError
-from explorer.commands.output import local_time, print_json, print_table, printable, printable_lines
+from explorer.commands.output import local_time, print_json, print_table
 from explorer.session.changed_lines import changed_lines
+from explorer.session.visible_text import visible_line
 from explorer.template_catalogue import GROUPS
 from explorer.template_files import TemplateError, Version
 from explorer.templates import template_problems
@@ -36,7 +37,7 @@ def tell_problems() -> None:
     """Say on standard error which texts of the person's own cannot be used."""
     for problem in template_problems().values():
         told = f"{problem.rstrip('.')}. The text that came with the program is sent."
-        print(f"session-explorer: {printable(told)}", file=sys.stderr)
+        print(f"session-explorer: {visible_line(told)}", file=sys.stderr)
 
 
 def _list(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
@@ -62,7 +63,7 @@ def _list(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
     )
     for row in rows:
         if row["problem"]:
-            print(f"\n{printable(str(row['problem']))} The text that came along is sent.")
+            print(f"\n{visible_line(str(row['problem']))} The text that came along is sent.")
 
 
 def _state(row: dict[str, Any]) -> str:
@@ -87,7 +88,7 @@ def _show(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
              "problems": problems}
         )  # fmt: skip
         return
-    print(printable_lines(text))
+    print(text)
     print(f"\n{info.title}. {info.about}", file=sys.stderr)
     for one in info.variables:
         print(f"{{{{{one.name}}}}}: {one.about}", file=sys.stderr)
@@ -105,7 +106,7 @@ def _edit(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
     problems = prompts.check(name, text)
     saved = prompts.save(name, text, arguments.note)
     for problem in problems:
-        print(f"session-explorer: {printable(problem.message)}", file=sys.stderr)
+        print(f"session-explorer: {visible_line(problem.message)}", file=sys.stderr)
     _tell(arguments, saved, f"{name}: version {saved.number} is sent from now on")
 
 
@@ -157,7 +158,7 @@ def _diff(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
         print_json({"name": name, "lines": [[line.sign, line.text] for line in lines]})
         return
     for line in lines:
-        print(printable_lines(f"{line.sign} {line.text}"))
+        print(visible_line(f"{line.sign} {line.text}"))
     if not lines:
         print("They are the same.")
 

@@ -14,6 +14,7 @@ from explorer.commands.results import check_output, export_result, why_not_store
 from explorer.commands.settled import settled
 from explorer.commands.targets import Target, target
 from explorer.compaction.pruning import PruningPlan
+from explorer.session.visible_text import visible_line
 from explorer.work.pruning import pruning_of
 
 
@@ -100,7 +101,7 @@ def _print(
             ],
             right=(0, 3, 4),
         )
-    print(plan.reason)
+    print(visible_line(plan.reason))
     if not plan.results:
         return
     print(f"{plan.saved:,} tokens saved")

@@ -15,6 +15,7 @@ from typing import Any
 from explorer.cli import CommandFailed
 from explorer.commands.compacting import check_sizes, chosen_settings
 from explorer.commands.output import print_json, print_table
+from explorer.commands.streams import write_progress
 from explorer.commands.targets import Target, target, workbench
 from explorer.models.door import CancelToken
 from explorer.work.changes import Change, CompactionEnded, PruneMade
@@ -154,6 +155,6 @@ def _progress(arguments: argparse.Namespace, player: Player, stage: Document) ->
 
     def told(_event: object) -> None:
         if shown:
-            print(f"\r{player.position} of {len(player.play)}", end="", file=sys.stderr)
+            write_progress(f"{player.position} of {len(player.play)}")
 
     return told

@@ -3,35 +3,45 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import sys
 import threading
 from collections.abc import Callable
 from typing import TextIO
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest
-from explorer.commands.output import printable, printable_lines
 from explorer.models.door import Cancelled, CancelToken
+from explorer.session.visible_text import end_of, exact, folded, size_words, visible_line
 
 NOBODY = (
     "nobody can be asked here; run again with --yes to allow changes and commands, or with"
     " --read-only to offer none"
 )
+NOBODY_FOR_THIS = "nobody can be asked here, and --yes does not allow this"
 _CHOICES = "[y]es once, yes for this [s]ession, or [n]o? "
+_MARGIN = 5
+"""Columns that the mark of a line takes, and one that no terminal is sure of."""
+_AROUND = 5
+"""Lines of a question beside the command."""
+_LONG = 1000
+"""Characters of which the end is shown again, however high the terminal is."""
 
 
 class NobodyThere:
-    """Refuses, and says once what to do about it."""
+    """Refuses, and says once for each reason what to do about it."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
-        self._told = False
+        self._told: set[str] = set()
 
     async def ask(self, request: ApprovalRequest, cancel: CancelToken) -> ApprovalAnswer:
         """See ``Approver``."""
-        if not self._told:
-            self._told = True
-            self._tell(f"{request.title}: refused, since {NOBODY}")
-        return ApprovalAnswer("deny", note=NOBODY)
+        why = NOBODY_FOR_THIS if request.kept_apart else NOBODY
+        if why not in self._told:
+            self._told.add(why)
+            self._tell(f"{request.title}: refused, since {why}")
+        return ApprovalAnswer("deny", note=why)
 
 
 class TerminalApprover:
@@ -43,13 +53,9 @@ class TerminalApprover:
 
     async def ask(self, request: ApprovalRequest, cancel: CancelToken) -> ApprovalAnswer:
         """See ``Approver``. Raises Cancelled."""
-        self._tell(f"{request.title}?")
-        shown = request.diff or f"$ {request.command}"
-        for line in printable_lines(shown).split("\n"):
-            self._tell(f"  {line}")
-        if request.notice:
-            self._tell(f"  {printable(request.notice)}")
-        allows = f" (allows {request.pattern})" if request.pattern else ""
+        for line in question_lines(request, _terminal_size()):
+            self._tell(line)
+        allows = f" (allows {_on_one_line(request.pattern)})" if request.pattern else ""
         while True:
             sys.stderr.write(_CHOICES.replace("ession", f"ession{allows}"))
             sys.stderr.flush()
@@ -78,6 +84,38 @@ class TerminalApprover:
         finally:
             forget()
             stop()
+
+
+def question_lines(request: ApprovalRequest, size: os.terminal_size) -> list[str]:
+    """A question in lines for a terminal of that size: the whole command or diff, each line of it
+    marked as such, and where it is long its size before and its end after it."""
+    text = request.diff or f"$ {request.command}"
+    shown = exact(text)
+    body = [
+        f"  {'┆' if number else '│'} {part}"
+        for line in shown.split("\n")
+        for number, part in enumerate(folded(line, max(20, size.columns - _MARGIN)))
+    ]
+    lines = [f"{_on_one_line(request.title)}?", *body]
+    if request.notice:
+        lines.append(f"  {_on_one_line(request.notice)}")
+    if len(body) > size.lines - _AROUND or len(text) > _LONG:
+        lines.insert(1, f"  {size_words(text)}: all of it follows, then its end again.")
+        lines.append(f"  It ends with: {end_of(shown)}")
+    return lines
+
+
+def _terminal_size() -> os.terminal_size:
+    """The size of the terminal that the question is on."""
+    try:
+        found = os.get_terminal_size(sys.stderr.fileno())
+    except (OSError, ValueError):
+        found = os.terminal_size((0, 0))
+    return found if found.columns and found.lines else shutil.get_terminal_size()
+
+
+def _on_one_line(text: str) -> str:
+    return visible_line(exact(text))
 
 
 def _read(

@@ -19,10 +19,18 @@ from explorer.agent.events import (
     TurnResult,
 )
 from explorer.agent.tools.port import ToolOutcome
-from explorer.commands.output import print_json, printable, printable_lines
-from explorer.models.door import TextDelta, ThinkingDelta, ToolCall, ToolCallReady, UsageReport
+from explorer.commands.output import print_json
+from explorer.models.door import (
+    Silence,
+    TextDelta,
+    ThinkingDelta,
+    ToolCall,
+    ToolCallReady,
+    UsageReport,
+)
 from explorer.models.retry import Retry
 from explorer.session.describe import text_of
+from explorer.session.visible_text import exact, visible_line
 from explorer.work.changes import Change, CompactionEnded, CompactionStarted, PruneMade
 from explorer.work.document import Document
 
@@ -103,15 +111,14 @@ class Teller:
     def _as_text(self, event: TurnEvent) -> None:
         match event:
             case TextDelta(text):
-                shown = "\n".join(printable(part.expandtabs(4)) for part in text.split("\n"))
-                self._out.write(shown)
+                self._out.write(text)
                 self._out.flush()
-                self._open = not shown.endswith("\n") if shown else self._open
+                self._open = not text.endswith("\n") if text else self._open
             case ToolStarted(call):
                 self._aside(call_line(call), None)
             case ToolEnded(call, outcome) if outcome.is_error:
                 self._aside(f"{call.name} failed: {_why(outcome)}", None)
-            case Retry():
+            case Retry() | Silence():
                 self._aside(event.told, None)
             case Stored():
                 self.end_line()
@@ -148,6 +155,8 @@ class Teller:
                 return {"event": "usage", **asdict(usage)}
             case Retry():
                 return {"event": "retry", "told": event.told}
+            case Silence(so_far, limit):
+                return {"event": "silence", "seconds": so_far, "limit": limit}
             case _:
                 return None
 
@@ -157,7 +166,7 @@ class Teller:
         else:
             if self._form == "text":
                 self.end_line()
-            print(printable(words), file=sys.stderr, flush=True)
+            print(visible_line(words), file=sys.stderr, flush=True)
 
     def _line(self, value: Mapping[str, Any]) -> None:
         text = json.dumps(value, separators=(",", ":"))
@@ -213,8 +222,8 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _first_line(text: str) -> str:
-    line = printable_lines(text.strip()).split("\n")[0]
-    return line if len(line) <= 200 else f"{line[:199]}…"
+    line, _, rest = exact(text.strip()).partition("\n")
+    return line if len(line) <= 200 and not rest else f"{line[:199]}…"
 
 
 def _why(outcome: ToolOutcome) -> str:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from explorer.commands.targets import Target, find_session, workbench
 from explorer.models.door import DEMO, CancelToken, ImagePart
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of
 from explorer.models.offline.scenario_place import next_message
+from explorer.session.visible_text import visible_line
 from explorer.settings.effective import Values, pace_of
 from explorer.store import StoreError
 from explorer.work.automatic import AutomaticCompaction
@@ -61,7 +63,7 @@ async def _new(arguments: argparse.Namespace, bench: Workbench) -> None:
     if arguments.json:
         print_json({"session": document.key, "id": document.header.session_id, "cwd": str(folder)})
     else:
-        print(f"session {document.key} begun in {folder}")
+        print(visible_line(f"session {document.key} begun in {folder}"))
 
 
 # what is to be done -----------------------------------------------------------------------------
@@ -179,7 +181,7 @@ async def _plan(arguments: argparse.Namespace, bench: Workbench, prompt: Prompt 
 
 
 def _stored(bench: Workbench, name: str) -> int:
-    if Path(name).is_file():
+    if isfile(name):
         raise UsageError(
             f"{name} is a file; take it in first (session-explorer import {name}), so that what "
             "the agent does is kept"

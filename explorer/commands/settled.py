@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-from explorer.commands.output import printable
 from explorer.commands.profiles import named_profile
 from explorer.compaction.profile import Profile
 from explorer.profiles import ProfileFiles
+from explorer.session.visible_text import visible_line
 from explorer.settings.effective import Values, effective, profile_named
 from explorer.settings.live import project_of
 from explorer.settings.opening import live_settings
@@ -30,7 +30,7 @@ def settled(profile: str | None, folder: str) -> Settled:
     live, project = live_settings(), project_of(folder)
     for problem in live.problems(project):
         if not problem.unknown:
-            print(f"session-explorer: {printable(str(problem))}", file=sys.stderr)
+            print(f"session-explorer: {visible_line(str(problem))}", file=sys.stderr)
     values = live.values(project)
     if profile is not None:
         return Settled(effective(named_profile(profile), values), values)

@@ -9,12 +9,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os.path import exists, isfile
 from pathlib import Path
 
 from explorer import paths
 from explorer.cli import CommandFailed, UsageError
 from explorer.formats import FormatError
 from explorer.models.door import ModelDoor, ModelDoorConfig
+from explorer.session.visible_text import visible_line
 from explorer.settings.opening import following_extensions, live_settings
 from explorer.store import DamagedError, SessionRow, Store, StoreError
 from explorer.work.document import Document
@@ -47,6 +49,7 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         raise CommandFailed(str(error)) from error
     door, live = ModelDoor(ModelDoorConfig(own=paths.models_path())), live_settings()
     door.use_api_base(live.get("models.apiBase") or "")
+    door.use_silence(live.get("models.silenceSeconds"))
     extensions = following_extensions(live)
     try:
         yield Workbench(store, door, extensions=extensions)
@@ -79,13 +82,14 @@ def session_named(name: str, database: Path | None) -> Iterator[Named]:
     error. Raises UsageError, CommandFailed.
     """
     file = Path(name)
-    if file.is_file():
+    if isfile(name):
         folder = Path(tempfile.mkdtemp(prefix="session-explorer-"))
         try:
             with workbench(folder / "one.db") as bench:
                 report = bench.import_blocking(file)
                 for problem in report.problems:
-                    print(f"{file}, line {problem.line}: {problem.reason}", file=sys.stderr)
+                    note = f"{file}, line {problem.line}: {problem.reason}"
+                    print(visible_line(note), file=sys.stderr)
                 yield Named(bench, report.key, stored=False)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -124,4 +128,6 @@ def find_session(rows: list[SessionRow], name: str) -> SessionRow:
         return found[0]
     if found:
         raise UsageError(f"{len(found)} sessions have an id that starts with {name!r}")
+    if exists(name):
+        raise UsageError(f"{name!r} is not a file, and there is no stored session of that name")
     raise UsageError(f"{name!r}: no such file, and no stored session of that number or id")

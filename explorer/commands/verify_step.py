@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.commands.output import printable, printable_lines
 from explorer.compaction.partition import Partition
 from explorer.session.changed_lines import changed_lines
+from explorer.session.visible_text import visible_line
 from explorer.work.auditing import Auditor
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
@@ -69,15 +69,15 @@ async def verify(document: Document, shown: Partition, draft: Draft, order: Orde
 
 def tell(found: Verified, say: Callable[[str], None]) -> None:
     """Print the differences and what was regained and lost; what was done on standard error."""
-    print(printable(found.why), file=sys.stderr)
+    print(visible_line(found.why), file=sys.stderr)
     mended = found.mended
     if mended is None:
         return
     for line in changed_lines(mended.before.text, mended.draft.summary, 1):
-        say(printable_lines(f"{line.sign} {line.text}"))
+        say(visible_line(f"{line.sign} {line.text}"))
     for title, atoms in (("Regained", mended.regained), ("Lost by it", mended.lost)):
         for atom in atoms[:MOST_LISTED]:
-            say(printable(f"{title}: {atom.kind}: {atom.text}"))
+            say(visible_line(f"{title}: {atom.kind}: {atom.text}"))
         if len(atoms) > MOST_LISTED:
             say(f"{title}: and {len(atoms) - MOST_LISTED} more")
     say("")

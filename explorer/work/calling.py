@@ -190,7 +190,10 @@ class Caller:
             )  # fmt: skip
 
         try:
-            answer = await complete(self._door, note.request, self._cancel, on_text, clock=clock)
+            answer = await complete(
+                self._door, note.request, self._cancel, on_text, clock=clock,
+                on_silence=self._order.on_progress,
+            )  # fmt: skip
         except ModelError as error:
             failed(error.told, error.kind)
             raise

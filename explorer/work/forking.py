@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.formats import new_entry, new_id, pi
 from explorer.formats.entries import iso_time
 from explorer.formats.export import made_header
-from explorer.formats.jsonl import parse_hard
+from explorer.formats.jsonl import parse_exactly
 from explorer.formats.upgrade import PiUpgrade, dumps
 from explorer.session.describe import describe
 from explorer.session.records import EntryRecord, ReadReport, SessionHeader
@@ -142,7 +142,7 @@ def fork_header(header: SessionHeader, path: str, time_ms: float, random: Random
     version = pi.VERSION if header.version == 1 else header.version
     line: Mapping[str, Any] = {}
     if header.raw:
-        value = parse_hard(header.raw.encode("utf-8", "surrogatepass")).value
+        value = parse_exactly(header.raw.encode("utf-8", "surrogatepass"))
         line = value if isinstance(value, dict) else {}
     session_id = session_uuid(time_ms, random)
     own = {

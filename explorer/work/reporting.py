@@ -5,13 +5,12 @@ Reads payloads and takes its time: all of it is meant for a worker thread.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Literal
 
 import orjson
 
+from explorer import private_files
 from explorer.audit.atoms import ScanCancelled
 from explorer.audit.ledger import ledger_at
 from explorer.audit.overview import Overview, overview
@@ -151,15 +150,4 @@ def written(report: Report, form: Form) -> str:
 def save_report(report: Report, form: Form, path: Path) -> None:
     """Write a report to a file, whole or not at all. An existing file keeps its permissions, a
     new one is readable by its owner alone. Raises OSError."""
-    text = written(report, form).encode("utf-8")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, path.stat().st_mode & 0o777 if path.exists() else 0o600)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    private_files.write(path, written(report, form).encode(), keeps_mode=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from explorer import paths
+from explorer import paths, private_files
 from explorer.models.offline.scenario import Scenario
 
 FOLDER = "sandboxes"
@@ -37,7 +37,7 @@ def _fresh(base: Path, name: str) -> Path:
     while True:
         folder = base / (name if number == 1 else f"{name}-{number}")
         try:
-            folder.mkdir()
+            folder.mkdir(mode=0o700)
         except FileExistsError:
             number += 1
             continue
@@ -45,7 +45,6 @@ def _fresh(base: Path, name: str) -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    paths.ensure(path.parent)
     # Line ends as they are in the script on every system: edits name them exactly.
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    private_files.write(path, text.encode())

@@ -8,18 +8,30 @@ entries and tokens the chain between its ends holds. For algorithms and for othe
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import networkx as nx
 
+from explorer import private_files
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 
 SUMMARIES = (Kind.COMPACTION, Kind.BRANCH_SUMMARY)
-WRITERS = {".graphml": nx.write_graphml, ".gexf": nx.write_gexf, ".gml": nx.write_gml}
-ENDINGS = (*WRITERS, ".json")
+
+
+def _write_json(graph: nx.DiGraph[int], file: BinaryIO) -> None:
+    data: Mapping[str, Any] = nx.node_link_data(graph, edges="edges")
+    file.write(json.dumps(data, ensure_ascii=False, indent=1).encode())
+
+
+WRITERS: Mapping[str, Callable[[nx.DiGraph[int], BinaryIO], None]] = {
+    ".graphml": nx.write_graphml,
+    ".gexf": nx.write_gexf,
+    ".gml": nx.write_gml,
+    ".json": _write_json,
+}
 
 
 def places(tree: SessionTree) -> list[int]:
@@ -84,11 +96,8 @@ def write_graph(graph: nx.DiGraph[int], path: Path) -> None:
 
     Raises ValueError for another ending, OSError when the file cannot be written.
     """
-    if path.suffix == ".json":
-        data: Mapping[str, Any] = nx.node_link_data(graph, edges="edges")
-        path.write_text(json.dumps(data, ensure_ascii=False, indent=1), encoding="utf-8")
-        return
     writer = WRITERS.get(path.suffix)
     if writer is None:
-        raise ValueError(f"{path}: the name must end in one of {', '.join(ENDINGS)}")
-    writer(graph, path)
+        raise ValueError(f"{path}: the name must end in one of {', '.join(WRITERS)}")
+    with private_files.replacement(path, keeps_mode=True) as file:
+        writer(graph, file)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import glob
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer import paths, private_files
 from explorer.compaction.wording import fill
 from explorer.session.text import blocks_of, well_formed
 from explorer.session.tree import SessionTree
@@ -67,20 +67,12 @@ class Transcripts:
     def write(self, tree: SessionTree, payloads: Payloads, leaf: int) -> Transcript:
         """Write the path to ``leaf``. Raises OSError, and then the old file is as it was."""
         place = self.place(tree, leaf)
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        unfinished = place.with_name(f"{place.name}.{os.getpid()}.part")
+        paths.ensure(self.folder)
         lines = 0
-        try:
-            descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-                for line in _lines(tree, payloads, leaf):
-                    file.write(line + "\n")
-                    lines += 1
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, place)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with private_files.replacement(place) as file:
+            for line in _lines(tree, payloads, leaf):
+                file.write(f"{line}\n".encode())
+                lines += 1
         return Transcript(place, lines)
 
     def is_own(self, path: Path) -> bool:

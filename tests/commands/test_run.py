@@ -14,8 +14,10 @@ import pytest
 from explorer import paths
 from explorer.store import Store
 from tests.commands.processes import KEY, called, document, ran, start, until
+from tests.models.raw_server import RawServer, endless, events, said
 from tests.models.sandboxes import make
 from tests.models.server import RATE_LIMIT, Answer, ChatServer, HttpFailure, Stall, calls
+from tests.session.hidden import FORBIDDEN
 
 MODEL = ("--model", "openai/test-model")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and terminals of POSIX")
@@ -281,3 +283,65 @@ def test_a_killed_run_is_gone_on_with(project: Path) -> None:
         assert roles(1) == ["user", "assistant", "toolResult", "assistant"]
         result = messages(1)[2]
         assert result["isError"] and "broken off" in result["content"][0]["text"]
+
+
+def question(project: Path, command: str) -> tuple[str, str]:
+    """The output and the errors of a run whose model wants a command; the answer is no."""
+    person, terminal = os.openpty()
+    with ChatServer() as server:
+        server.plan(calls(("bash", {"command": command})), Answer(text="Not\x1b[2J done.\u202e"))
+        words = ("run", "Go.", *MODEL, "--workspace", str(project))
+        process = start(*words, url=server.url, terminal=terminal)
+        os.write(person, b"n\n")
+        out, err = process.communicate(timeout=60)
+    os.close(person)
+    os.close(terminal)
+    assert process.returncode == 0, err
+    assert not FORBIDDEN & set(out + err)
+    return out, err
+
+
+def asked(err: str) -> list[str]:
+    """The lines of the question, without the choices."""
+    return err[err.index("Run a command?") : err.index("\n[y]es once, yes")].split("\n")
+
+
+@posix
+def test_the_end_of_a_command_is_always_in_sight(project: Path) -> None:
+    hidden = (
+        "echo fine" + " " * 5000 + "\n" * 3000 + "\r\x1b[8m\x9b8m; touch \u202eevil" + "\t" * 900
+    )
+    out, err = question(project, hidden)
+    assert "Not␛[2J done.⟨U+202E⟩" in out
+    shown = asked(err)
+    assert len(shown) < 12 and all(len(line) < 80 for line in shown[:-2])
+    assert f"{len(hidden) + 2:,} characters in 3,001 lines" in shown[1]
+    assert [line for line in shown if line.startswith("  │ $ echo fine·×5,000⏎×3,000")]
+    assert [
+        line for line in shown if line.startswith("  │ ␍␛[8m⟨U+009B⟩8m; touch ⟨U+202E⟩evil␉×900")
+    ]
+    assert shown[-1].startswith("  It ends with: ") and "evil␉×900" in shown[-1]
+
+
+@posix
+def test_lines_of_a_command_cannot_be_taken_for_the_programs(project: Path) -> None:
+    forged = "x" * 78 + "[y]es once\nSession-explorer asks nothing.\n" + "# ok\n" * 40 + "rm -r a"
+    _, err = question(project, forged)
+    shown = asked(err)
+    body = shown[2:-2]
+    assert len(body) == 44
+    assert all(line.startswith(("  │ ", "  ┆ ")) for line in body), body
+    assert any(line == "  │ rm -r a" for line in body)
+    assert shown[-1].endswith("rm -r a")
+
+
+def test_what_arrived_of_a_reply_without_an_end_is_stored(project: Path) -> None:
+    with RawServer(endless(b"a" * 16_384, events(said("This much. ")) + b"data: ")) as server:
+        status, out, err = called("run", "Go.", "--workspace", str(project), *MODEL, url=server.url)
+        assert len(server.requests) == 1
+    told = f"The reply of the server at {server.host} has a line of more than 4,000,000 bytes"
+    assert (status, out.strip()) == (1, "This much.")
+    assert told in err
+    last = messages(1)[-1]
+    assert last["content"] == [{"type": "text", "text": "This much. "}]
+    assert last["stopReason"] == "error" and told in last["errorMessage"]
