@@ -23,9 +23,10 @@ from PySide6.QtWidgets import (
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from explorer.agent.patterns import pattern_of
+from explorer.session.visible_text import end_of, exact, folded, size_words, visible_line
 from ui import theme
 from ui.inspector.blocks import DiffBlock
-from ui.inspector.diff_view import DiffView, unified_lines
+from ui.inspector.diff_view import DiffLine, DiffView, unified_lines
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
 from ui.widgets.plain_text import PlainTextView
@@ -38,6 +39,12 @@ BODY = 150
 """Pixels of the drawing that a diff or a command takes at most; the rest is scrolled to."""
 BODY_MOST = 180
 """Pixels that it takes at most with large text."""
+LONG = 400
+"""Characters of a command from which the card says how many there are and how they end."""
+LONG_LINES = 6
+"""Lines of it from which the card does so."""
+FOLDED = 500
+"""Columns after which a line of a diff goes on in the next."""
 
 HINT_HERE = "Enter allows once, 4 denies"
 HINT_ELSEWHERE = "Alt+O allows once, Alt+D denies"
@@ -70,6 +77,15 @@ WAYS = (
 )
 
 
+def _whole_lines(diff: str) -> list[DiffLine]:
+    """The lines of a unified diff, of which none hides a part of itself."""
+    return [
+        DiffLine(line.sign, part)
+        for line in unified_lines(diff)
+        for part in folded(exact(line.text), FOLDED)
+    ]
+
+
 class ApprovalCard(QFrame):
     """Shows one request at a time."""
 
@@ -93,6 +109,8 @@ class ApprovalCard(QFrame):
         self._title.setTextFormat(Qt.TextFormat.PlainText)
         theme.bind_font(self._title, lambda: theme.ui_font(bold=True))
         self._more = Caption("", self)
+        self._size = Caption("", self)
+        self._size.setWordWrap(True)
         self._where = ElidedLabel("", self, Qt.TextElideMode.ElideMiddle)
         theme.set_tone(self._where, "dim")
         self._notice = Caption("", self)
@@ -149,6 +167,7 @@ class ApprovalCard(QFrame):
         self._column.setSpacing(theme.S4)
         self._column.addLayout(head)
         self._column.addWidget(self._where)
+        self._column.addWidget(self._size)
         self._column.addWidget(self._notice)
         self._column.addLayout(answers)
         self._column.addWidget(self._mistake)
@@ -178,20 +197,20 @@ class ApprovalCard(QFrame):
             self._arming.stop()
             self.hide()
             return
-        self._title.setText(request.title)
+        self._title.setText(visible_line(exact(request.title)))
         where = request.path or request.folder
-        self._where.setText(f"in {request.folder}" if request.folder else where)
+        self._where.setText(visible_line(f"in {request.folder}" if request.folder else where))
         self._where.setToolTip(request.folder)
-        self._notice.setText(request.notice)
+        self._notice.setText(visible_line(request.notice))
         self._title.setToolTip(f"in {request.folder}. {request.notice}".strip())
         self.pattern.setText(request.pattern)
         self.note.clear()
         self._mark_pattern("")
         self.buttons["always"].setVisible(bool(request.pattern))
         self._show_body(request)
-        self.setAccessibleName(f"The agent asks: {request.title}")
+        self.setAccessibleName(f"The agent asks: {visible_line(exact(request.title))}")
         self.setAccessibleDescription(
-            f"{request.command or request.path}. {request.notice} "
+            f"{exact(request.command or request.path)}. {visible_line(request.notice)} "
             "1 allows it once, 2 for this session, 3 always, 4 denies, Escape stops the turn."
         )
         self._show_sign()
@@ -229,12 +248,18 @@ class ApprovalCard(QFrame):
         fit = min(theme.scaled(BODY), BODY_MOST)
         if request.kind == "command":
             self._body = PlainTextView(self, fit=fit)
-            self._body.set_text(request.command)
+            self._body.set_text(exact(request.command))
             self._body.setAccessibleName("Command line")
         else:
             block = DiffBlock(request.path, "", "")
-            self._body = DiffView(block, self, lines=unified_lines(request.diff), fit=fit)
+            self._body = DiffView(block, self, lines=_whole_lines(request.diff), fit=fit)
         self._column.insertWidget(2, self._body)
+        text = request.command or request.diff
+        # A diff is read line by line anyway; of a command one line may matter.
+        much = 1 if request.command else 10
+        is_long = len(text) > much * LONG or text.count("\n") >= much * LONG_LINES
+        self._size.setText(f"{size_words(text)}, ending with: {end_of(exact(text))}")
+        self._size.setVisible(is_long)
 
     def _answer(self, choice: ApprovalChoice) -> None:
         request = self.request

@@ -14,7 +14,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from explorer.agent.events import RoundStarted, ToolEnded, ToolOutput, ToolStarted, TurnEvent
-from explorer.models.door import TextDelta, ThinkingDelta, ToolCallReady
+from explorer.models.door import Silence, TextDelta, ThinkingDelta, ToolCallReady
 from explorer.models.retry import Retry
 from ui import theme
 from ui.agent.view.copying import conversation_words
@@ -179,6 +179,8 @@ class Conversation(QWidget):
                 flow.states.ended(event.call.id, outcome.text, outcome.is_error)
             elif isinstance(event, Retry):
                 flow.end_live()
+                flow.begin_live().waiting = event.told
+            elif isinstance(event, Silence):
                 flow.begin_live().waiting = event.told
             elif isinstance(event, RoundStarted):
                 flow.end_live()

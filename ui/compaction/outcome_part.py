@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition
 from ui.compaction.ports import ModelChoice
 from ui.compaction.words import beyond_words, is_possible, price_text
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, small_font, ui_font
 from ui.widgets.figures import full, short
-from ui.widgets.labels import Caption
+from ui.widgets.labels import Caption, RichLabel
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import row
 
@@ -28,9 +28,8 @@ class OutcomePart(QWidget):
         self._request_tokens, self._answer_tokens = -1, 0
         self.caption = Caption("If you compact now", self)
         self.caption.setWordWrap(True)
-        self.figures = QLabel(self)
+        self.figures = RichLabel(self)
         bind_font(self.figures, lambda: ui_font(4))
-        self.figures.setTextFormat(Qt.TextFormat.RichText)
         self.summarize = QPushButton("&Summarize", self)
         self.summarize.setProperty("kind", "primary")
         self.summarize.setToolTip("Make a draft; nothing is stored before it is committed")

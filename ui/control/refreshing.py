@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QInputDialog, QMenu
 
+from explorer.session.text import legible
 from explorer.work.changes import (
     Change,
     CountsChanged,
@@ -223,7 +224,8 @@ class RefreshControl(QObject):
             f"{document.project} · {document.format_title} · {count(len(tree), 'entry', 'entries')}"
             f" · {count(branches, 'branch', 'branches')}{self._origin}",
         )
-        window.setWindowTitle(f"{document.title} — Session Explorer")
+        title = " ".join(legible(document.title).split())
+        window.setWindowTitle(f"{title} — Session Explorer")
         # What is shown is what triggers: the agent's model may have a smaller window.
         model = document.door.info(self._desk.agent_model())
         limits = limits_of(self._desk.profile, settings, model.window)

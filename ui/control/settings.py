@@ -104,6 +104,7 @@ class SettingsControl(QObject):
         if desk.bench is None:
             return
         desk.bench.door.use_api_base(desk.live.get("models.apiBase") or "")
+        desk.bench.door.use_silence(desk.live.get("models.silenceSeconds"))
         desk.bench.door.use_pace(pace_of(desk.live.get("models.scriptedPace")))
         endpoint = desk.profile.remote_endpoint
         if endpoint == self._endpoint:

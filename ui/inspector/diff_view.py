@@ -45,7 +45,8 @@ def unified_lines(text: str) -> list[DiffLine]:
     """The lines of a unified diff that is one already; its headers are left out."""
     out: list[DiffLine] = []
     in_change = False
-    for line in text.splitlines():
+    # Other characters that end lines stand within a line of the diff, and are a part of it.
+    for line in text.split("\n"):
         if line.startswith("@@"):
             if out:
                 out.append(DiffLine("@", "…"))

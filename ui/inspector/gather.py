@@ -151,11 +151,12 @@ def shaped_facts(tree: SessionTree, index: int) -> list[Block]:
 
 
 def pretty(payloads: Payloads, index: int) -> str:
-    """The entry's JSON with indents; a line that is no JSON as it stands."""
+    """The entry's JSON with indents; as it stands where it is no JSON, or holds a number that
+    Python does not read."""
     raw = payloads.raw(index)
     try:
         return json.dumps(json.loads(raw), ensure_ascii=False, indent=2)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return raw
 
 

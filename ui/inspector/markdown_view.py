@@ -38,10 +38,18 @@ MARKDOWN_LIMIT = 64 * 1024
 LONGEST_LINE = 4000
 """A text with a longer line is shown plain: laying it out would take the window's time."""
 
+_FRONT_MATTER = 0x100000
+"""Qt's flag, without a name in Python: lines between two of hyphens at the top are not shown."""
+
+_NAMELESS = re.compile(r"(?<!\\)!\[\](?=[(\[])")
+
+_FEATURES = QTextDocument.MarkdownFeature(
+    QTextDocument.MarkdownFeature.MarkdownDialectGitHub.value & ~_FRONT_MATTER
+    | QTextDocument.MarkdownFeature.MarkdownNoHTML.value
+)
+
 _NO_IMAGE = QImage(1, 1, QImage.Format.Format_ARGB32)
 _NO_IMAGE.fill(Qt.GlobalColor.transparent)
-
-_IMAGE = re.compile(r"!\[([^\]\n]{0,500})\]\(\s*<?([^)\s>]{0,2000})>?[^)\n]{0,500}\)")
 
 
 def can_render(text: str) -> bool:
@@ -61,10 +69,13 @@ _WHOLE_LINE = re.compile(r"\s*(#{1,6}\s|\||```|~~~|-{3,}\s*$|={3,}\s*$)|\t| {4}"
 def keep_breaks(text: str) -> str:
     """Line breaks inside a paragraph stay line breaks; Markdown alone would join the lines.
 
-    Session text is often typed or printed line by line, and its lines mean something.
+    Session text is often typed or printed line by line, and its lines mean something. Images
+    without a description get one.
     """
     lines, out, fenced = text.split("\n"), [], False
     for number, line in enumerate(lines):
+        if not fenced and "`" not in line and not line.startswith(("    ", "\t")):
+            line = _NAMELESS.sub("![no description]", line)  # Qt would leave the image out
         out.append(line)
         if _FENCE.match(line):
             fenced = not fenced
@@ -80,15 +91,6 @@ def keep_breaks(text: str) -> str:
     return "".join(out[:-1])
 
 
-def _images_as_links(text: str) -> str:
-    """Images are not loaded; their description stays, as a link that can be looked at."""
-
-    def replaced(found: re.Match[str]) -> str:
-        return f"[image: {found[1] or 'no description'}]({found[2]})"
-
-    return _IMAGE.sub(replaced, text)
-
-
 class InertDocument(QTextDocument):
     """A document that loads nothing."""
 
@@ -101,12 +103,45 @@ class InertDocument(QTextDocument):
 def render_markdown(document: QTextDocument, text: str) -> None:
     """Fill a document that loads nothing with Markdown, in the theme's type and colours."""
     document.setDefaultFont(ui_font())
-    features = (
-        QTextDocument.MarkdownFeature.MarkdownDialectGitHub
-        | QTextDocument.MarkdownFeature.MarkdownNoHTML
-    )
-    document.setMarkdown(keep_breaks(_images_as_links(text)), features)
+    document.setMarkdown(keep_breaks(text), _FEATURES)
+    _images_to_words(document)
     _Restyle(document).run()
+
+
+def _images_to_words(document: QTextDocument) -> None:
+    """Images are not loaded: their descriptions stay, as links that can be looked at.
+
+    Done in the document, not in its source: there an image has many spellings, and code that
+    only looks like one would be changed.
+    """
+    images: list[tuple[int, int, str, str]] = []
+    block = document.begin()
+    while block.isValid():
+        iterator = block.begin()
+        while not iterator.atEnd():
+            piece, form = iterator.fragment(), iterator.fragment().charFormat()
+            if form.isImageFormat():
+                first, end = piece.position(), piece.position() + piece.length()
+                words = " ".join([form.stringProperty(Property.ImageAltText)] * piece.length())
+                address = form.toImageFormat().name()
+                if images and images[-1][1] == first and images[-1][3] == address:
+                    # Qt makes an image of each stretch of a description that has markup.
+                    first, _, earlier, _ = images.pop()
+                    words = earlier + words
+                images.append((first, end, words, address))
+            iterator += 1
+        block = block.next()
+    cursor = QTextCursor(document)
+    cursor.beginEditBlock()
+    for first, end, words, address in reversed(images):
+        link = QTextCharFormat()
+        link.setAnchor(True)
+        link.setAnchorHref(address)
+        link.setForeground(theme().accent)
+        cursor.setPosition(first)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(f"image: {words}", link)
+    cursor.endEditBlock()
 
 
 class MarkdownView(QTextBrowser):

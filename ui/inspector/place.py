@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from html import escape
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QScrollArea, QTextEdit, QWidget
 
 from explorer.audit.excerpt import Quoted
 from ui.inspector.markdown_view import MarkdownView
 from ui.theme import scaled, theme
-from ui.widgets.labels import Caption, ElidedLabel
+from ui.widgets.labels import Caption, ElidedLabel, set_plain, set_rich
 from ui.widgets.marked import mark
 from ui.widgets.panels import CollapsibleSection
 from ui.widgets.plain_text import PlainTextView
@@ -117,6 +117,8 @@ class PlaceMarker:
         """Take the mark away, before the views go or show something else."""
         if self._shown is not None and isinstance(self._shown[0], QPlainTextEdit):
             mark(self._shown[0], [])
+        elif self._shown is not None and isinstance(self._shown[0], Caption):
+            set_plain(self._shown[0], self._shown[0].accessibleName())
         self._shown = None
 
     def reveal(self, area: QScrollArea | None) -> None:
@@ -180,9 +182,8 @@ class PlaceMarker:
         before, found, after = said.partition(text)
         now = theme()
         style = f"background-color:{now.sel.name()};text-decoration:underline;"
-        label.setTextFormat(Qt.TextFormat.RichText)
-        label.setText(
-            f'{escape(before)}<span style="{style}">{escape(found)}</span>{escape(after)}'
+        set_rich(
+            label, f'{escape(before)}<span style="{style}">{escape(found)}</span>{escape(after)}'
         )
 
 

@@ -100,9 +100,9 @@ class LibraryModel(QAbstractListModel):
     def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row = self._rows[index.row()]
         if isinstance(row, str):
-            return row if role == Qt.ItemDataRole.DisplayRole else None
+            return " ".join(row.split()) if role == Qt.ItemDataRole.DisplayRole else None
         if role == Qt.ItemDataRole.DisplayRole:
-            return row.title or "Untitled session"
+            return " ".join(row.title.split()) or "Untitled session"
         if role == KEY_ROLE:
             return row.key
         if role == DETAIL_ROLE:

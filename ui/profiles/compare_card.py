@@ -13,7 +13,7 @@ from ui.profiles.comparing import also, cells_of, why
 from ui.profiles.strip import Scale, VerdictStrip
 from ui.theme import S4, S8, S16, bind_font, mono_font, on_theme_changed, set_tone, ui_font
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption, Hairline, LinkButton
+from ui.widgets.labels import Caption, Hairline, LinkButton, RichLabel
 from ui.widgets.panels import row
 
 
@@ -77,9 +77,8 @@ class CompareCard(QWidget):
         self.cells: dict[str, _Cell] = {}
         self.strip = VerdictStrip(self)
         self.strip.entry_requested.connect(self.entry_requested)
-        self.why = QLabel(self)
+        self.why = RichLabel(self)
         self.why.setWordWrap(True)
-        self.why.setTextFormat(Qt.TextFormat.RichText)
         self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.also = Caption(parent=self)
         self.also.setWordWrap(True)

@@ -54,7 +54,10 @@ _SHEET = Template(
     """
 * { outline: none; }
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
-QToolTip { color: $ink; background: $card; border: 1px solid $line; padding: 4px 6px; }
+QToolTip { color: $ink; background: $card; border: 1px solid $line; padding: 4px 6px;
+  qproperty-textFormat: PlainText; }
+QLabel { qproperty-textFormat: PlainText; }
+QLabel[rich="true"] { qproperty-textFormat: RichText; }
 
 QLabel[tone="dim"] { color: $dim; }
 QLabel[tone="lost"] { color: $lost; }

@@ -9,6 +9,31 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 from ui.theme import bind_font, mono_font, on_theme_changed, set_tone, small_font, theme
 
 
+def set_rich(label: QLabel, html: str) -> None:
+    """Show rich text of our own words; what it quotes must be escaped.
+
+    The style sheet makes every other label plain, so that no text of a session is read as HTML.
+    """
+    label.setProperty("rich", True)
+    label.setTextFormat(Qt.TextFormat.RichText)
+    label.setText(html)
+
+
+def set_plain(label: QLabel, text: str) -> None:
+    """Show plain text again where ``set_rich`` was."""
+    label.setProperty("rich", False)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(text)
+
+
+class RichLabel(QLabel):
+    """Rich text of our own words, what it quotes escaped."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_rich(self, "")
+
+
 class Caption(QLabel):
     """A small dim label. ``tone``: see ``set_tone``."""
 
@@ -114,7 +139,7 @@ class LinkButton(QPushButton):
         super().keyPressEvent(event)
 
 
-class ClickLabel(QLabel):
+class ClickLabel(RichLabel):
     """Rich text of our own words with links; Tab moves between them, Return follows one."""
 
     link = Signal(str)
@@ -122,7 +147,6 @@ class ClickLabel(QLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWordWrap(True)
-        self.setTextFormat(Qt.TextFormat.RichText)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.LinksAccessibleByMouse
             | Qt.TextInteractionFlag.LinksAccessibleByKeyboard

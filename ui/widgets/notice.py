@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.session.text import legible
 from ui.theme import S4, S8, S16, bind_icon, icon_pixmap, on_theme_changed, scaled, set_tone
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.plain_text import PlainTextView
@@ -183,9 +184,13 @@ class AddressStrip(QFrame):
     ) -> None:
         """Show an address. One that is not of the web can be read and copied, not opened.
 
+        One that can be opened is shown as it is sent, letters of other scripts and marks that
+        turn the direction of writing encoded: what is read is where it leads.
         ``title`` and ``action``: other words for what it is and for the button that opens it.
         """
-        self.address = address
+        self.address = address = (
+            QUrl(address).toEncoded().toStdString() if can_open else legible(address)
+        )
         self._open.setText(action)
         self._title.setText(
             title

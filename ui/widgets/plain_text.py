@@ -53,7 +53,7 @@ def split_lines(text: str, column: int = 0) -> tuple[str, int]:
     return "".join(out), column
 
 
-_LONG = re.compile(rf"[^\n]{{{LINE + 1},}}")
+_LONG = re.compile(rf"^.{{{LINE + 1},}}", re.MULTILINE)
 
 
 def displayed_at(text: str, at: int) -> int:

@@ -111,6 +111,44 @@ def test_html_and_images_of_a_session_load_nothing(pane: EntryPane, tmp_path: Pa
     assert "<script>" in view.toPlainText()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![pic](SRC)",
+        "![pic][r]\n\n[r]: SRC",
+        '![pic](<SRC> "a (title")',
+        "![p*i*c](SRC)",
+        "| a |\n|---|\n| ![pic](SRC) |",
+        "[![pic](SRC)](https://example.org)",
+    ],
+)
+def test_an_image_is_its_description_however_it_is_written(pane: EntryPane, text: str) -> None:
+    talk = Talk()
+    pane.show_entry(talk.document, talk.reply(text.replace("SRC", "file:///tmp/a.png")))
+    settle()
+    (view,) = _views(pane, MarkdownView)
+    assert view.toPlainText().strip().removeprefix("a\n") == "image: pic"
+    assert "<img" not in view.document().toHtml(), "what is copied has no image either"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("`![pic](a.png)`", "![pic](a.png)"),
+        ("```\n![](a.png)\n```", "![](a.png)"),
+        ("![](a.png)", "image: no description"),
+        ("---\nhidden: words\n---\nshown", "hidden: words\nshown"),
+        ("<!-- hidden -->\nshown", "<!-- hidden -->\nshown"),
+    ],
+)
+def test_rendering_leaves_no_words_out(pane: EntryPane, text: str, shown: str) -> None:
+    talk = Talk()
+    pane.show_entry(talk.document, talk.reply(text))
+    settle()
+    (view,) = _views(pane, MarkdownView)
+    assert view.toPlainText().strip() == shown
+
+
 def test_the_inert_document_gives_nothing_even_for_files_that_exist(app: QApplication) -> None:
     document = InertDocument()
     from PySide6.QtCore import QUrl
@@ -138,6 +176,25 @@ def test_a_link_shows_its_address_and_opens_only_on_a_second_press(
     assert opened == []
     QTest.mouseClick(pane.address._open, Qt.MouseButton.LeftButton)
     assert opened == ["https://example.org/elsewhere"]
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://\u0430pple.com/a", "https://xn--pple-43d.com/a"),
+        ("https://example.org/\u202egpj.exe", "https://example.org/%E2%80%AEgpj.exe"),
+        ("https://example.org/%E2%80%AEgpj.exe", "https://example.org/%E2%80%AEgpj.exe"),
+        ("file:///tmp/\u202egpj.exe", "file:///tmp/\ufffdgpj.exe"),
+    ],
+)
+def test_an_address_is_shown_as_it_is_sent(pane: EntryPane, address: str, shown: str) -> None:
+    talk = Talk()
+    pane.show_entry(talk.document, talk.reply("text"))
+    (view,) = _views(pane, MarkdownView)
+    view.link_asked.emit(address)
+    settle()
+    (words,) = pane.address.findChildren(PlainTextView)
+    assert words.text() == shown == pane.address.address
 
 
 @pytest.mark.parametrize("address", ["file:///etc/passwd", "javascript:alert(1)", "smb://h/x"])

@@ -143,3 +143,9 @@ def test_nothing_found_says_where_was_looked(app: QApplication) -> None:
     assert "~/.pi" in dialog.summary.text()
     assert not dialog.list.isVisible()
     assert not dialog.take.isEnabled()
+
+
+def test_names_of_several_lines_stay_in_their_rows(pane: LibraryPane) -> None:
+    pane.show_sessions([row(1, "first\n\nsecond", "/w/a\nb", 1.0)], 0)
+    model = pane.model
+    assert [model.index(at).data() for at in range(model.rowCount())] == ["a b", "first second"]

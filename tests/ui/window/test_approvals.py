@@ -255,3 +255,29 @@ async def test_the_card_has_letters_of_its_own_and_is_reached_by_a_key(
     live.keys("Return")
     await over(live)
     assert "did not allow it" in result(live)
+
+
+async def test_allow_all_does_not_answer_for_what_outlives_the_session(
+    house: House, server: ChatServer, folder: Path
+) -> None:
+    hook = ("write", {"path": ".git/hooks/pre-commit", "content": "evil\n"})
+    server.plan(calls(hook), Answer(text="Done."))
+    live = await started(house, folder)
+    question = await asked(live)
+    mode = live.window.agent.bar.mode
+    mode.setFocus()
+    live.keys("End")
+    await live.dialog(QMessageBox)
+    live.mnemonic("Allow all")
+    await live.until(lambda: mode.currentData() == "yes", "the mode")
+    live.window.activateWindow()
+    await live.until(live.window.isActiveWindow, "the window's activation")
+    await live.settle()
+    assert question.isVisible(), "only an answer to this question allows it"
+    live.window.map.setFocus()
+    live.keys("Shift+F7")
+    await live.tab_to(question.buttons["deny"])
+    await live.until(lambda: question.is_armed, "the moment")
+    live.keys("Return")
+    await over(live)
+    assert not (folder / ".git" / "hooks" / "pre-commit").exists()

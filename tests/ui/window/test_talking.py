@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
+import explorer.models.patience as patience
 from explorer.session.kinds import Flag, Kind
 from tests.models.server import Answer, ChatServer, HttpFailure, Stall
 from tests.ui.window.house import House
@@ -106,6 +107,21 @@ async def test_stopping_keeps_what_had_arrived(house: House, server: ChatServer)
     sent = json.dumps(server.requests[-1]["messages"])
     assert "Where would you begin?" in sent
     assert "I would begin with " not in sent, "a stopped reply is not sent again"
+
+
+async def test_a_silence_is_shown_while_it_lasts_and_what_arrived_before_it(
+    house: House, server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "FIRST_WORD_S", 0.3)
+    server.plan(Stall(after=1, text="Let me see. "))
+    live = await house.start(sample_path())
+    await say(live, "Look around.")
+    shown = live.window.agent.conversation
+    await live.until(lambda: "ends after 300 s" in shown.toPlainText(), "the words of the silence")
+    assert "No byte for " in shown.toPlainText() and "Let" in shown.toPlainText()
+    live.keys("F7", "Esc")
+    await answered(live)
+    assert "No byte for " not in shown.toPlainText()
 
 
 async def test_the_leaf_stays_while_the_agent_answers(house: House, server: ChatServer) -> None:

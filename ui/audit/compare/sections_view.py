@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from explorer.audit.difference import Cell, Difference, SectionRow
 from explorer.session.word_difference import Piece
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, theme, ui_font
-from ui.widgets.labels import Caption, Hairline
+from ui.widgets.labels import Caption, Hairline, RichLabel
 
 NARROW = 640
 """Pixels, at a text scale of 100 %: below it the texts stand below each other."""
@@ -43,7 +43,7 @@ def _listed(which: Sequence[int], names: Sequence[str]) -> str:
     return ", ".join(names[at] for at in which)
 
 
-class MarkedLabel(QLabel):
+class MarkedLabel(RichLabel):
     """A text with the stretches marked that others have not: by a ground and a line below."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -51,7 +51,6 @@ class MarkedLabel(QLabel):
         self.pieces: Sequence[Piece] = ()
         self._empty = ""
         self.setWordWrap(True)
-        self.setTextFormat(Qt.TextFormat.RichText)
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

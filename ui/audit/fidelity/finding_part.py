@@ -12,7 +12,7 @@ from explorer.audit.findings import Fate, Finding
 from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND
 from ui.theme import S4, S8, S16, bind_font, mono_font, scaled, small_font, theme
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.labels import Caption, LinkButton, RichLabel
 
 MOST_SOURCES = 6
 LONGEST = 400
@@ -44,9 +44,8 @@ class FindingPart(QWidget):
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
         self.text.setMaximumHeight(scaled(76))
         bind_font(self.text, lambda: mono_font(-0.5))
-        self.excerpt = QLabel(self)
+        self.excerpt = RichLabel(self)
         self.excerpt.setWordWrap(True)
-        self.excerpt.setTextFormat(Qt.TextFormat.RichText)
         self.excerpt.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
         self.excerpt.setMaximumHeight(scaled(92))
         bind_font(self.excerpt, small_font)

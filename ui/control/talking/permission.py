@@ -84,6 +84,8 @@ class PermissionControl(QObject):
             "read-only": ApprovalAnswer("deny", note="only tools that look may be used now"),
         }
         for one in self._open:
+            if mode == "yes" and one.request.kept_apart:
+                continue
             if mode in settled and not one.answer.done():
                 one.answer.set_result(settled[mode])
 
@@ -100,7 +102,8 @@ class PermissionControl(QObject):
         box.setText("Let the agent change files and run commands without asking?")
         box.setInformativeText(
             "Its file tools stay in its folder, but commands are not held to it: they can do "
-            "whatever you can do on this computer. This holds for this session until it is closed."
+            "whatever you can do on this computer. Files that git, a shell, an editor or an agent "
+            "obeys later are still asked about. This holds for this session until it is closed."
         )
         allow = box.addButton("&Allow all", QMessageBox.ButtonRole.AcceptRole)
         box.setDefaultButton(box.addButton("&Leave it as it is", QMessageBox.ButtonRole.RejectRole))

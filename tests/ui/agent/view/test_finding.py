@@ -18,6 +18,9 @@ from ui.agent.view.parts import Prose
         ("## Heading\n\n- [x] point\n2. next", "Heading\n\npoint\nnext"),
         ("snake_case and 2 * 3 * 4 stay", "snake_case and 2 * 3 * 4 stay"),
         ("~~gone~~ *soon*", "gone soon"),
+        ("a | b\n--- | :--:\n1 | 2", "a | b\n\n1 | 2"),
+        # A pattern that tries every way to share the dashes out would not end.
+        (f"{'-' * 200}x", f"{'-' * 200}x"),
     ],
 )
 def test_marks_that_are_not_shown_are_not_found(text: str, read: str) -> None:
