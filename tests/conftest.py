@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -39,6 +40,7 @@ def _prepare_environment() -> None:
     runtime.mkdir(mode=0o700)
     os.environ["XDG_RUNTIME_DIR"] = str(runtime)
     os.environ["SESSION_EXPLORER_HOME"] = str(_RUN_HOME / "explorer")
+    os.environ["SESSION_EXPLORER_DEBUG"] = "1"
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
     for variable in [name for name in os.environ if name.endswith(("_API_KEY", "_API_BASE"))]:
@@ -61,6 +63,10 @@ if os.environ.get("EXPLORER_TESTS_WITHOUT_QT"):
     collect_ignore = ["ui"]
 
 
+# How long an example takes depends on what else the machine does: nothing fails for that.
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")
+
 # Python collects on whichever thread allocates, and a widget must not die on another than Qt's:
 # so nothing is collected by itself, and now and then everything between two tests.
 gc.disable()
@@ -75,6 +81,8 @@ def _collected_on_this_thread() -> Iterator[None]:
     _ended += 1
     if _ended % _TESTS_BETWEEN_COLLECTIONS == 0:
         gc.collect()
+        # What lives on (modules, litellm's tables) is not gone through again each time.
+        gc.freeze()
 
 
 def pytest_unconfigure() -> None:

@@ -19,6 +19,7 @@ from tests.benchmarks import (
     reading,
     rendering,
     simulating,
+    soaking,
     stalling,
     starting,
     storing,
@@ -44,7 +45,10 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "prompt": rendering.measure,
     "what-if": simulating.measure,
     "audit": auditing.measure,
+    "soak": soaking.measure,
 }
+LONG = ("soak",)
+"""Takes ten minutes, and runs only where it is named."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,14 +57,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="smaller sessions, fewer rounds")
     parser.add_argument(
         "--only", action="append", choices=list(BENCHMARKS), metavar="NAME",
-        help=f"one of {', '.join(BENCHMARKS)}; may be given several times",
+        help=f"one of {', '.join(BENCHMARKS)}; may be given several times;"
+        f" without it all but {', '.join(LONG)} are run",
     )  # fmt: skip
     parser.add_argument("--folder", type=Path, help="keep sessions and databases here")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="session-explorer-benchmarks-") as temporary:
         folder = options.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        rows, failed = _run(Bench(folder, quick=options.quick), options.only or list(BENCHMARKS))
+        names = options.only or [name for name in BENCHMARKS if name not in LONG]
+        rows, failed = _run(Bench(folder, quick=options.quick), names)
     print(f"Medians on {machine()}.\n")
     print(table(rows))
     return 1 if failed else 0

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from itertools import count as count_from
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,10 @@ from explorer.tokens.counting import DEFAULT_ENCODING
 from tests.benchmarks.children.process import memory_mb, times_ms
 
 INDEX_WAIT_S = 600
+TOGETHER = 100
+"""Entries that are handed in at once."""
+BLOCK = b"x" * 40_000
+"""As much as the log of the database grows by with one entry."""
 
 
 def database_of(home: str) -> Path:
@@ -57,17 +65,34 @@ def load(home: str) -> dict[str, Any]:
 
 
 def append(home: str, count: int) -> dict[str, Any]:
-    """Append messages one by one, each waited for."""
-    with Store.open(database_of(home)) as store:
+    """Append messages one by one, each waited for, in turn with the sync of a block that is written
+    to a file beside the database; then as many again, of which a hundred wait at once."""
+    one, synced, many = [], [], []
+    block = Path(home) / "block"
+    with Store.open(database_of(home)) as store, block.open("wb", buffering=0) as file:
         loaded = store.load(store.sessions()[0].key)
-        parent = loaded.tree.columns.ids[-1]
-        found = []
-        for number in range(count):
-            message = {"role": "user", "content": [{"type": "text", "text": "go on " * 40}]}
-            entry_id = f"made-{time.time_ns():x}"
-            entry = new_entry("pi", "message", parent, 1.8e12 + number, entry_id, message=message)
-            start = time.perf_counter()
-            store.append(loaded.key, [(entry, parent)], leaf_id=entry_id).result()
-            found.append((time.perf_counter() - start) * 1000)
-            parent = entry_id
-    return {"ms": found}
+        appends = _appends(store, loaded.key, loaded.tree.columns.ids[-1])
+        sync = getattr(os, "fdatasync", os.fsync)
+        for _ in range(count):
+            one.append(_ms(lambda: next(appends).result()))
+            synced.append(_ms(lambda: (file.write(BLOCK), sync(file.fileno()))))
+        for _ in range(count // TOGETHER):
+            together = _ms(lambda: [f.result() for f in [next(appends) for _ in range(TOGETHER)]])
+            many.append(together / TOGETHER)
+    block.unlink()
+    return {"ms": one, "together_ms": many, "together": TOGETHER, "sync_ms": synced}
+
+
+def _ms(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return (time.perf_counter() - start) * 1000
+
+
+def _appends(store: Store, key: int, parent: str) -> Iterator[Future[list[int]]]:
+    for number in count_from():
+        message = {"role": "user", "content": [{"type": "text", "text": "go on " * 40}]}
+        entry_id = f"made-{time.time_ns():x}-{number}"
+        entry = new_entry("pi", "message", parent, 1.8e12 + number, entry_id, message=message)
+        yield store.append(key, [(entry, parent)], leaf_id=entry_id)
+        parent = entry_id
