@@ -86,10 +86,13 @@ def test_the_same_recording_is_compacted_elsewhere_under_each_profile(
         at: list[int] = []
         player, played, ended = play(bench, document, lambda name=name: rules(name))
         assert played.end == "done", played
-        assert ended and not any(one.problem for one in ended), name
-        at += [player.target.tree.columns.parent[one.entry] for one in ended]
+        # Where a summary made in the background arrives decides how much the next one replaces:
+        # too little to gain anything, at times, and then it is refused.
+        made = [one for one in ended if "nothing is gained" not in one.problem]
+        assert made and not any(one.problem for one in made), name
+        at += [player.target.tree.columns.parent[one.entry] for one in made]
         places[name] = at
-        for one in ended:
+        for one in made:
             assert one.tokens_after < one.tokens_before
     # pi and pyagent cut alike here.
     assert len({tuple(at) for at in places.values()}) == 3
