@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from explorer.session.numbers import token_count
+from explorer.session.json_values import token_count
 from explorer.session.shaped import shape_on
 
 if TYPE_CHECKING:  # the tree's columns hold what this module reads

@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from explorer.session.numbers import recorded_count
+from explorer.session.json_values import recorded_count
 
 ShapeKind = Literal["pin", "omit", "keep-user-messages"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.compaction.policies import Pruning
 from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import Protect, PruningPlan, plan_pruning
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.compaction.cut import Cuts
+from explorer.compaction.cut_point import Cuts
 from explorer.compaction.partition import Partition
 from explorer.compaction.path_view import view_of
 from explorer.compaction.profile import Profile

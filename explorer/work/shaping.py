@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.compaction.convert import told_again
+from explorer.compaction.messages import told_again
 from explorer.compaction.profile import Profile
 from explorer.session.context import sent_tokens
 from explorer.session.kinds import Kind

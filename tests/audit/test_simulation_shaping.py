@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from explorer.audit.simulation import Policy, Simulation, past_of, simulate
 from explorer.compaction.context_size import counted_size
-from explorer.compaction.policies import Pruning
-from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import prune_note
 from explorer.session.context import context_at
 from explorer.session.describe import describe

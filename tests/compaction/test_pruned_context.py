@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.compaction.context_size import context_size, counted_size
-from explorer.compaction.convert import with_notes
-from explorer.compaction.policies import Pruning
+from explorer.compaction.messages import with_notes
 from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import plan_pruning, prune_note
 from explorer.compaction.requests import build_requests
 from explorer.session.context import context_at

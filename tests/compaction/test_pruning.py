@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.compaction.policies import Pruning
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import ORDER, plan_pruning, prune_note
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from explorer.compaction.policies import Pruning
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import prune_note
 from explorer.session.pruned import PRUNE_TYPE
 from explorer.work.changes import EntriesAppended, LeafMoved

@@ -20,16 +20,16 @@ from explorer.audit.simulation.pruner import NEVER, Pruner
 from explorer.audit.simulation.result import Cause, Compacted, NotDone, PrunedThen
 from explorer.audit.simulation.shaping import shape
 from explorer.compaction.partition import Partition, Verdict, is_possible, partition, summary_guess
-from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.pruning import PruningPlan
 from explorer.compaction.requests import purposes_of
-from explorer.compaction.threshold import limits_of
 from explorer.compaction.triggers import (
     Decision,
     Guards,
     LastReply,
     Situation,
     decide,
+    limits_of,
     looks_between_rounds,
     shrinks,
 )

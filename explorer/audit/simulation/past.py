@@ -15,11 +15,10 @@ from explorer.audit.simulation.shaping import shape
 from explorer.audit.simulation.stretches import Stretches
 from explorer.audit.simulation.track import ASKED, UNASKED, Track, track_of
 from explorer.compaction.partition import SUMMARY_SHARE
-from explorer.compaction.policies import Pruning
 from explorer.compaction.profile import PROFILES
-from explorer.compaction.serialize import MAX_RESULT_UNITS
-from explorer.compaction.threshold import limits_of
-from explorer.compaction.triggers import looks_between_rounds
+from explorer.compaction.profile.rules import Pruning
+from explorer.compaction.serialization import MAX_RESULT_UNITS
+from explorer.compaction.triggers import limits_of, looks_between_rounds
 from explorer.session.kinds import Flag, Kind
 from explorer.session.pruned import prunes_on
 from explorer.session.tree import SessionTree

@@ -1,7 +1,7 @@
 """Prompts that are kept within a budget, and summaries that are made ahead (A44 to A49).
 
 The state machine is ``explorer.compaction.background``'s, what a summary tells is said by
-``explorer.prompting.summarizing``; here they are told what happens in a walk.
+``explorer.prompting.summary_requests``; here they are told what happens in a walk.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from explorer.audit.simulation.keeper import Keeper
 from explorer.audit.simulation.result import Cause, Compacted
 from explorer.compaction import background as machine
 from explorer.compaction.background import Machine, State
-from explorer.compaction.policies import Background, PromptBudget
-from explorer.prompting.agent_prompt import result_limit
-from explorer.prompting.budget import MessageBudget, message_budget
-from explorer.prompting.messages import ToolUse
-from explorer.prompting.summarizing import Told, told_ahead, told_now
-from explorer.prompting.turns import Conversation, Result, Round, Spoken, Turn
+from explorer.compaction.profile.rules import Background, PromptBudget
+from explorer.prompting.agent_prompt import MessageBudget, message_budget, result_limit
+from explorer.prompting.summary_requests import Told, told_ahead, told_now
+from explorer.prompting.turns import Conversation, Result, Round, Spoken, ToolUse, Turn
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind
 
 _CALL = (ToolUse("", "", {}),)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from explorer.audit.simulation.context import Weighed
 from explorer.audit.simulation.track import Track
-from explorer.compaction.policies import Pruning
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import ORDER, PlannedResult, PruningPlan, Why, prune_note
 from explorer.session.columns import OP_KINDS
 from explorer.session.kinds import Flag, Kind

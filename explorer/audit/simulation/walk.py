@@ -11,7 +11,7 @@ from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, 
 from explorer.audit.simulation.prompts import Prompts
 from explorer.audit.simulation.result import Mark, Simulation
 from explorer.audit.simulation.track import ASKED, SAID, TOLD, UNASKED
-from explorer.compaction.threshold import limits_of
+from explorer.compaction.triggers import limits_of
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.compaction.policies import Pruning
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import plan_pruning
 from explorer.session.pruned import PRUNE_TYPE
 from tests.compaction.pruned_sessions import prune, take_back, used

@@ -5,16 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import compress
 
-from explorer.compaction.conversation import EntryReader, read_conversation
 from explorer.compaction.file_ops import FileChange, FileOperations
 from explorer.compaction.path_view import CONTEXT_MASK, PathView, view_of
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.requests import (
-    SummaryRequest,
-    material_of,
-    output_cap,
-    request_of,
-)
+from explorer.compaction.requests import SummaryRequest, material_of, output_cap, request_of
+from explorer.compaction.serialization import EntryReader, read_conversation
 from explorer.compaction.summary import files_footer, strip_files
 from explorer.compaction.validation import FREE, asked_form, form_of
 from explorer.compaction.wording import Templates

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from explorer.compaction.cut_point import PromptReader
 from explorer.compaction.partition import Partition, Verdict, partition
-from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import SIZES, SWITCHES, Profile, Settings
-from explorer.compaction.scaling import PromptReader
-from explorer.compaction.threshold import limit_of, should_compact
+from explorer.compaction.triggers import limit_of, should_compact
 from explorer.session.tree import SessionTree
 
 WeightsOf = Callable[[Profile], Sequence[int] | None]

@@ -13,18 +13,15 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from explorer.store.claims import is_abandoned
-from explorer.store.codec import entry_of
-from explorer.store.database import CHECKPOINT_PAGES, IMPORT_PAGES, driver, work_log_in
+from explorer.store.database import CHECKPOINT_PAGES, IMPORT_PAGES, Readers, driver, work_log_in
 from explorer.store.drafts import break_off_draft, unfinished_drafts
+from explorer.store.entry_rows import entry_of
+from explorer.store.other_programs import is_abandoned
 from explorer.store.payloads import StoredPayloads
-from explorer.store.readers import Readers
-from explorer.store.removing import disclaim
 from explorer.store.rows import StoreError
 from explorer.store.schema import row_id
-from explorer.store.search_index import SearchIndex, is_damage
-from explorer.store.searching import SearchState
-from explorer.store.text import entry_text, indexed
+from explorer.store.search import SearchIndex, SearchState, entry_text, indexed, is_damage
+from explorer.store.sessions import disclaim
 from explorer.store.writer import Writer
 
 T = TypeVar("T")

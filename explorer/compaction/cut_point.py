@@ -1,13 +1,106 @@
-"""Where a path may be cut, and where it is cut (A15 to A18, B4, B5)."""
+"""Where a path may be cut, and where it is cut: by tokens or by rounds
+(A15 to A18, A49, B4, B5)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import compress
 from typing import NamedTuple
 
-from explorer.compaction.path_view import CONTEXT_MASK, METADATA_MASK, TURN_MASK, PathView
-from explorer.compaction.profile import Profile
+from explorer.compaction.context_size import last_report
+from explorer.compaction.path_view import CONTEXT_MASK, METADATA_MASK, TURN_MASK, PathView, marked
+from explorer.compaction.profile import Profile, Settings
 from explorer.session.kinds import MESSAGE_KINDS, Kind, selector
+from explorer.session.tree import SessionTree
+
+PromptReader = Callable[[int], int]
+"""Tokens of the prompt that the provider reported with a reply (an entry); -1 for none."""
+
+_BRANCHES = selector({Kind.BRANCH_SUMMARY})
+
+
+class Keep(NamedTuple):
+    """How much of the newest part is kept."""
+
+    tokens: int
+    """Counted as the entries are."""
+    ratio: float
+    """What the provider counted for each token of the estimate; 1 where nothing was scaled."""
+
+
+def kept_tokens(
+    tree: SessionTree,
+    view: PathView,
+    profile: Profile,
+    settings: Settings,
+    prompt_of: PromptReader | None = None,
+) -> Keep:
+    """The tokens to keep; fewer where the provider counts more than the estimate does.
+
+    Without ``prompt_of`` the whole report of the last reply stands in, its answer included.
+    """
+    keep = settings.keep_recent_tokens
+    if profile.keep_recent_scale == "none":
+        return Keep(keep, 1.0)
+    reply = last_report(tree, view.path, 0)
+    if reply < 0:
+        return Keep(keep, 1.0)
+    reported = tree.columns.usage[reply] if prompt_of is None else prompt_of(reply)
+    counted = _counted(tree, view, profile)
+    if counted <= 0 or reported <= counted:
+        return Keep(keep, 1.0)
+    ratio = reported / counted
+    return Keep(max(1, int(keep / ratio)), ratio)
+
+
+def _counted(tree: SessionTree, view: PathView, profile: Profile) -> int:
+    """The estimate of all that the next compaction looks at."""
+    total = view.weight(view.boundary, len(view))
+    if profile.weights != "sent":
+        # The walk leaves them out; the estimate of the whole does not.
+        for position in marked(view.kinds[view.boundary :], _BRANCHES):
+            total += tree.columns.estimate[view.path[view.boundary + position]]
+    return total
+
+
+_REPLIES = selector({Kind.ASSISTANT})
+
+
+def find_by_rounds(cuts: Cuts, start: int, stop: int, rounds: int) -> Cut:
+    """The cut of the positions ``start`` to ``stop`` (exclusive) that keeps the newest rounds.
+
+    A round is a reply with its tool results; the first of a turn brings what it answers along. A
+    newest turn that nothing answered yet counts as a round. Where there are no more rounds than
+    are kept, the cut is the first, and nothing lies before it.
+    """
+    first = cuts.mask.find(1, start, stop)
+    if first < 0:
+        return Cut(start, -1, -1, False, -1)
+    reached = _reached(cuts.view.kinds, start, stop, max(1, rounds))
+    if reached < 0:
+        return cuts.at(start, first)
+    point = cuts.mask.find(1, reached, stop)
+    if point < 0:
+        point = cuts.mask.rfind(1, start, stop)
+    return cuts.at(start, point, reached)
+
+
+def _reached(kinds: bytes, start: int, stop: int, rounds: int) -> int:
+    """The position from which so many rounds are kept, or -1 when there are fewer."""
+    replies, turns = kinds.translate(_REPLIES), kinds.translate(TURN_MASK)
+    at, left = stop, rounds
+    newest_turn = turns.rfind(1, start, stop)
+    if newest_turn > replies.rfind(1, start, stop):
+        at, left = newest_turn, left - 1
+    while left:
+        reply = replies.rfind(1, start, at)
+        if reply < 0:
+            return -1
+        turn = turns.rfind(1, start, reply)
+        is_first = turn >= 0 and replies.find(1, turn, reply) < 0
+        at, left = turn if is_first else reply, left - 1
+    return at
+
 
 _CUT_KINDS = frozenset(
     {

@@ -13,7 +13,7 @@ from explorer.session.describe import blocks_of
 from explorer.session.kinds import Kind
 from explorer.session.pruned import Pruned
 from explorer.session.shaped import Reinserted
-from explorer.tokens.javascript import js_json
+from explorer.tokens.estimate import js_json
 
 Message = dict[str, Any]
 Reader = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]

@@ -8,12 +8,10 @@ from typing import NamedTuple
 
 from explorer.compaction import reasons
 from explorer.compaction.context_size import ContextSize, context_size
-from explorer.compaction.cut import Cut, Cuts
+from explorer.compaction.cut_point import Cut, Cuts, Keep, PromptReader, find_by_rounds, kept_tokens
 from explorer.compaction.file_ops import FileChange, FileOperations
 from explorer.compaction.path_view import CONTEXT_MASK, PathView, view_of
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.rounds import find_by_rounds
-from explorer.compaction.scaling import Keep, PromptReader, kept_tokens
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind, selector
 from explorer.session.shaped import Reinserted, UserBudget, again

@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from explorer.session.records import EntryRecord
-from explorer.store.batch import Batch
-from explorer.store.codec import (
+from explorer.store.entry_rows import (
     ENTRY_COLUMNS,
     ENTRY_WIDTH,
     PAYLOAD_COLUMNS,
+    Batch,
     made_here,
     text_in,
     text_out,
 )
-from explorer.store.columns_blob import unpack
 from explorer.store.rows import StoreError
 from explorer.store.schema import row_id
 from explorer.store.sessions import Summary, extend_session, now_ms
+from explorer.store.stored_columns import unpack
 
 NewEntry = tuple[Mapping[str, Any], str | None]
 """An entry's JSON and the id of its parent, None for a root."""

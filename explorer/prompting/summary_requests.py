@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 from explorer.prompting.agent_prompt import AgentPrompt
 from explorer.prompting.elements import Chunk, Element, Message, PrioritizedList, Text
-from explorer.prompting.messages import ToolUse
 from explorer.prompting.text import Count, shortened, truncate_middle
-from explorer.prompting.turns import Conversation, Round, Spoken, Turn
+from explorer.prompting.turns import Conversation, Round, Spoken, ToolUse, Turn
 
 ORDER = "order to summarize"
 _SIMPLE = 5000

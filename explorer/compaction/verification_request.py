@@ -12,7 +12,7 @@ from typing import Literal
 
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, output_cap
-from explorer.compaction.serialize import Span, escape_tags
+from explorer.compaction.serialization import Span, escape_tags
 from explorer.compaction.summary import strip_files
 from explorer.compaction.validation import SECTION_SETS, Form, section_counts
 from explorer.compaction.wording import Templates, fill

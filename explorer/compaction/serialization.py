@@ -6,13 +6,15 @@ Every piece of the text knows the entry that it came from.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from explorer.compaction.policies import PromptBudget
+from explorer.compaction.messages import entry_to_llm
 from explorer.compaction.profile import Profile
+from explorer.compaction.profile.rules import PromptBudget
+from explorer.compaction.wording import Templates
 from explorer.session.describe import blocks_of, text_of
-from explorer.tokens.javascript import js_json, js_keys, utf16_prefix, utf16_units
+from explorer.tokens.estimate import js_json, js_keys, utf16_prefix, utf16_units
 
 MAX_RESULT_UNITS = 2000
 """UTF-16 units of a tool result that a summarizer sees."""
@@ -145,3 +147,21 @@ def serialize(messages: Iterable[tuple[int, Mapping[str, Any]]], profile: Profil
         spans.append(Span(at, at + len(text), entry))
         at += len(text)
     return Serialized(between.join(parts), spans)
+
+
+EntryReader = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]
+"""Gives the JSON of entries by index, in the order asked for."""
+
+
+def read_conversation(
+    wanted: Sequence[int], entries: EntryReader, templates: Templates, profile: Profile
+) -> Serialized:
+    """Entries, read and serialized; what is never sent says nothing."""
+    if not wanted:
+        return Serialized("", [])
+    worded = templates.worded(profile)
+    messages = (entry_to_llm(entry, worded) for entry in entries(wanted))
+    return serialize(
+        ((index, sent) for index, sent in zip(wanted, messages, strict=True) if sent is not None),
+        profile,
+    )
