@@ -10,9 +10,8 @@ from typing import Any
 
 from explorer.compaction.wording import Templates
 from explorer.session.describe import blocks_of
+from explorer.session.edit_entries import Pruned, Reinserted
 from explorer.session.kinds import Kind
-from explorer.session.pruned import Pruned
-from explorer.session.shaped import Reinserted
 from explorer.tokens.estimate import js_json
 
 Message = dict[str, Any]

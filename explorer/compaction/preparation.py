@@ -13,8 +13,9 @@ from explorer.compaction.file_ops import FileChange, FileOperations
 from explorer.compaction.path_view import CONTEXT_MASK, PathView, view_of
 from explorer.compaction.profile import Profile, Settings
 from explorer.session.context import context_at
+from explorer.session.edit_entries import Reinserted, UserBudget
+from explorer.session.edits import again
 from explorer.session.kinds import Kind, selector
-from explorer.session.shaped import Reinserted, UserBudget, again
 from explorer.session.tree import Path, SessionTree
 
 _BRANCHES = selector({Kind.BRANCH_SUMMARY})

@@ -13,9 +13,9 @@ from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.reasons import count_text, tokens_text
 from explorer.session.columns import OP_KINDS
 from explorer.session.context import context_at
+from explorer.session.edit_entries import NOTHING_PRUNED, Pruned, note_tokens
+from explorer.session.edits import pruned_on, shape_at
 from explorer.session.kinds import Flag, Kind, selector
-from explorer.session.pruned import NOTHING_PRUNED, Pruned, note_tokens, pruned_on
-from explorer.session.shaped import shape_at
 from explorer.session.tree import SessionTree
 
 _READ = OP_KINDS.index("read")

@@ -17,8 +17,8 @@ from explorer.formats import omp, pi
 from explorer.formats.entries import iso_time, new_entry
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import BadLine, Verbatim, parse, parse_exactly
+from explorer.session.edit_entries import SHAPE_TYPES, ShapeKind
 from explorer.session.records import FormatName, SessionHeader
-from explorer.session.shaping import SHAPE_TYPES, ShapeKind
 
 
 class PiUpgrade:

@@ -11,6 +11,15 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from explorer.session.edit_entries import (
+    KEPT_USER_TOKENS,
+    PRUNE_TYPE,
+    SHAPE_TYPES,
+    PruneFacts,
+    ShapeFacts,
+    prune_facts,
+    shape_facts,
+)
 from explorer.session.file_tools import FileOp, OpKind, file_ops
 from explorer.session.json_values import (
     MAX_COUNT,
@@ -20,8 +29,6 @@ from explorer.session.json_values import (
     usage_tokens,
 )
 from explorer.session.kinds import ROLE_KINDS, TYPE_KINDS, Flag, Kind
-from explorer.session.pruned import PRUNE_TYPE, PruneFacts, prune_facts
-from explorer.session.shaping import KEPT_USER_TOKENS, SHAPE_TYPES, ShapeFacts, shape_facts
 from explorer.session.text import (
     PREVIEW_UNITS,
     Json,

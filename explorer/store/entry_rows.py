@@ -13,12 +13,11 @@ import orjson
 
 from explorer.session.columns import ColumnBuilder
 from explorer.session.describe import BranchFacts, CompactionFacts, Facts, describe
+from explorer.session.edit_entries import PruneFacts, ShapeFacts
 from explorer.session.file_tools import FileOp
 from explorer.session.json_values import read_json, without_depths
 from explorer.session.kinds import Flag, Kind
-from explorer.session.pruned import PruneFacts
 from explorer.session.records import EntryBatch, EntryRecord, Ops
-from explorer.session.shaping import ShapeFacts
 from explorer.store.schema import INDEX_BITS
 
 Row = tuple[Any, ...]

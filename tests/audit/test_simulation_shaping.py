@@ -18,8 +18,8 @@ from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import prune_note
 from explorer.session.context import context_at
 from explorer.session.describe import describe
+from explorer.session.edits import heading_of
 from explorer.session.kinds import Kind
-from explorer.session.shaped import heading_of
 from explorer.session.tree import SessionTree
 from tests.audit.test_simulation import Checked
 from tests.compaction.sessions import Session

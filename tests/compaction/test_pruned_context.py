@@ -16,7 +16,7 @@ from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import plan_pruning, prune_note
 from explorer.compaction.requests import build_requests
 from explorer.session.context import context_at
-from explorer.session.pruned import note_tokens
+from explorer.session.edit_entries import note_tokens
 from explorer.templates import load_templates
 from tests.compaction.pruned_sessions import prune, take_back, used
 from tests.compaction.sessions import EXPLORER, Session, Verdict, with_verdict

@@ -33,8 +33,8 @@ from explorer.compaction.triggers import (
     looks_between_rounds,
     shrinks,
 )
+from explorer.session.edit_entries import note_tokens
 from explorer.session.kinds import Flag
-from explorer.session.pruned import note_tokens
 
 _FAILED = int(Flag.ERROR | Flag.ABORTED)
 _CALM = Guards()

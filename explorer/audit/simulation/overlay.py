@@ -15,8 +15,8 @@ from typing import NamedTuple
 from explorer.audit.simulation.track import Track
 from explorer.session.columns import SessionColumns
 from explorer.session.describe import CompactionFacts
+from explorer.session.edit_entries import PrunedResult, PruneFacts
 from explorer.session.kinds import Flag, Kind
-from explorer.session.pruned import PrunedResult, PruneFacts
 from explorer.session.tree import SessionTree
 
 _PRUNING = int(Flag.PRUNING)

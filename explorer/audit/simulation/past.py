@@ -19,8 +19,8 @@ from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.serialization import MAX_RESULT_UNITS
 from explorer.compaction.triggers import limits_of, looks_between_rounds
+from explorer.session.edits import prunes_on
 from explorer.session.kinds import Flag, Kind
-from explorer.session.pruned import prunes_on
 from explorer.session.tree import SessionTree
 
 LONG_RESULT = MAX_RESULT_UNITS // 4

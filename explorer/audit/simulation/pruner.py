@@ -19,8 +19,8 @@ from explorer.audit.simulation.track import Track
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import ORDER, PlannedResult, PruningPlan, Why, prune_note
 from explorer.session.columns import OP_KINDS
+from explorer.session.edit_entries import note_tokens
 from explorer.session.kinds import Flag, Kind
-from explorer.session.pruned import note_tokens
 
 _PRUNING, _NOTHING = int(Flag.PRUNING), int(Flag.FOUND_NOTHING)
 _READ = OP_KINDS.index("read")

@@ -1,6 +1,6 @@
 """What a person pinned, omitted or wished to be kept, in a context that is only sizes.
 
-The engine says what that is; see ``explorer.session.shaped``.
+The engine says what that is; see ``explorer.session.edits``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from explorer.audit.simulation.context import RunningContext, Weighed
 from explorer.session.context import context_at, sent_tokens
-from explorer.session.shaped import last_shape_change, shape_on
+from explorer.session.edits import last_shape_change, shape_on
 from explorer.session.tree import SessionTree
 
 

@@ -1,24 +1,40 @@
-"""What a person's pins, omissions and rules make of a path: see ``shaping`` for their entries."""
+"""What the edits of a session make of a path: pins, omissions, kept messages, and pruned tool
+results (A13). All hold below the entry that says them, so that a branch from before is as it
+was; ``edit_entries`` has the entries.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal
 
+from explorer.session.edit_entries import (
+    NOTHING_PRUNED,
+    PLAIN,
+    Pin,
+    Pruned,
+    PrunedResult,
+    Reinserted,
+    Shape,
+    ShapeFacts,
+    UserBudget,
+)
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
-from explorer.session.shaping import ShapeFacts
-
-if TYPE_CHECKING:  # the tree's columns hold what this module reads
-    from explorer.session.tree import Path, SessionTree
+from explorer.session.tree import Path, SessionTree
 
 IMAGE_TOKENS = 1200
 """What an image in a user message takes (B6)."""
 
-_TOLD = frozenset(CONTEXT_KINDS) - {Kind.OTHER_ROLE}
+
+_SENT = frozenset(CONTEXT_KINDS) - {Kind.OTHER_ROLE}
+
+
 _USERS = selector({Kind.USER})
+
+
 _UNIT = 4
+
+
 _NAMES = {
     Kind.USER: "an earlier message of the user",
     Kind.ASSISTANT: "an earlier reply of yours",
@@ -28,55 +44,6 @@ _NAMES = {
     Kind.FILE_MENTION: "files that the user named earlier",
     Kind.BRANCH_SUMMARY: "an earlier summary of another branch",
 }
-
-
-class Pin(NamedTuple):
-    """An entry that is always told word for word."""
-
-    by: int
-    """The pin entry."""
-    tokens: int
-    """Of its content when it is told again; -1: what it weighs in its place."""
-
-
-class UserBudget(NamedTuple):
-    """A rule that keeps the user's own messages."""
-
-    tokens: int
-    """0: none is kept."""
-    by: int
-    """The entry that says so; -1: the profile does."""
-
-
-class Reinserted(NamedTuple):
-    """An entry from before a summary that is told again after it, word for word."""
-
-    by: int
-    """The pin entry, the entry of the rule, or the compaction that kept the user's messages; -1
-    where none was made yet."""
-    why: Literal["pin", "user-message"]
-    heading: str
-    """Goes before its content, and says what it is and where it is from."""
-    extra: int
-    """Tokens that it takes more than it does in its place; negative where it takes fewer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What holds on a path. Entries are indices."""
-
-    pinned: Mapping[int, Pin]
-    omitted: Mapping[int, int]
-    """Entries that are not told, each with the omit entry that says so; whole rounds."""
-    user_budget: UserBudget | None
-    """The rule of the session; None: the profile's holds."""
-
-    def __bool__(self) -> bool:
-        return bool(self.pinned or self.omitted or self.user_budget)
-
-
-PLAIN = Shape(MappingProxyType({}), MappingProxyType({}), None)
-"""Nothing is shaped."""
 
 
 def shapes_on(tree: SessionTree, path: Path) -> list[int]:
@@ -184,7 +151,7 @@ class _Reading:
 def can_be_told(tree: SessionTree, path: Path, entry: int) -> bool:
     """Whether an entry is on the path and has a message of its own for a model."""
     columns = tree.columns
-    if columns.kind[entry] not in _TOLD or entry not in path:
+    if columns.kind[entry] not in _SENT or entry not in path:
         return False
     return not columns.flags[entry] & (Flag.EXCLUDED | Flag.EMPTY_SUMMARY)
 
@@ -278,3 +245,41 @@ def _add_users(
             continue
         left -= takes
         found[entry] = Reinserted(budget.by, "user-message", heading, extra)
+
+
+def prunes_on(tree: SessionTree, path: Path) -> list[int]:
+    """The prune entries in force on a path, oldest first: those that nothing takes back."""
+    found = [at for at in tree.columns.prunes if at in path]
+    taken_back = {tree.columns.prunes[at].undoes for at in found} - {""}
+    ids = tree.columns.ids
+    return [at for at in found if not tree.columns.prunes[at].undoes and ids[at] not in taken_back]
+
+
+def last_prune_change(tree: SessionTree, path: Path) -> int:
+    """The last entry on a path that pruned something or took it back, or -1.
+
+    What a provider reported before it tells of a context that is gone (E7).
+    """
+    return max((at for at in tree.columns.prunes if at in path), default=-1)
+
+
+def pruned_at(tree: SessionTree, leaf: int) -> Pruned:
+    """What is pruned at a leaf; the latest prune counts where two name the same result."""
+    return pruned_on(tree, tree.path(leaf)) if tree.columns.prunes else NOTHING_PRUNED
+
+
+def pruned_on(tree: SessionTree, path: Path) -> Pruned:
+    """What is pruned on a path."""
+    if not tree.columns.prunes:
+        return NOTHING_PRUNED
+    inside = prunes_on(tree, path)
+    shape = shape_on(tree, path)
+    if len(inside) == 1 and not shape:
+        return tree.prune_results(inside[0])
+    merged: dict[int, PrunedResult] = {}
+    for at in inside:
+        merged.update(tree.prune_results(at))
+    # What is pinned is told whole, and what is omitted is not told at all.
+    for at in [*shape.pinned, *shape.omitted]:
+        merged.pop(at, None)
+    return merged
