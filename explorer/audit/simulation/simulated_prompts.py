@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from explorer.audit.simulation.keeper import Keeper
 from explorer.audit.simulation.result import Cause, Compacted
+from explorer.audit.simulation.simulated_compactor import Keeper
 from explorer.compaction import background as machine
 from explorer.compaction.background import Machine, State
 from explorer.compaction.profile.rules import Background, PromptBudget

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from itertools import accumulate
 from typing import NamedTuple
 
-from explorer.audit.simulation.context import Weighed
+from explorer.audit.simulation.simulated_context import Weighed
 from explorer.audit.simulation.track import Track
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import ORDER, PlannedResult, PruningPlan, Why, prune_note

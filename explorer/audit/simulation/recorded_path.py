@@ -5,13 +5,12 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass, field
 
-from explorer.audit.simulation.context import RunningContext, Weighed
-from explorer.audit.simulation.measure import Measure, SummarySize, measure_of, summary_size
+from explorer.audit.simulation.measurement import Measure, SummarySize, measure_of, summary_size
 from explorer.audit.simulation.meter import Meter
 from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
-from explorer.audit.simulation.pruner import Results
 from explorer.audit.simulation.result import Compacted, Mark, PrunedThen, Simulation
-from explorer.audit.simulation.shaping import shape
+from explorer.audit.simulation.simulated_context import RunningContext, Weighed, shape
+from explorer.audit.simulation.simulated_pruning import Results
 from explorer.audit.simulation.stretches import Stretches
 from explorer.audit.simulation.track import ASKED, UNASKED, Track, track_of
 from explorer.compaction.partition import SUMMARY_SHARE

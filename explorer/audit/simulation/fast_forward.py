@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from operator import add
 from typing import NamedTuple
 
-from explorer.audit.simulation.keeper import Keeper
 from explorer.audit.simulation.result import Mark, NotDone
+from explorer.audit.simulation.simulated_compactor import Keeper
 from explorer.audit.simulation.stretches import Stretches
 
 _TOO_LARGE = int(Mark.TOO_LARGE)

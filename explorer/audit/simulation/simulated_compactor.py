@@ -11,14 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from explorer.audit.simulation.context import RunningContext
 from explorer.audit.simulation.meter import Meter
-from explorer.audit.simulation.overlay import Made, MadeCompaction, MadePrune, Overlay
-from explorer.audit.simulation.past import LONG_RESULT, Past
 from explorer.audit.simulation.policy import Assumptions, Policy
-from explorer.audit.simulation.pruner import NEVER, Pruner
+from explorer.audit.simulation.recorded_path import LONG_RESULT, Past
 from explorer.audit.simulation.result import Cause, Compacted, NotDone, PrunedThen
-from explorer.audit.simulation.shaping import shape
+from explorer.audit.simulation.simulated_context import RunningContext, shape
+from explorer.audit.simulation.simulated_pruning import NEVER, Pruner
+from explorer.audit.simulation.walked_tree import Made, MadeCompaction, MadePrune, Overlay
 from explorer.compaction.partition import Partition, Verdict, is_possible, partition, summary_guess
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.pruning import PruningPlan
