@@ -280,6 +280,8 @@ def _send(handler: BaseHTTPRequestHandler, status: int, text: str, headers: dict
     for name, value in {"Content-Type": "application/json", **headers}.items():
         handler.send_header(name, value)
     handler.send_header("Content-Length", str(len(body)))
+    # The connection ends here; a client that is not told so may ask again on it.
+    handler.send_header("Connection", "close")
     handler.end_headers()
     handler.wfile.write(body)
 

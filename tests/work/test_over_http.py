@@ -544,7 +544,8 @@ def test_a_turn_that_fails_keeps_the_question_and_says_why(
     # The failed reply is no part of what the model is sent next.
     server.requests.clear()
     server.plan(Answer(text="8431"))
-    assert wait(talk(document, "Again, please.", workspace)).end == "done"
+    again = wait(talk(document, "Again, please.", workspace))
+    assert again.end == "done", again.error
     said = [text_of(content) for _, content in sent(server)[0]]
     assert said[-2:] == ["Which port?", "Again, please."]
 
