@@ -70,12 +70,14 @@ async def _live(
     panes = await _imported("ui.panes", collector)
     await panes.furnish(window)
     session = await _imported("ui.session", collector)
+    actions = await _imported("ui.shell.actions", collector)
     if window.was_closed:
         window.map.shutdown()
         return 0
     running: WindowSession = session.WindowSession(
         window, loaded.values, loaded.problem, asyncio.Event()
     )
+    actions.WindowActions(running)
     if started is not None:
         started(running)
     status = await running.run(arguments)

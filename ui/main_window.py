@@ -91,6 +91,17 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(_bytes(preferences.geometry))
         self.setCentralWidget(Curtain(self))
 
+    # the inspector's tabs -------------------------------------------------------------------------
+
+    @property
+    def tab(self) -> str:
+        """The name of the tab that is shown, one of ``TABS``."""
+        return TABS[self.inspector.currentIndex()]
+
+    def show_tab(self, name: str) -> None:
+        """Show one of ``TABS``."""
+        self.inspector.setCurrentIndex(TABS.index(name))
+
     # what is remembered ---------------------------------------------------------------------------
 
     def _splitters(self) -> dict[str, QSplitter]:

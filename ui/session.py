@@ -16,42 +16,35 @@ from explorer.settings.opening import following_extensions
 from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench
 from ui import theme
-from ui.audit.compare.actions import connect as offer_comparing
+from ui.actions import ActionRegistry
+from ui.agent.controller import AgentControl
+from ui.app_state import Desk, PreferenceKeeper
+from ui.audit.compare.controller import CompareDraftsControl
+from ui.audit.controller import AuditControl, MendControl
 from ui.audit.fidelity.control import FidelityControl
-from ui.branching.actions import connect as offer_branching
+from ui.audit.report import ReportControl
+from ui.audit.what_if.controller import WhatIfControl
 from ui.branching.comparing import DifferenceControl
 from ui.branching.forking import ForkControl
 from ui.branching.running import RunsControl
-from ui.control.actions import WindowActions
-from ui.control.auditing import AuditControl
-from ui.control.beginning import BeginControl
-from ui.control.checking import CheckControl
-from ui.control.compacting import CompactionControl
-from ui.control.comparing import CompareControl
-from ui.control.comparing_drafts import CompareDraftsControl
-from ui.control.desk import Desk
-from ui.control.extending import ExtensionsControl
-from ui.control.keeping import PreferenceKeeper
-from ui.control.mending import MendControl
-from ui.control.models import ModelsControl
-from ui.control.navigating import NavigationControl
-from ui.control.profiles import ProfilesControl
-from ui.control.prompts import PromptControl
-from ui.control.pruning import PruningControl
-from ui.control.refreshing import RefreshControl
-from ui.control.replaying import ReplayControl
-from ui.control.reporting import ReportControl
-from ui.control.searching import SearchControl
-from ui.control.sessions import SessionsControl
-from ui.control.settings import SettingsControl
-from ui.control.shaping import ShapingControl
-from ui.control.taking_back import TakeBackControl
-from ui.control.talking import AgentControl
-from ui.control.talking.commands import Commands
-from ui.control.watching import WatchControl
-from ui.control.what_if import WhatIfControl
-from ui.control.workshop import WorkshopControl
+from ui.compaction.automatic_progress import WatchControl
+from ui.compaction.automatic_undo import TakeBackControl
+from ui.compaction.controller import CompactionControl
+from ui.compaction.entry_edits import PruningControl, ShapingControl
+from ui.copilot.controller import PromptControl
+from ui.extensions.controller import ExtensionsControl
+from ui.library.controller import SessionsControl
+from ui.library.new_session import BeginControl
+from ui.library.search import SearchControl
 from ui.main_window import MainWindow
+from ui.map.navigation import NavigationControl
+from ui.models.controller import ModelsControl
+from ui.profiles.controller import CompareControl, ProfilesControl
+from ui.replay.controller import ReplayControl
+from ui.settings.controller import SettingsControl
+from ui.shell.session_views import RefreshControl
+from ui.workshop.controller import WorkshopControl
+from ui.workshop.summary_check import CheckControl
 
 READERS_MS = 5_000
 """How long closing waits for what panes still read."""
@@ -81,9 +74,8 @@ class WindowSession(QObject):
         self._make_compaction()
         self._make_audit()
         self._make_pages()
-        self.actions = WindowActions(self)
-        for command in Commands(self).all():
-            self.agent.commands.add(command)
+        self.actions = ActionRegistry(window)
+        """Filled by ``ui.shell.actions``, which imports every feature."""
         self._keeper = PreferenceKeeper(self.desk, self.preferences, paths.preferences_path())
         window.on_close = self._close_asked
         window.welcome.pressed.connect(self.open_sample)
@@ -101,7 +93,6 @@ class WindowSession(QObject):
         self.forks = ForkControl(self.desk, self.sessions, self.navigation.still)
         self.differences = DifferenceControl(self.desk, self.navigation)
         self.runs = RunsControl(self.desk, self.agent, self.navigation, self.differences)
-        offer_branching(self)
 
     def _make_compaction(self) -> None:
         """What is compacted, by hand and by itself, and taken back."""
@@ -116,10 +107,8 @@ class WindowSession(QObject):
         """What became of the entries, and how that is mended."""
         self.auditing = AuditControl(self.desk)
         self.reporting = ReportControl(self.desk, self.auditing)
-        self.refresh.menu_parts.append(self.reporting.fill_menu)
         self.pruning = PruningControl(self.desk)
         self.shaping = ShapingControl(self.desk, self.navigation)
-        self.refresh.menu_parts.append(self.shaping.fill_menu)
         self.mending = MendControl(self.desk, self.auditing, self.navigation, self.shaping)
 
     def _make_pages(self) -> None:
@@ -137,7 +126,6 @@ class WindowSession(QObject):
         self.compared = CompareDraftsControl(
             self.desk, self.fidelity, self.compaction, self.differences
         )
-        offer_comparing(self)
         self.checking = CheckControl(self.desk)
         self.workshop = WorkshopControl(self.desk, self.agent)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
+from ui.app_state import Desk
 from ui.branching.under_way import UnderWayDialog
-from ui.control.desk import Desk
 
 
 class StandingStill(QObject):

@@ -136,7 +136,7 @@ async def test_a13_a_prune_is_followed_by_map_ledger_context_and_inspector_and_u
     await live.idle()
     assert not model.pruned and model.told(FIRST) == tokens
     assert live.document.context_size(live.session.desk.profile) == size
-    assert not live.session.actions.registry["undo"].isEnabled()
+    assert not live.session.actions["undo"].isEnabled()
 
 
 async def test_a13_a_pruned_row_has_dots_where_its_bar_was(house: House, tmp_path: Path) -> None:

@@ -10,8 +10,14 @@ from explorer.session.kinds import Kind
 from tests.models.server import Answer, ChatServer
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from ui.control.slash_commands import Call, Message, Mistake, SlashCommand, SlashCommands
-from ui.control.talking.help_page import CommandsPage
+from ui.agent.slash_commands import (
+    Call,
+    CommandsPage,
+    Message,
+    Mistake,
+    SlashCommand,
+    SlashCommands,
+)
 
 
 def commands() -> SlashCommands:
