@@ -34,6 +34,7 @@ from explorer.settings.live import project_of
 from explorer.settings.opening import live_settings
 from explorer.work.document import Document
 from explorer.workbench import Workbench
+from ui.bus import Bus
 from ui.main_window import MainWindow
 from ui.widgets.notice import Notice
 
@@ -104,6 +105,7 @@ class Desk(QObject):
         self.tasks = TaskOwner(self.report)
         self.bench: Workbench | None = None
         self.document: Document | None = None
+        self.bus = Bus(lambda: self.document.key if self.document is not None else 0)
         self.fillers: list[Callable[[], None]] = []
         """Fill the panes that take their time with another document, once the map is painted."""
         self.agent_running = False

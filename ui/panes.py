@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile import PROFILES
 from ui.agent.pane import AgentPane
-from ui.agent.spent_label import SpentLabel
 from ui.audit.tab import AuditTab
 from ui.compaction.panel import CompactionPanel
 from ui.copilot import PromptPage
@@ -27,11 +26,10 @@ from ui.inspector.entry import EntryPane
 from ui.library.pane import LibraryPane
 from ui.main_window import MainWindow
 from ui.map.pane import MapPane
-from ui.shell.calm import CalmSplitter
-from ui.shell.curtain import AGENT, INSPECTOR, LIBRARY
 from ui.shell.header import Header
-from ui.shell.progress import ProgressArea
-from ui.shell.room import RoomKeeper
+from ui.shell.skeleton_screen import AGENT, INSPECTOR, LIBRARY
+from ui.shell.splitters import CalmSplitter, RoomKeeper
+from ui.shell.status_bar import ProgressArea, SpentLabel
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
 from ui.widgets.panels import EmptyState

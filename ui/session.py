@@ -148,6 +148,7 @@ class WindowSession(QObject):
         extensions = following_extensions(self.desk.live)
         bench = Workbench(store, door, extensions=extensions)
         self.desk.bench = bench
+        self.desk.bus.connect(bench)
         stop_watching = bench.watch(asyncio.get_running_loop().call_soon_threadsafe)
         try:
             # With a key in the environment this reads a large table.
@@ -189,7 +190,6 @@ class WindowSession(QObject):
         self.auditing.ready()
         self.watching.ready()
         self.fidelity.ready()
-        self.compared.ready()
         self.prompts.ready()
         self.settings.ready()
         self.models.ready()

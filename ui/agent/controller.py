@@ -13,7 +13,7 @@ from explorer.compaction.triggers import manual_now
 from explorer.models.door import Cancelled, CancelToken
 from explorer.models.thinking import ThinkingLevel, as_level
 from explorer.work.automatic import AutomaticCompaction, NotNow
-from explorer.work.changes import Change, EntriesAppended, LeafMoved
+from explorer.work.changes import EntriesAppended, LeafMoved
 from explorer.work.session_tools import outputs_folder
 from explorer.work.unfinished import unfinished
 from ui.agent.message_box import AttachControl, CompletionControl, HistoryControl
@@ -61,6 +61,8 @@ class AgentControl(QObject):
         self._fill_menu()
         desk.document_changed.connect(self.stop)
         desk.state_changed.connect(self._offer_going_on)
+        for kind in (LeafMoved, EntriesAppended):
+            desk.bus.on_shown(kind, lambda _change: self._offer_going_on())
         desk.fillers += [self._document_changed, self.history.fill]
 
     def _is_tool_output(self, path: Path) -> bool:
@@ -104,12 +106,8 @@ class AgentControl(QObject):
 
     def ready(self) -> None:
         """The workbench is there: offer its models."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
         self._desk.models_changed.connect(self._show_models)
         self._show_models()
-        self.history.ready()
-        self.spending.ready()
         self.automatic.ready()
 
     def stop(self) -> None:
@@ -128,16 +126,6 @@ class AgentControl(QObject):
             self._show_models()
         self._desk.window.agent.show_document(self._desk.document)
         self._offer_going_on()
-
-    def _changed(self, change: Change) -> None:
-        document = self._desk.document
-        if (
-            isinstance(change, LeafMoved | EntriesAppended)
-            and document is not None
-            and change.key == document.key
-            and not self.running
-        ):
-            self._offer_going_on()
 
     @property
     def can_go_on(self) -> bool:

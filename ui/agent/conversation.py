@@ -17,10 +17,9 @@ from explorer.agent.events import RoundStarted, ToolEnded, ToolOutput, ToolStart
 from explorer.models.door import Silence, TextDelta, ThinkingDelta, ToolCallReady
 from explorer.models.retry import Retry
 from ui import theme
-from ui.agent.view.copying import conversation_words
-from ui.agent.view.find_bar import FindBar
-from ui.agent.view.find_control import FindControl
-from ui.agent.view.reader import ShownDocument
+from ui.agent.view.find_bar import FindBar, FindControl
+from ui.agent.view.item_reader import ShownDocument
+from ui.agent.view.selection import conversation_words
 from ui.agent.view.view import ConversationView
 from ui.widgets.notice import AddressStrip
 

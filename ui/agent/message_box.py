@@ -18,11 +18,9 @@ from explorer.agent.workspace import Workspace
 from explorer.models.request import ImagePart
 from explorer.session.describe import text_of
 from explorer.session.kinds import Kind, selector
-from explorer.work.changes import Change, LeafMoved
+from explorer.work.changes import LeafMoved
 from explorer.work.document import Document
-from ui.agent.completion import Suggestion, Wanted, mention
-from ui.agent.completion_match import best
-from ui.agent.composer_pictures import (
+from ui.agent.attachments import (
     Attachment,
     PictureRefused,
     from_bytes,
@@ -30,6 +28,7 @@ from ui.agent.composer_pictures import (
     from_image,
     is_picture,
 )
+from ui.agent.completion import Suggestion, Wanted, best, mention
 from ui.agent.slash_commands import SlashCommands
 from ui.agent.workspace import FolderControl
 from ui.app_state import Desk
@@ -51,11 +50,7 @@ class HistoryControl(QObject):
         self._sent: dict[int, list[str]] = {}
         """What was sent from the box since the window was opened, by session: commands, and
         messages of other branches too."""
-
-    def ready(self) -> None:
-        """The workbench is there."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
+        desk.bus.on_shown(LeafMoved, self._leaf_moved)
 
     def remember(self, text: str) -> None:
         """A text was sent."""
@@ -96,13 +91,12 @@ class HistoryControl(QObject):
             kept = document.choices().get(UNSENT)
             document.choose(UNSENT, f"{text}\n\n{kept}" if isinstance(kept, str) else text)
 
-    def _changed(self, change: Change) -> None:
+    def _leaf_moved(self, change: LeafMoved) -> None:
+        """A leaf that only grew by an entry leaves the messages above it as they were."""
         document = self._desk.document
-        if isinstance(change, LeafMoved) and document is not None and change.key == document.key:
-            parents = document.tree.columns.parent
-            parent_moved = change.new < 0 or parents[change.new] != change.old
-            if parent_moved:
-                self.fill()
+        assert document is not None
+        if change.new < 0 or document.tree.columns.parent[change.new] != change.old:
+            self.fill()
 
     def fill(self) -> None:
         """What was asked on the path, and sent here, can be called back into the box."""

@@ -12,14 +12,13 @@ from explorer.agent.events import ToolEnded, ToolStarted, TurnEvent
 from explorer.agent.prompt import Prompt
 from explorer.work.document import Document
 from ui import theme
+from ui.agent.agent_bar import AgentBar
 from ui.agent.approval_card import NARROW, ApprovalCard
-from ui.agent.automatic_strip import AutomaticStrip
+from ui.agent.attachments import ChipRow
 from ui.agent.completion import Completion
 from ui.agent.composer import Composer
-from ui.agent.composer_chips import ChipRow
 from ui.agent.conversation import Conversation
-from ui.agent.pane_bar import AgentBar
-from ui.agent.queue_strip import QueueStrip
+from ui.agent.strips import AutomaticStrip, QueueStrip
 
 TALL = 800
 """Pixels of the drawing from which on a window has room for some lines of the conversation,

@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, QTimer
 from explorer.audit.provenance import Provenance, cost_known, tokens_known
 from explorer.session.spending import Spending, Spent
 from explorer.store.rows import StoreError
-from explorer.work.changes import Change, DraftChanged, EntriesAppended, LeafMoved
+from explorer.work.changes import DraftChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
-from ui.agent.view.figures import cost_words
+from ui.agent.view.item_reader import cost_words
 from ui.app_state import Desk
 from ui.audit.known import NOT_RECORDED, marked, reason
 from ui.widgets.figures import count, full, short
@@ -35,26 +35,14 @@ class SpendingControl(QObject):
         self._rest.setInterval(REST_MS)
         self._rest.timeout.connect(self._follow)
         desk.fillers.append(self._document_changed)
-
-    def ready(self) -> None:
-        """The workbench is there."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
+        for kind in (EntriesAppended, LeafMoved, DraftChanged):
+            desk.bus.on_shown(kind, lambda _change: self._rest.start())
 
     def _document_changed(self) -> None:
         self._desk.window.spent.say("", "", "")
         if self._task is not None and self._followed is not self._desk.document:
             self._task.cancel()
         if self._desk.document is not None:
-            self._rest.start()
-
-    def _changed(self, change: Change) -> None:
-        document = self._desk.document
-        if (
-            document is not None
-            and isinstance(change, EntriesAppended | LeafMoved | DraftChanged)
-            and change.key == document.key
-        ):
             self._rest.start()
 
     def _follow(self) -> None:

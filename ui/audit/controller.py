@@ -15,7 +15,7 @@ from explorer.audit.own_agent import OwnAgent
 from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.session.kinds import Kind
 from explorer.work.auditing import Audited
-from explorer.work.changes import Change, CompactionEnded, CountsChanged, EntriesAppended, LeafMoved
+from explorer.work.changes import CompactionEnded, CountsChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
 from explorer.work.own_rules import own_rules
 from explorer.work.recorded_inputs import recorded_inputs
@@ -70,11 +70,11 @@ class AuditControl(QObject):
         window.inspector.currentChanged.connect(lambda _tab: self._look())
         desk.document_changed.connect(self._document_changed)
         desk.fillers.append(self._document_changed)
+        for kind in (EntriesAppended, LeafMoved, CountsChanged, CompactionEnded):
+            desk.bus.on_shown(kind, self._changed)
 
     def ready(self) -> None:
         """The workbench is there."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
         self._tab.offer_repairs(set(self.repairs))
 
     @property
@@ -115,11 +115,7 @@ class AuditControl(QObject):
             self._tab.set_rules(profiles, own, "")
             self._rest.start()
 
-    def _changed(self, change: Change) -> None:
-        document = self._desk.document
-        watched = EntriesAppended | LeafMoved | CountsChanged | CompactionEnded
-        if document is None or not isinstance(change, watched) or change.key != document.key:
-            return
+    def _changed(self, change: object) -> None:
         if isinstance(change, CompactionEnded):
             self._to_tell = change.entry
         self._rest.start()

@@ -22,7 +22,7 @@ from explorer.work.changes import (
 )
 from explorer.work.document import Document
 from explorer.work.rules import AutomaticRules
-from ui.agent.automatic_strip import StripState
+from ui.agent.strips import StripState
 from ui.app_state import Desk
 from ui.compaction.asking_words import asked_words
 from ui.widgets.figures import round_short, short

@@ -12,7 +12,6 @@ from explorer.work.agent_words import outgoing_of
 from explorer.work.background import PromptKeeper
 from explorer.work.changes import (
     BackgroundChanged,
-    Change,
     CountsChanged,
     EntriesAppended,
     LeafMoved,
@@ -47,11 +46,12 @@ class PromptControl(QObject):
         desk.settings_changed.connect(self._rules_changed)
         desk.models_changed.connect(self._rest.start)
         desk.fillers.append(self._rules_changed)
+        desk.bus.on_shown(BackgroundChanged, lambda _change: self._show_machine())
+        for kind in (EntriesAppended, LeafMoved, CountsChanged):
+            desk.bus.on_shown(kind, lambda _change: self._rest.start())
 
     def ready(self) -> None:
         """The workbench is there."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
         self._rules_changed()
 
     def _rules_changed(self) -> None:
@@ -59,16 +59,6 @@ class PromptControl(QObject):
         self._desk.window.inspector.setTabVisible(self._tab, wanted)
         self._desk.state_changed.emit()
         self._rest.start()
-
-    def _changed(self, change: Change) -> None:
-        document = self._desk.document
-        watched = EntriesAppended | LeafMoved | CountsChanged | BackgroundChanged
-        if document is None or not isinstance(change, watched) or change.key != document.key:
-            return
-        if isinstance(change, BackgroundChanged):
-            self._show_machine()
-        else:
-            self._rest.start()
 
     def _keeper(self) -> PromptKeeper | None:
         document = self._desk.document

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from explorer.extensions.manager import Extensions, Listed, Project
 from explorer.extensions.records import TITLES, HookRecord
-from explorer.work.changes import Change, ExtensionsActed
+from explorer.work.changes import ExtensionsActed
 from ui.app_state import Desk
 from ui.extensions.dialog import ExtensionsDialog
 
@@ -25,11 +25,10 @@ class ExtensionsControl(QObject):
         self._told: set[str] = set()
         self.dialog: ExtensionsDialog | None = None
         """The page, while it is open."""
+        desk.bus.on(ExtensionsActed, self._acted)
 
     def ready(self) -> None:
         """The workbench is there."""
-        if self._desk.bench is not None:
-            self._desk.bench.subscribe(self._changed)
         self._desk.document_changed.connect(self._look)
         self._look()
 
@@ -94,8 +93,8 @@ class ExtensionsControl(QObject):
 
     # what failed --------------------------------------------------------------------------------
 
-    def _changed(self, change: Change) -> None:
-        if isinstance(change, ExtensionsActed) and change.event not in SHOWN_WITH_A_DRAFT:
+    def _acted(self, change: ExtensionsActed) -> None:
+        if change.event not in SHOWN_WITH_A_DRAFT:
             failed = [record for record in change.records if record.failed]
             if failed:
                 self._tell_failed(failed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ui.actions import ActionSpec, Entry
-from ui.map.bar import Shown
+from ui.map.pane import Shown
 from ui.map.rows import FILTER_TITLES, RowFilter
 from ui.session import WindowSession
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from explorer.agent.events import TurnEvent
 from explorer.models.door import CancelToken
 from explorer.store.rows import StoreError
-from explorer.work.changes import Change, CompactionEnded, PruneMade
+from explorer.work.changes import CompactionEnded, PruneMade
 from explorer.work.document import Document
 from explorer.work.replay.answering import Pace
 from explorer.work.replay.player import Played, Player, in_proportion
@@ -43,6 +43,8 @@ class ReplayControl(QObject):
         self.strip.stepped.connect(self._step)
         self.strip.stopped.connect(agent.stop)
         self.strip.speed_chosen.connect(self._set_speed)
+        desk.bus.on(CompactionEnded, self._count_compaction)
+        desk.bus.on(PruneMade, self._count_prune)
 
     def ask(self) -> None:
         """Ask what is to be played, and how."""
@@ -91,10 +93,8 @@ class ReplayControl(QObject):
 
     async def _play(self, player: Player, cancel: CancelToken) -> None:
         desk, stage, pane = self._desk, player.target, self._desk.window.agent
-        assert desk.bench is not None
         self._player, self._happened = player, [0, 0]
         player.stood_still = lambda: self.strip.show_paused(True)
-        forget = desk.bench.subscribe(self._watch)
         release = self._agent.automatic.adopt(stage, player.automatic)
         self.strip.begin(player.play.document.title, player.pace.tokens_per_s)
         self.strip.show_progress(0, len(player.play))
@@ -113,7 +113,6 @@ class ReplayControl(QObject):
             self._player = None
             self.strip.hide()
             release()
-            forget()
             self._forget_model(stage)
 
     def _forget_model(self, stage: Document) -> None:
@@ -122,14 +121,16 @@ class ReplayControl(QObject):
         if self._desk.document is stage:
             self._desk.forget_model(AGENT_MODEL)
 
-    def _watch(self, change: Change) -> None:
-        player = self._player
-        if player is None or getattr(change, "key", None) != player.target.key:
-            return
-        if isinstance(change, CompactionEnded) and change.entry >= 0:
+    def _count_compaction(self, change: CompactionEnded) -> None:
+        if self._is_played(change.key) and change.entry >= 0:
             self._happened[0] += 1
-        elif isinstance(change, PruneMade):
+
+    def _count_prune(self, change: PruneMade) -> None:
+        if self._is_played(change.key):
             self._happened[1] += 1
+
+    def _is_played(self, key: int) -> bool:
+        return self._player is not None and self._player.target.key == key
 
     def _tell(self, player: Player, played: Played) -> None:
         compacted = count(self._happened[0], "compaction")

@@ -23,9 +23,8 @@ from ui.main_window import TABS
 from ui.map import actions as session_map
 from ui.panes import show_sessions
 from ui.session import WindowSession
-from ui.shell.keys_page import KeysPage
-from ui.shell.palette import CommandPalette
-from ui.shell.tall import TallConversation
+from ui.shell.command_palette import CommandPalette, KeysPage
+from ui.shell.splitters import TallConversation
 from ui.workshop import actions as workshop
 
 Standard = QKeySequence.StandardKey

@@ -11,16 +11,16 @@ from PySide6.QtWidgets import QInputDialog, QMenu
 
 from explorer.session.text import legible
 from explorer.work.changes import (
-    Change,
+    AutomaticChanged,
+    BackgroundChanged,
+    CompactionEnded,
+    CompactionStarted,
     CountsChanged,
-    DraftChanged,
     EntriesAppended,
     LabelsChanged,
     LeafMoved,
-    ProfilesChanged,
-    PromptsChanged,
+    PruneMade,
     SessionsChanged,
-    SummaryText,
 )
 from explorer.work.document import Document
 from explorer.work.rules import limits_of, mark_of
@@ -60,49 +60,55 @@ class RefreshControl(QObject):
         desk.settings_changed.connect(self._settings_changed)
         desk.models_changed.connect(self._status)
         window.header.profile_chosen.connect(desk.set_profile)
+        desk.bus.on(SessionsChanged, lambda _change: sessions.refresh())
+        desk.bus.on_shown(EntriesAppended, self._entries_appended)
+        desk.bus.on_shown(LeafMoved, self._leaf_moved)
+        desk.bus.on_shown(LabelsChanged, self._labels_changed)
+        desk.bus.on_shown(CountsChanged, self._counts_changed)
+        for kind in (AutomaticChanged, BackgroundChanged, CompactionStarted, CompactionEnded,
+                     PruneMade):  # fmt: skip
+            desk.bus.on_shown(kind, lambda _change: self._status())
 
     def ready(self) -> None:
         """The workbench is there."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
         self._desk.window.header.set_profile(self._desk.profile.name)
         self._sessions.refresh()
         self._document_changed()
 
     # changes --------------------------------------------------------------------------------------
 
-    def _changed(self, change: Change) -> None:
-        document = self._desk.document
-        if isinstance(change, SessionsChanged):
-            self._sessions.refresh()
-            return
-        elsewhere = ProfilesChanged | PromptsChanged | DraftChanged | SummaryText
-        if document is None or isinstance(change, elsewhere):
-            return
-        if change.key != document.key:
-            return
-        window = self._desk.window
-        if isinstance(change, EntriesAppended):
-            window.map.entries_appended(change.first, change.count)
-            window.compaction.refresh()
-            self._desk.tasks.start("Counting tokens", document.count_new())
-        elif isinstance(change, LeafMoved):
-            follows = window.map.selected == change.old
-            window.map.set_leaf(change.new)
-            if follows and change.new >= 0:
-                # Who looks at the leaf goes on looking at the leaf.
-                window.map.select(change.new)
-            window.compaction.refresh()
-            window.agent.refresh()
-            self._sessions.refresh()
-            self._inspect()
-        elif isinstance(change, LabelsChanged):
-            window.map.set_labels(document.tree.labels())
-            window.entry.refresh_labels()
-        elif isinstance(change, CountsChanged):
-            self._desk.tasks.start("Showing the counts", self._recount(document))
-            return
+    def _entries_appended(self, change: EntriesAppended) -> None:
+        document, window = self._desk.document, self._desk.window
+        assert document is not None
+        window.map.entries_appended(change.first, change.count)
+        window.compaction.refresh()
+        self._desk.tasks.start("Counting tokens", document.count_new())
         self._status()
+
+    def _leaf_moved(self, change: LeafMoved) -> None:
+        window = self._desk.window
+        follows = window.map.selected == change.old
+        window.map.set_leaf(change.new)
+        if follows and change.new >= 0:
+            # Who looks at the leaf goes on looking at the leaf.
+            window.map.select(change.new)
+        window.compaction.refresh()
+        window.agent.refresh()
+        self._sessions.refresh()
+        self._inspect()
+        self._status()
+
+    def _labels_changed(self, _change: LabelsChanged) -> None:
+        document, window = self._desk.document, self._desk.window
+        assert document is not None
+        window.map.set_labels(document.tree.labels())
+        window.entry.refresh_labels()
+        self._status()
+
+    def _counts_changed(self, _change: CountsChanged) -> None:
+        if self._desk.document is not None:
+            work = self._recount(self._desk.document)
+            self._desk.tasks.start("Showing the counts", work)
 
     async def _recount(self, document: Document) -> None:
         """Show new counts pane by pane: together they would hold the window up."""

@@ -15,7 +15,7 @@ from explorer.store.rows import StoreError
 from explorer.template_catalogue import names_used_by
 from explorer.template_files import TemplateError, Version
 from explorer.work.agent_words import InFolder
-from explorer.work.changes import Change, PromptsChanged
+from explorer.work.changes import PromptsChanged
 from explorer.work.document import Document
 from explorer.work.drafting import Order
 from explorer.work.prompt_preview import Where, preview_prompt
@@ -229,6 +229,7 @@ class WorkshopControl(QObject):
         self._rest.setInterval(REST_MS)
         self._rest.timeout.connect(self._preview)
         desk.settings_changed.connect(self._profile_changed)
+        desk.bus.on(PromptsChanged, self._prompts_changed)
         desk.window.compaction.setup.following.prompts_asked.connect(
             lambda: self.open(self._first_used())
         )
@@ -245,8 +246,6 @@ class WorkshopControl(QObject):
 
     def ready(self) -> None:
         """The workbench is there: what is broken is said once."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
         self._unsaved = self._prompts.unsaved()
         app = QGuiApplication.instance()
         if isinstance(app, QGuiApplication):
@@ -260,9 +259,7 @@ class WorkshopControl(QObject):
 
     # what is in force --------------------------------------------------------------------------
 
-    def _changed(self, change: Change) -> None:
-        if not isinstance(change, PromptsChanged):
-            return
+    def _prompts_changed(self, change: PromptsChanged) -> None:
         self._follow()
         panel = self._desk.window.compaction
         panel.refresh()

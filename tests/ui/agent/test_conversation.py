@@ -18,7 +18,7 @@ from tests.ui.waiting import Heard, settle, wait_for
 from ui import theme
 from ui.agent.conversation import Conversation
 from ui.agent.view.parts import Code, Prose, Row
-from ui.agent.view.scrolled import Placed
+from ui.agent.view.scroll_area import Placed
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 

@@ -11,10 +11,9 @@ from PySide6.QtWidgets import QApplication, QToolButton
 from tests.ui.map.conftest import Branchy, Show, click, press, row_point
 from tests.ui.sessions import MemoryDocument, Talk
 from ui import theme
-from ui.map.bar import Shown
+from ui.map.canvas import Level
 from ui.map.folds import short_tokens
-from ui.map.geometry import Level
-from ui.map.pane import MapPane
+from ui.map.pane import MapPane, Shown
 from ui.map.rows import RowFilter
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier

@@ -5,8 +5,7 @@ from __future__ import annotations
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft, open_sample
-from ui.shell.keys_page import KeysPage, keys_html
-from ui.shell.palette import CommandPalette
+from ui.shell.command_palette import CommandPalette, KeysPage, keys_html
 
 WITHOUT_A_SESSION = {
     "less_motion",

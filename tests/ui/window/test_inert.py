@@ -19,7 +19,7 @@ from tests.ui.window.inert import Listener, Watch, has_image, paint
 from tests.ui.window.running import RunningWindow
 from ui.agent.view.boxes import DocumentBox
 from ui.main_window import TABS
-from ui.map.bar import Shown
+from ui.map.pane import Shown
 from ui.models.dialog import ModelsDialog
 from ui.widgets.notice import Notice
 

@@ -15,8 +15,8 @@ from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import choose_file, commit, draft, open_sample
 from ui import theme
 from ui.library.controller import AS_PI_3
-from ui.map.bar import Shown
-from ui.shell.palette import CommandPalette
+from ui.map.pane import Shown
+from ui.shell.command_palette import CommandPalette
 
 
 async def two_sessions(house: House, folder: Path) -> RunningWindow:

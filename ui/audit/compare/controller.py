@@ -12,7 +12,7 @@ from explorer.models.door import Cancelled, CancelToken
 from explorer.models.offline.names import cannot_summarize
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from explorer.work.changes import Change, DraftChanged, EntriesAppended, LeafMoved
+from explorer.work.changes import DraftChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
 from ui.app_state import Desk
@@ -69,11 +69,8 @@ class CompareDraftsControl(QObject):
         desk.document_changed.connect(self._other_document)
         desk.models_changed.connect(self._offer_models)
         desk.settings_changed.connect(self._follow_price)
-
-    def ready(self) -> None:
-        """The workbench is there."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
+        for kind in (EntriesAppended, LeafMoved, DraftChanged):
+            desk.bus.on_shown(kind, lambda _change: self._follow_session())
 
     # what can be compared ------------------------------------------------------------------------
 
@@ -183,12 +180,8 @@ class CompareDraftsControl(QObject):
             self.window.deleteLater()
             self.window = None
 
-    def _changed(self, change: Change) -> None:
-        document, window = self._desk.document, self.window
-        if document is None or window is None or not window.isVisible():
-            return
-        watched = EntriesAppended | LeafMoved | DraftChanged
-        if isinstance(change, watched) and change.key == document.key:
+    def _follow_session(self) -> None:
+        if self.window is not None and self.window.isVisible():
             self._offer_again()
 
     def _offer_again(self, further: Key | None = None) -> None:
