@@ -90,6 +90,8 @@ a pause of nothing is not."""
 class Desk(QObject):
     """State of one window. Views never ask each other; they are refreshed from here."""
 
+    opened = Signal()
+    """The workbench is there."""
     document_changed = Signal()
     """Another document: for what names it, and for the map."""
     settings_changed = Signal()
@@ -126,6 +128,21 @@ class Desk(QObject):
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MS)
         self._rest.timeout.connect(self._keep)
+
+    def open(self, bench: Workbench) -> None:
+        """Take up the workbench, once its database is open."""
+        self.bench = bench
+        self.bus.connect(bench)
+        self.opened.emit()
+
+    @property
+    def selected(self) -> int:
+        """The entry that is selected on the map, or -1."""
+        return self.window.map.selected
+
+    def select(self, entry: int) -> None:
+        """Select an entry on the map; everything that follows the selection shows it."""
+        self.window.map.select(entry)
 
     # the rules ------------------------------------------------------------------------------------
 

@@ -20,31 +20,31 @@ from ui.actions import ActionRegistry
 from ui.agent.controller import AgentControl
 from ui.app_state import Desk, PreferenceKeeper
 from ui.audit.compare.controller import CompareDraftsControl
-from ui.audit.controller import AuditControl, MendControl
+from ui.audit.controller import AuditControl, RepairControl
 from ui.audit.fidelity.control import FidelityControl
 from ui.audit.report import ReportControl
 from ui.audit.what_if.controller import WhatIfControl
 from ui.branching.comparing import DifferenceControl
 from ui.branching.forking import ForkControl
 from ui.branching.running import RunsControl
-from ui.compaction.automatic_progress import WatchControl
-from ui.compaction.automatic_undo import TakeBackControl
+from ui.compaction.automatic_progress import AutomaticProgressControl
+from ui.compaction.automatic_undo import AutomaticUndoControl
 from ui.compaction.controller import CompactionControl
-from ui.compaction.entry_edits import PruningControl, ShapingControl
-from ui.copilot.controller import PromptControl
+from ui.compaction.entry_edits import EntryEditsControl, PruningControl
+from ui.copilot.controller import PromptTabControl
 from ui.extensions.controller import ExtensionsControl
 from ui.library.controller import SessionsControl
-from ui.library.new_session import BeginControl
+from ui.library.new_session import NewSessionControl
 from ui.library.search import SearchControl
 from ui.main_window import MainWindow
 from ui.map.navigation import NavigationControl
 from ui.models.controller import ModelsControl
-from ui.profiles.controller import CompareControl, ProfilesControl
+from ui.profiles.controller import ProfileComparisonControl, ProfilesControl
 from ui.replay.controller import ReplayControl
 from ui.settings.controller import SettingsControl
-from ui.shell.session_views import RefreshControl
+from ui.shell.session_views import SessionViewsControl
 from ui.workshop.controller import WorkshopControl
-from ui.workshop.summary_check import CheckControl
+from ui.workshop.summary_check import SummaryCheckControl
 
 READERS_MS = 5_000
 """How long closing waits for what panes still read."""
@@ -84,49 +84,48 @@ class WindowSession(QObject):
     def _make_agent(self) -> None:
         """Sessions, the way about in one, and the agent at its leaf."""
         self.sessions = SessionsControl(self.desk)
-        self.beginning = BeginControl(self.desk, self.sessions)
+        self.beginning = NewSessionControl(self.desk, self.sessions)
         self.search = SearchControl(self.desk, self.sessions)
         self.navigation = NavigationControl(self.desk)
         self.agent = AgentControl(self.desk)
         # The map shows a session before the panel tells it how that one would be divided.
-        self.refresh = RefreshControl(self.desk, self.sessions, self.navigation)
+        self.refresh = SessionViewsControl(self.desk, self.sessions, self.navigation)
         self.forks = ForkControl(self.desk, self.sessions, self.navigation.still)
         self.differences = DifferenceControl(self.desk, self.navigation)
         self.runs = RunsControl(self.desk, self.agent, self.navigation, self.differences)
 
     def _make_compaction(self) -> None:
         """What is compacted, by hand and by itself, and taken back."""
-        self.compaction = CompactionControl(self.desk)
-        self.watching = WatchControl(self.desk, self.agent.automatic, self.compaction)
-        self.taking_back = TakeBackControl(self.desk, self.agent)
-        self.watching.undo_and_go_on = self.taking_back.undo_and_go_on
-        self.watching.stop_agent = self.agent.stop
-        self.agent.answers = self.watching.compact
+        self.compaction = CompactionControl(self.desk, self.agent.automatic)
+        self.watching = AutomaticProgressControl(self.desk, self.agent.automatic, self.compaction)
+        self.taking_back = AutomaticUndoControl(self.desk, self.agent)
+        self.watching.undo_and_go_on_asked.connect(self.taking_back.undo_and_go_on)
+        self.watching.stop_agent_asked.connect(self.agent.stop)
 
     def _make_audit(self) -> None:
         """What became of the entries, and how that is mended."""
         self.auditing = AuditControl(self.desk)
         self.reporting = ReportControl(self.desk, self.auditing)
         self.pruning = PruningControl(self.desk)
-        self.shaping = ShapingControl(self.desk, self.navigation)
-        self.mending = MendControl(self.desk, self.auditing, self.navigation, self.shaping)
+        self.shaping = EntryEditsControl(self.desk, self.navigation)
+        self.mending = RepairControl(self.desk, self.auditing, self.navigation, self.shaping)
 
     def _make_pages(self) -> None:
         """The windows beside this one, and what is compared in them."""
-        self.prompts = PromptControl(self.desk, self.agent)
+        self.prompts = PromptTabControl(self.desk, self.agent)
         self.models = ModelsControl(self.desk, self.agent)
-        self.settings = SettingsControl(self.desk, self.agent.automatic)
-        self.settings.pick_model = self.models.pick
+        self.settings = SettingsControl(self.desk, self.agent.automatic, self.models.pick)
         self.profiles = ProfilesControl(self.desk)
-        self.comparing = CompareControl(self.desk, self.profiles)
+        self.comparing = ProfileComparisonControl(self.desk, self.profiles)
         self.what_if = WhatIfControl(self.desk)
         self.extensions = ExtensionsControl(self.desk)
         self.replaying = ReplayControl(self.desk, self.sessions, self.agent)
         self.fidelity = FidelityControl(self.desk)
+        self.desk.opened.connect(self.fidelity.ready)
         self.compared = CompareDraftsControl(
             self.desk, self.fidelity, self.compaction, self.differences
         )
-        self.checking = CheckControl(self.desk)
+        self.checking = SummaryCheckControl(self.desk)
         self.workshop = WorkshopControl(self.desk, self.agent)
 
     async def run(self, arguments: argparse.Namespace) -> int:
@@ -147,13 +146,11 @@ class WindowSession(QObject):
         door = ModelDoor(ModelDoorConfig(own=paths.models_path()))
         extensions = following_extensions(self.desk.live)
         bench = Workbench(store, door, extensions=extensions)
-        self.desk.bench = bench
-        self.desk.bus.connect(bench)
         stop_watching = bench.watch(asyncio.get_running_loop().call_soon_threadsafe)
         try:
             # With a key in the environment this reads a large table.
             await asyncio.to_thread(door.models)
-            self._ready()
+            self.desk.open(bench)
             self.window.welcome.button.setFocus()
             # What is there now stays; a session does not.
             gc.freeze()
@@ -180,21 +177,6 @@ class WindowSession(QObject):
             await asyncio.to_thread(door.close)
             await asyncio.to_thread(store.close)
         return 0
-
-    def _ready(self) -> None:
-        """The workbench is there: every controller takes it up."""
-        self.refresh.ready()
-        self.navigation.ready()
-        self.agent.ready()
-        self.compaction.ready()
-        self.auditing.ready()
-        self.watching.ready()
-        self.fidelity.ready()
-        self.prompts.ready()
-        self.settings.ready()
-        self.models.ready()
-        self.extensions.ready()
-        self.workshop.ready()
 
     def _cannot_open(self, path: Path, error: Exception) -> None:
         offer = isinstance(error, DamagedError)

@@ -14,6 +14,7 @@ from ui.actions import ActionSpec, Entry
 from ui.agent.slash_commands import CommandsPage, Offer, SlashCommand
 from ui.app_state import Desk
 from ui.session import WindowSession
+from ui.shell.dialogs import open_once
 
 AGENT = "Ag&ent"
 NEEDS_DATABASE = ("models", "keys_of_models")
@@ -39,7 +40,7 @@ def agent_actions(session: WindowSession) -> list[Entry]:
                     ("Ctrl+Alt+K",)), session.agent.compact_now),
         (ActionSpec("compact_not_now", "Do not compact n&ow",
                     "Leave a compaction that asks first; the turn goes on without it", AGENT,
-                    ("Ctrl+Alt+N",)), session.watching.not_now),
+                    ("Ctrl+Alt+N",)), session.agent.automatic.not_now),
         (ActionSpec("undo_and_go_on", "&Undo the compaction and go on",
                     "Take back what happened by itself, and let the agent go on without it", AGENT,
                     ("Ctrl+Alt+Z",)), session.taking_back.undo_and_go_on),
@@ -232,5 +233,4 @@ class Commands:
 
     def _help(self, _text: str) -> None:
         page = CommandsPage(self._session.agent.commands, self._session.window)
-        page.finished.connect(page.deleteLater)
-        page.open()
+        open_once(page)

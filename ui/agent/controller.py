@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject
@@ -16,7 +15,7 @@ from explorer.work.automatic import AutomaticCompaction, NotNow
 from explorer.work.changes import EntriesAppended, LeafMoved
 from explorer.work.session_tools import outputs_folder
 from explorer.work.unfinished import unfinished
-from ui.agent.message_box import AttachControl, CompletionControl, HistoryControl
+from ui.agent.message_box import AttachmentControl, CompletionControl, HistoryControl
 from ui.agent.permissions import PermissionControl
 from ui.agent.slash_commands import Call, Mistake, SlashCommands
 from ui.agent.spending import SpendingControl
@@ -37,19 +36,20 @@ class AgentControl(QObject):
         self._desk = desk
         self._offered: tuple[list[tuple[str, str]], str] = ([], "")
         self._thinking: ThinkingLevel = "off"
-        self.answers: Callable[[str], bool] = lambda _instructions: False
-        """Whether an order to compact is the answer to a compaction that asks first."""
+        self._can_go_on = False
         self.commands = SlashCommands()
         """Filled by the window once all of its parts are there."""
         self.folder = FolderControl(desk)
         self.permission = PermissionControl(desk)
         self.history = HistoryControl(desk)
-        self.attaching = AttachControl(desk, self.folder)
+        self.attaching = AttachmentControl(desk, self.folder)
         self.completing = CompletionControl(desk, self.folder, self.commands)
         self.tools = ToolsControl(desk, self.folder, self.permission)
-        self.turns = TurnControl(desk, self.tools, self.history, self.attaching)
+        self.turns = TurnControl(
+            desk, self.tools, self.history, self.attaching,
+            lambda: self.thinking if self.thinks else None,
+        )  # fmt: skip
         self.spending = SpendingControl(desk)
-        self.turns.thinking = lambda: self.thinking if self.thinks else None
         pane = desk.window.agent
         pane.send_requested.connect(self.send)
         pane.stop_requested.connect(self.stop)
@@ -61,6 +61,7 @@ class AgentControl(QObject):
         self._fill_menu()
         desk.document_changed.connect(self.stop)
         desk.state_changed.connect(self._offer_going_on)
+        desk.opened.connect(self._ready)
         for kind in (LeafMoved, EntriesAppended):
             desk.bus.on_shown(kind, lambda _change: self._offer_going_on())
         desk.fillers += [self._document_changed, self.history.fill]
@@ -104,11 +105,9 @@ class AgentControl(QObject):
     def automatic(self) -> AutomaticControl:
         return self.turns.automatic
 
-    def ready(self) -> None:
-        """The workbench is there: offer its models."""
+    def _ready(self) -> None:
         self._desk.models_changed.connect(self._show_models)
         self._show_models()
-        self.automatic.ready()
 
     def stop(self) -> None:
         """Stop the running turn, if there is one."""
@@ -130,13 +129,14 @@ class AgentControl(QObject):
     @property
     def can_go_on(self) -> bool:
         """Whether continuing is offered now."""
-        return not self._desk.window.agent.bar.go_on.isHidden()
+        return self._can_go_on
 
     def _offer_going_on(self) -> None:
         """Offer to continue where the path ends in the middle of a turn."""
         document = self._desk.document
         idle = document is not None and not self.running
         why = unfinished(document) if document is not None and idle else ""
+        self._can_go_on = bool(why)
         self._desk.window.agent.bar.offer_going_on(
             f"{why} Go on from there without a new message (/continue)." if why else ""
         )
@@ -243,7 +243,7 @@ class AgentControl(QObject):
         """Compact at the leaf without a review. While the agent answers, the profile says whether
         that stops it or is refused; then it can follow the turn (A9)."""
         desk = self._desk
-        if desk.document is None or self.answers(instructions):
+        if desk.document is None or self.automatic.compact(instructions):
             return
         todo = manual_now(desk.profile, self.running)
         if todo == "refuse":
@@ -255,8 +255,7 @@ class AgentControl(QObject):
                 on_action=lambda: self._after_turn(automatic, instructions),
             )  # fmt: skip
         elif todo == "abort":
-            self.turns.then = lambda: self.compact_now(instructions)
-            self.stop()
+            self.turns.stop_then(lambda: self.compact_now(instructions))
         else:
             self.turns.start("Compacting", lambda cancel: self._compact(instructions, cancel))
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFileDialog
 
 from explorer.agent.prompt import Prompt
 from explorer.agent.walking import Walk
@@ -32,6 +31,7 @@ from ui.agent.completion import Suggestion, Wanted, best, mention
 from ui.agent.slash_commands import SlashCommands
 from ui.agent.workspace import FolderControl
 from ui.app_state import Desk
+from ui.shell.dialogs import choose_files
 from ui.widgets.figures import count
 
 UNSENT = "unsent"
@@ -118,7 +118,7 @@ MOST_PICTURES = 20
 """Pictures in one message; providers take no more of them."""
 
 
-class AttachControl(QObject):
+class AttachmentControl(QObject):
     """Pictures become chips; files of the agent's folder become mentions."""
 
     def __init__(self, desk: Desk, folder: FolderControl) -> None:
@@ -191,13 +191,13 @@ class AttachControl(QObject):
 
     def look_for(self) -> None:
         """Choose files in a dialog."""
-        dialog = QFileDialog(self._desk.window, "Pictures, or files of the agent's folder")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        if self._folder.folder is not None:
-            dialog.setDirectory(str(self._folder.folder))
-        dialog.filesSelected.connect(self.take_files)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        folder = self._folder.folder
+        choose_files(
+            self._desk.window,
+            "Pictures, or files of the agent's folder",
+            self.take_files,
+            start="" if folder is None else str(folder),
+        )
 
     def take_files(self, names: Sequence[str]) -> None:
         """Put files into the message: pictures as such, others as a mention of their path."""

@@ -27,6 +27,7 @@ LOW = 640
 """Pixels of the drawing of which a lower window has one line of choices."""
 LEAST = 96
 """Pixels of the drawing for those lines."""
+WAITING = "waiting for you…"
 
 
 class AgentPane(QWidget):
@@ -45,6 +46,7 @@ class AgentPane(QWidget):
         super().__init__(parent)
         self._document: Document | None = None
         self._running = False
+        self._activity, self._waits = "", False
         self.conversation = Conversation(self)
         self.automatic = AutomaticStrip(self)
         self.queue = QueueStrip(self)
@@ -192,7 +194,7 @@ class AgentPane(QWidget):
     def set_running(self, running: bool, state: str = "") -> None:
         """While a turn runs it can be stopped, and what is sent goes into it."""
         self._running = running
-        self.state.setText(state)
+        self.set_activity(state)
         self.conversation.set_running(running)
         self._show_buttons()
 
@@ -200,9 +202,24 @@ class AgentPane(QWidget):
         """What arrives while the agent works."""
         self.conversation.turn_event(event)
         if isinstance(event, ToolStarted):
-            self.state.setText(f"running {event.call.name}…")
+            self.set_activity(f"running {event.call.name}…")
         elif isinstance(event, ToolEnded):
-            self.state.setText("")
+            self.set_activity("")
+
+    @property
+    def activity(self) -> str:
+        """What the agent is doing, in a few words; empty for nothing that is worth telling."""
+        return WAITING if self._waits else self._activity
+
+    def set_activity(self, words: str) -> None:
+        """Say what the agent is doing."""
+        self._activity = words
+        self.state.setText(self.activity)
+
+    def set_waiting(self, waits: bool) -> None:
+        """Say that a question waits for the person, whatever the agent does besides."""
+        self._waits = waits
+        self.state.setText(self.activity)
 
 
 def _lines_beyond(part: QWidget, width: int) -> int:

@@ -145,9 +145,6 @@ class PermissionControl(QObject):
         remove = cancel.add_callback(cancelled)
         conversation = self._desk.window.agent.conversation
         self._open.append(one)
-        state = self._desk.window.agent.state
-        before = state.text()
-        state.setText("waiting for you…")
         conversation.set_waiting(request.call.id, True)
         self._show()
         try:
@@ -156,7 +153,6 @@ class PermissionControl(QObject):
             remove()
             self._open.remove(one)
             conversation.set_waiting(request.call.id, False)
-            state.setText(before)
             self._show()
 
     def _answered(self, request: ApprovalRequest, answer: ApprovalAnswer) -> None:
@@ -172,6 +168,7 @@ class PermissionControl(QObject):
         had_keys = focus is not None and (focus is pane.card or pane.card.isAncestorOf(focus))
         first = self._open[0].request if self._open else None
         pane.card.show_request(first, len(self._open))
+        pane.set_waiting(first is not None)
         self._desk.state_changed.emit()
         pane.show_room()
         if is_new and (had_keys or self._box_is_empty()):

@@ -18,7 +18,7 @@ from explorer.models.thinking import ThinkingLevel
 from explorer.store.rows import StoreError
 from explorer.work.document import Document
 from explorer.work.talk import resume_turn, start_turn
-from ui.agent.message_box import AttachControl, HistoryControl
+from ui.agent.message_box import AttachmentControl, HistoryControl
 from ui.agent.workspace import ToolsControl
 from ui.app_state import Desk
 from ui.compaction.automatic import AutomaticControl
@@ -47,8 +47,10 @@ class TurnControl(QObject):
         desk: Desk,
         tools: ToolsControl,
         history: HistoryControl,
-        attaching: AttachControl,
+        attaching: AttachmentControl,
+        thinking: Callable[[], ThinkingLevel | None],
     ) -> None:
+        """``thinking``: how long the model may think; None for one that cannot."""
         super().__init__(desk)
         self._desk = desk
         self._tools = tools
@@ -58,9 +60,9 @@ class TurnControl(QObject):
         self._queue: MessageQueue | None = None
         self._failure: Notice | None = None
         """What was told of the last turn that failed."""
-        self.then: Callable[[], None] = lambda: None
+        self._then: Callable[[], None] = lambda: None
         """What is to follow once the session stands still."""
-        self.thinking: Callable[[], ThinkingLevel | None] = lambda: None
+        self._thinking = thinking
         self.automatic = AutomaticControl(desk, self.stop)
         desk.window.agent.queue.taken_back.connect(self._take_back)
 
@@ -77,6 +79,11 @@ class TurnControl(QObject):
         """Stop what runs, if something does."""
         if self._cancel is not None:
             self._cancel.cancel()
+
+    def stop_then(self, follow: Callable[[], None]) -> None:
+        """Stop what runs, and call ``follow`` once the session stands still."""
+        self._then = follow
+        self.stop()
 
     # running -------------------------------------------------------------------------------------
 
@@ -98,7 +105,7 @@ class TurnControl(QObject):
         try:
             await work(cancel)
         finally:
-            then, self.then = self.then, lambda: None
+            then, self._then = self._then, lambda: None
             self._cancel = None
             self._desk.agent_running = False
             self._desk.state_changed.emit()
@@ -126,7 +133,7 @@ class TurnControl(QObject):
             return await start_turn(
                 document, self._desk.agent_model(), self._tools.box(), prompt,
                 cancel, on_event, self.automatic.of(document),
-                thinking=self.thinking(), queue=queue, limits=self._limits(), date=today(),
+                thinking=self._thinking(), queue=queue, limits=self._limits(), date=today(),
             )  # fmt: skip
 
         if not await self._turn(document, turn):
@@ -140,7 +147,7 @@ class TurnControl(QObject):
             return await resume_turn(
                 document, self._desk.agent_model(), self._tools.box(),
                 cancel, on_event, self.automatic.of(document),
-                thinking=self.thinking(), queue=queue, limits=self._limits(), date=today(),
+                thinking=self._thinking(), queue=queue, limits=self._limits(), date=today(),
             )  # fmt: skip
 
         await self._turn(document, turn)

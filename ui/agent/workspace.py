@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QMenu
 
 from explorer.agent.approval import Approvals
 from explorer.agent.tools.box import WorkspaceTools
@@ -19,6 +19,7 @@ from explorer.work.session_tools import tools_of
 from ui.agent.agent_bar import AgentBar
 from ui.agent.permissions import PermissionControl
 from ui.app_state import Desk
+from ui.shell.dialogs import choose_folder
 
 WORKSPACE_CHOICE = "workspace"
 """Under which a session keeps its folder."""
@@ -109,14 +110,9 @@ class FolderControl(QObject):
 
     def look_for(self) -> None:
         """Choose any folder in a dialog."""
-        dialog = QFileDialog(self._desk.window, "Folder that the agent may work in")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
         start = self.chosen or self._desk.preferences.workspace
-        if start and Path(start).is_dir():
-            dialog.setDirectory(start)
-        dialog.fileSelected.connect(self.choose)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        title = "Folder that the agent may work in"
+        choose_folder(self._desk.window, title, self.choose, start)
 
 
 KEY = "agent.allow"

@@ -21,7 +21,7 @@ from explorer.work.own_rules import own_rules
 from explorer.work.recorded_inputs import recorded_inputs
 from ui.app_state import Desk
 from ui.audit.tab import BRANCHES, LEDGER, LOSSES, NOW, AuditTab
-from ui.compaction.entry_edits import ShapingControl
+from ui.compaction.entry_edits import EntryEditsControl
 from ui.inspector.gather import Loader
 from ui.map.navigation import NavigationControl
 from ui.widgets.notice import Notice
@@ -70,11 +70,11 @@ class AuditControl(QObject):
         window.inspector.currentChanged.connect(lambda _tab: self._look())
         desk.document_changed.connect(self._document_changed)
         desk.fillers.append(self._document_changed)
+        desk.opened.connect(self._ready)
         for kind in (EntriesAppended, LeafMoved, CountsChanged, CompactionEnded):
             desk.bus.on_shown(kind, self._changed)
 
-    def ready(self) -> None:
-        """The workbench is there."""
+    def _ready(self) -> None:
         self._tab.offer_repairs(set(self.repairs))
 
     @property
@@ -135,14 +135,14 @@ class AuditControl(QObject):
             self._tab.show_page(BRANCHES)
 
     def _show_selected(self) -> None:
-        entry = self._desk.window.map.selected
+        entry = self._desk.selected
         if self._found is not None:
             self._tab.show_entry(entry)
         self._show_verdict()
 
     def _show_verdict(self) -> None:
         """The sentence in the entry's tab tells of now, whatever moment the audit is at."""
-        entry, found = self._desk.window.map.selected, self._found
+        entry, found = self._desk.selected, self._found
         ledger = None
         if found is not None:
             ledger = found.now
@@ -198,7 +198,7 @@ class AuditControl(QObject):
         document = self._desk.document
         if document is None:
             return
-        leaf = self._path_leaf(document, self._desk.window.map.selected)
+        leaf = self._path_leaf(document, self._desk.selected)
         profile, moment = self.profile(document), self._moment
         tree = document.tree
         if moment != NOW and not tree.is_ancestor(moment, leaf):
@@ -269,7 +269,7 @@ TOLD = 80
 NOTHING_YET = "Nothing is stored, and no model is asked, before you press Summarize."
 
 
-class MendControl(QObject):
+class RepairControl(QObject):
     """Leads from a loss to where it can be mended. Nothing is stored, and no model is asked,
     before the person says so there."""
 
@@ -278,7 +278,7 @@ class MendControl(QObject):
         desk: Desk,
         auditing: AuditControl,
         navigation: NavigationControl,
-        shaping: ShapingControl,
+        shaping: EntryEditsControl,
     ) -> None:
         super().__init__(desk)
         self._desk = desk

@@ -20,6 +20,7 @@ from ui.app_state import Desk
 from ui.audit.controller import AuditControl
 from ui.audit.tab import NOW
 from ui.library.controller import file_name
+from ui.shell.dialogs import open_once
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
@@ -83,8 +84,7 @@ class ReportControl(QObject):
             self._desk.tasks.start("Saving the report", self.save_now(path, form, compaction))
 
         dialog.fileSelected.connect(save)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_once(dialog)
 
     async def save_now(self, path: Path, form: Form, compaction: int | None = None) -> None:
         """Gather the report and write it; cancelled, the file stays as it was."""

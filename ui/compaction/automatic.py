@@ -5,22 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from explorer.compaction.background import State
 from explorer.compaction.reasons import share_text
 from explorer.models.retry import Retry
+from explorer.work.asking import Compact, NotNow, Question
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.changes import (
     AutomaticChanged,
     BackgroundChanged,
-    Change,
     CompactionEnded,
     CompactionStarted,
     LeafMoved,
     PruneMade,
 )
 from explorer.work.document import Document
+from explorer.work.drafting import Draft
 from explorer.work.rules import AutomaticRules
 from ui.agent.strips import StripState
 from ui.app_state import Desk
@@ -35,7 +36,6 @@ TRIGGERS = {
     "prompt": "the prompt was full",
     "background": "made ahead",
 }
-_SHOWN = AutomaticChanged | BackgroundChanged | CompactionStarted | CompactionEnded | PruneMade
 _UNDO_TIPS = (
     "Show it on the map",
     "Take it back and let the agent go on with all of the context; it does not compact by itself"
@@ -45,28 +45,42 @@ _UNDO_TIPS = (
 
 
 class AutomaticLine(QObject):
-    """Reads what there is to tell; buttons call what belongs to it."""
+    """Shows what compaction does by itself, asks, waits for, or did."""
 
-    def __init__(self, desk: Desk, of: Callable[[Document], AutomaticCompaction]) -> None:
+    stop_asked = Signal()
+    """What the agent is doing shall end."""
+    compact_asked = Signal()
+    review_asked = Signal()
+    not_now_asked = Signal()
+    undo_asked = Signal(int)
+    undo_and_go_on_asked = Signal(int)
+
+    def __init__(
+        self,
+        desk: Desk,
+        of: Callable[[Document], AutomaticCompaction],
+        is_on: Callable[[Document], bool],
+    ) -> None:
+        """``of``: the automatic compaction of a session; ``is_on``: whether it may begin one."""
         super().__init__(desk)
         self._desk = desk
         self._of = of
+        self._is_on = is_on
         self._pressed: tuple[Callable[[], object], ...] = ()
         self.offered = -1
         """The entry that can be taken back from here, -1 for none."""
-        self.is_on: Callable[[Document], bool] = lambda _document: True
-        self.stop: Callable[[], None] = lambda: None
-        """Ends what the agent is doing."""
-        self.compact: Callable[[], object] = lambda: None
-        self.review: Callable[[], object] = lambda: None
-        self.not_now: Callable[[], object] = lambda: None
-        self.undo: Callable[[int], object] = lambda _entry: None
-        self.undo_and_go_on: Callable[[int], object] = lambda _entry: None
         strip = desk.window.agent.automatic
         for at, signal in enumerate(
             (strip.first_pressed, strip.second_pressed, strip.third_pressed)
         ):
             signal.connect(lambda at=at: self._press(at))
+        bus = desk.bus
+        bus.on_shown(LeafMoved, self._leaf_moved)
+        bus.on_shown(CompactionEnded, self._ended)
+        bus.on_shown(PruneMade, self._pruned)
+        bus.on_shown(BackgroundChanged, self._background_changed)
+        bus.on_shown(CompactionStarted, lambda _change: self.show())
+        bus.on_shown(AutomaticChanged, lambda _change: self.show())
 
     def _press(self, at: int) -> None:
         if at < len(self._pressed):
@@ -78,28 +92,24 @@ class AutomaticLine(QObject):
 
     # changes -------------------------------------------------------------------------------------
 
-    def changed(self, change: Change) -> None:
-        """Something happened by itself."""
+    def _leaf_moved(self, change: LeafMoved) -> None:
+        """What is left behind is no longer spoken of."""
         document = self._desk.document
-        if document is None or not isinstance(change, _SHOWN | LeafMoved):
-            return
-        if change.key != document.key:
-            return
-        if isinstance(change, LeafMoved):
-            # What is left behind is no longer spoken of.
-            if self.offered >= 0 and self.offered not in document.tree.path(change.new):
-                self.show()
-        elif isinstance(change, CompactionEnded):
-            self._ended(change)
-        elif isinstance(change, PruneMade):
-            words = f"Pruned {change.results:,} old tool result{'s' if change.results > 1 else ''}"
-            self._offer(f"{words}: {short(change.saved)} tokens saved.", change.entry)
-        elif not isinstance(change, BackgroundChanged) or self.offered < 0:
+        assert document is not None
+        if self.offered >= 0 and self.offered not in document.tree.path(change.new):
+            self.show()
+
+    def _pruned(self, change: PruneMade) -> None:
+        words = f"Pruned {change.results:,} old tool result{'s' if change.results > 1 else ''}"
+        self._offer(f"{words}: {short(change.saved)} tokens saved.", change.entry)
+
+    def _background_changed(self, _change: BackgroundChanged) -> None:
+        if self.offered < 0:
             self.show()
 
     def waiting(self, retry: Retry) -> None:
         """A call is made again after a while."""
-        self._pressed = (self.stop,)
+        self._pressed = (self.stop_asked.emit,)
         self._desk.window.agent.automatic.count_down(retry)
 
     def goes_on(self) -> None:
@@ -126,7 +136,7 @@ class AutomaticLine(QObject):
         elif automatic.is_requested:
             state = StripState("A compaction follows this turn.", first="Do not")
             self._say(state, automatic.forget_request)
-        elif automatic.resting and self.is_on(document):
+        elif automatic.resting and self._is_on(document):
             state = StripState(automatic.resting, "warning", "lost", first="Reset")
             self._say(state, automatic.reset)
         else:
@@ -142,8 +152,8 @@ class AutomaticLine(QObject):
                 f"{told.not_now_tip} (Ctrl+Alt+N)")  # fmt: skip
         words = f"{told.short} The turn waits."
         state = StripState(words, "warning", "comp", first, second, third, tips)
-        self._say(state, lambda: self.compact(), lambda: self.review(), lambda: self.not_now())
-        self._desk.window.agent.state.setText("")
+        self._say(state, self.compact_asked.emit, self.review_asked.emit, self.not_now_asked.emit)
+        self._desk.window.agent.set_activity("")
 
     def _run(self, automatic: AutomaticCompaction) -> None:
         now = automatic.running
@@ -152,7 +162,7 @@ class AutomaticLine(QObject):
         words = f"Compacting… ({TRIGGERS[now.trigger]}, {figures})"
         words += f"  {now.note}" if now.note else ""
         self._say(StripState(words, first="Cancel"), automatic.cancel)
-        self._desk.window.agent.state.setText("")
+        self._desk.window.agent.set_activity("")
 
     def _ahead(
         self, automatic: AutomaticCompaction
@@ -194,7 +204,7 @@ class AutomaticLine(QObject):
         if document is None:
             return True
         now = self._of(document)
-        rests = bool(now.resting) and self.is_on(document)
+        rests = bool(now.resting) and self._is_on(document)
         return rests or now.is_requested or now.running is not None or bool(now.asking.question)
 
     def _offer(self, words: str, entry: int) -> None:
@@ -204,13 +214,14 @@ class AutomaticLine(QObject):
             words, first="Show", second="Undo and go on", third="Undo", tips=_UNDO_TIPS
         )
         self._say(
-            state, lambda: self._show_entry(entry), lambda: self.undo_and_go_on(entry),
-            lambda: self.undo(entry),
+            state, lambda: self._show_entry(entry),
+            lambda: self.undo_and_go_on_asked.emit(entry),
+            lambda: self.undo_asked.emit(entry),
         )  # fmt: skip
         self._desk.state_changed.emit()
 
     def _show_entry(self, entry: int) -> None:
-        self._desk.window.map.select(entry)
+        self._desk.select(entry)
         self._desk.window.map.setFocus()
 
 
@@ -230,19 +241,16 @@ class AutomaticControl(QObject):
         self._chosen: dict[tuple[int, str], bool] = {}
         self._forgotten: set[tuple[int, str]] = set()
         """Choices that were given up here, which the database may not know yet."""
-        self.line = AutomaticLine(desk, self.of)
-        self.line.is_on, self.line.stop = self.is_on, stop
+        self.line = AutomaticLine(desk, self.of, self.is_on)
+        self.line.stop_asked.connect(stop)
+        self.line.compact_asked.connect(self.compact)
+        self.line.not_now_asked.connect(self.not_now)
         bar = desk.window.agent.bar
         bar.automatic_switch.clicked.connect(lambda on: self._choose(CHOICE, on))
         bar.ask_switch.clicked.connect(lambda on: self._choose(ASK, on))
         desk.fillers.append(self._document_changed)
         desk.settings_changed.connect(self._show_switches)
-
-    def ready(self) -> None:
-        """The workbench is there."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
-        self._document_changed()
+        desk.opened.connect(self._document_changed)
 
     async def stop_ahead(self) -> None:
         """End every summary that is made ahead, whichever session it is of."""
@@ -347,6 +355,50 @@ class AutomaticControl(QObject):
             self._show_switches()
             self.show()
 
+    # the question before a compaction --------------------------------------------------------
+
+    @property
+    def question(self) -> Question | None:
+        """What waits for the person's word in the session shown."""
+        now = self.now()
+        return now.asking.question if now is not None else None
+
+    def compact(self, instructions: str = "") -> bool:
+        """Yes to what is asked, with the cut and the instructions as the tab has them; whether
+        something was asked."""
+        now, question, panel = self.now(), self.question, self._desk.window.compaction
+        if now is None or question is None:
+            return False
+        words = instructions or panel.instructions()
+        now.asking.answer(Compact(panel.cut, words, self._edited(question.draft)))
+        return True
+
+    def not_now(self) -> None:
+        """No to what is asked, for as long as is chosen beside the button."""
+        self.answer(self._desk.window.compaction.automatic.answer())
+
+    def answer(self, answer: NotNow) -> None:
+        """No to what is asked."""
+        now = self.now()
+        if now is not None:
+            now.asking.answer(answer)
+
+    def settle_draft(self, draft: Draft, text: str | None) -> bool:
+        """Whether a draft that is committed, or with no text discarded, answers what is asked."""
+        now, question = self.now(), self.question
+        if now is None or question is None or question.draft is not draft:
+            return False
+        self._desk.window.compaction.put_aside(draft)
+        now.asking.answer(NotNow() if text is None else Compact(text=text))
+        return True
+
+    def _edited(self, draft: Draft | None) -> str | None:
+        """What a person made of a draft that waits for a word; None where it is as it was."""
+        if draft is None:
+            return None
+        texts = self._desk.window.compaction.draft.texts()
+        return next((text for one, text in texts if one is draft), None)
+
     # what is shown -----------------------------------------------------------------------------
 
     def _document_changed(self) -> None:
@@ -375,9 +427,6 @@ class AutomaticControl(QObject):
         document = self._desk.document
         by_itself = document is not None and self.is_on(document) and not self.of(document).resting
         self._desk.window.header.gauge.set_automatic(by_itself)
-
-    def _changed(self, change: Change) -> None:
-        self.line.changed(change)
 
     def show(self) -> None:
         """What is under way, waits or rests."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from explorer.compaction.background import State
-from explorer.work.asking import Compact, NotNow, Question
+from explorer.work.asking import Question
 from explorer.work.changes import (
     AutomaticChanged,
     BackgroundChanged,
-    Change,
     CompactionEnded,
     CompactionStarted,
     SummaryText,
 )
-from explorer.work.drafting import Draft
 from ui.app_state import Desk
 from ui.compaction import notices
 from ui.compaction.automatic import TRIGGERS, AutomaticControl
@@ -28,7 +25,6 @@ from ui.widgets.figures import round_short, short
 
 TITLE = "Compaction"
 _TAB, _PROMPT = TABS.index("compaction"), TABS.index("prompt")
-_SHOWN = AutomaticChanged | BackgroundChanged | CompactionStarted | CompactionEnded | SummaryText
 
 
 @dataclass(slots=True)
@@ -44,9 +40,12 @@ class _Live:
     texts: dict[str, str] = field(default_factory=dict)
 
 
-class WatchControl(QObject):
+class AutomaticProgressControl(QObject):
     """Shows what begins, asks where that is wished, and tells the end. The keyboard stays where
     the person has it, and so does the selection."""
+
+    stop_agent_asked = Signal()
+    undo_and_go_on_asked = Signal(int)
 
     def __init__(
         self, desk: Desk, automatic: AutomaticControl, compaction: CompactionControl
@@ -57,23 +56,21 @@ class WatchControl(QObject):
         self._compaction = compaction
         self._live: _Live | None = None
         self._asked: Question | None = None
-        self.undo_and_go_on: Callable[[int], None] = lambda _entry: None
-        self.stop_agent: Callable[[], object] = lambda: None
         panel, bar, line = desk.window.compaction, desk.window.compaction.automatic, automatic.line
-        bar.compact_asked.connect(self.compact)
+        bar.compact_asked.connect(automatic.compact)
         bar.review_asked.connect(self.review)
-        bar.left.connect(self._answer_left)
+        bar.left.connect(automatic.answer)
         bar.watch_asked.connect(self._watch)
         panel.cancel_requested.connect(self._cancel)
-        compaction.answers = self._commits
-        line.compact, line.review, line.not_now = self.compact, self.review, self.not_now
+        line.review_asked.connect(self.review)
         desk.window.inspector.currentChanged.connect(self._tab_shown)
         desk.document_changed.connect(self._forget)
-
-    def ready(self) -> None:
-        """The workbench is there."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
+        bus = desk.bus
+        bus.on_shown(SummaryText, self._text)
+        bus.on_shown(CompactionStarted, self._started)
+        bus.on_shown(CompactionEnded, self._ended)
+        bus.on_shown(AutomaticChanged, lambda _change: self._look_for_question())
+        bus.on_shown(BackgroundChanged, self._look_ahead)
 
     @property
     def asks(self) -> bool:
@@ -84,24 +81,6 @@ class WatchControl(QObject):
         self._live = self._asked = None
         self._desk.window.compaction.automatic.clear()
         self._mark("")
-
-    # changes -------------------------------------------------------------------------------------
-
-    def _changed(self, change: Change) -> None:
-        document = self._desk.document
-        if document is None or not isinstance(change, _SHOWN) or change.key != document.key:
-            return
-        match change:
-            case SummaryText():
-                self._text(change)
-            case CompactionStarted():
-                self._started(change)
-            case CompactionEnded():
-                self._ended(change)
-            case AutomaticChanged():
-                self._look_for_question()
-            case BackgroundChanged():
-                self._look_ahead(change)
 
     # a summary on its way ------------------------------------------------------------------------
 
@@ -158,7 +137,7 @@ class WatchControl(QObject):
             now.cancel()
         else:
             # The prompt of a turn does not fit without it: the turn goes with it.
-            self.stop_agent()
+            self.stop_agent_asked.emit()
 
     def _ended(self, ended: CompactionEnded) -> None:
         live, self._live = self._live, None
@@ -169,7 +148,7 @@ class WatchControl(QObject):
         if ended.entry >= 0:
             notice = notices.happened(
                 TRIGGERS[ended.trigger], ended.entry, ended.tokens_before, ended.tokens_after,
-                lambda: self.undo_and_go_on(ended.entry),
+                lambda: self.undo_and_go_on_asked.emit(ended.entry),
             )  # fmt: skip
         elif ended.cancelled:
             notice = notices.CANCELLED
@@ -218,25 +197,6 @@ class WatchControl(QObject):
             self._come_forward("asks")
         self._desk.state_changed.emit()
 
-    def compact(self, instructions: str = "") -> bool:
-        """Yes to what is asked, with the cut and the instructions as the tab has them; whether
-        something was asked."""
-        now, panel = self._automatic.now(), self._desk.window.compaction
-        if now is None or self._asked is None:
-            return False
-        told = instructions or panel.instructions()
-        now.asking.answer(Compact(panel.cut, told, self._edited(self._asked.draft)))
-        return True
-
-    def not_now(self) -> None:
-        """No to what is asked, for as long as is chosen beside the button."""
-        self._answer_left(self._desk.window.compaction.automatic.answer())
-
-    def _answer_left(self, answer: NotNow) -> None:
-        now = self._automatic.now()
-        if now is not None:
-            now.asking.answer(answer)
-
     def review(self) -> None:
         """Put everything that can be changed before the person: the turn waits for the commit."""
         window, asked = self._desk.window, self._asked
@@ -247,22 +207,6 @@ class WatchControl(QObject):
             window.compaction.set_up()
         elif all(one is not asked.draft for one in window.compaction.draft.drafts()):
             window.compaction.draft_finished(asked.draft)
-
-    def _edited(self, draft: Draft | None) -> str | None:
-        """What a person made of a draft that waits for a word; None where it is as it was."""
-        if draft is None:
-            return None
-        texts = self._desk.window.compaction.draft.texts()
-        return next((text for one, text in texts if one is draft), None)
-
-    def _commits(self, draft: Draft, text: str | None) -> bool:
-        """Whether a draft that is committed, or with no text discarded, answers what is asked."""
-        now, asked, panel = self._automatic.now(), self._asked, self._desk.window.compaction
-        if now is None or asked is None or asked.draft is not draft:
-            return False
-        panel.put_aside(draft)
-        now.asking.answer(NotNow() if text is None else Compact(text=text))
-        return True
 
     # where it is shown ---------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from ui.widgets.notice import Notice
 STAYS = "Its entry stays in the session."
 
 
-class TakeBackControl(QObject):
+class AutomaticUndoControl(QObject):
     """Undoes a compaction or prune that the line above the message box tells of."""
 
     def __init__(self, desk: Desk, agent: AgentControl) -> None:
@@ -30,8 +30,8 @@ class TakeBackControl(QObject):
         self._desk = desk
         self._turns = agent.turns
         self._line = agent.automatic.line
-        self._line.undo = self.undo
-        self._line.undo_and_go_on = self.undo_and_go_on
+        self._line.undo_asked.connect(self.undo)
+        self._line.undo_and_go_on_asked.connect(self.undo_and_go_on)
         self._told: Notice | None = None
         """Why the agent did not go on; void once it works again."""
         desk.state_changed.connect(self._follow)
@@ -63,8 +63,7 @@ class TakeBackControl(QObject):
         if document is None or entry < 0:
             return
         if self._turns.running:
-            self._turns.then = partial(self._begin, document, entry)
-            self._turns.stop()
+            self._turns.stop_then(partial(self._begin, document, entry))
         else:
             self._begin(document, entry)
 
@@ -143,7 +142,7 @@ class TakeBackControl(QObject):
         except StoreError as error:
             desk.notice("error", str(error), "Nothing was changed.")
             return None
-        desk.window.map.select(undone.leaf)
+        desk.select(undone.leaf)
         self._line.show()
         return undone
 

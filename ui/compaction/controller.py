@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
@@ -15,6 +14,7 @@ from explorer.work.document import Document, NothingToUndo
 from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.previews import waiting_previews
 from ui.app_state import SUMMARY_MODEL, Desk
+from ui.compaction.automatic import AutomaticControl
 from ui.compaction.entry_edits import TAKEN_BACK
 from ui.compaction.ports import ModelChoice
 from ui.compaction.words import is_possible
@@ -26,14 +26,13 @@ MOST_WAITING = 5
 class CompactionControl(QObject):
     """Listens to the panel and the map's cut; one draft at a time."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, automatic: AutomaticControl) -> None:
         super().__init__(desk)
         self._desk = desk
         self._cancel: CancelToken | None = None
         self._shown: Document | None = None
         self._offered: tuple[list[ModelChoice], str] = ([], "")
-        self.answers: Callable[[Draft, str | None], bool] = lambda _draft, _text: False
-        """Whether a draft's commit, or without a text its end, is the answer to a question."""
+        self._automatic = automatic
         panel, window = desk.window.compaction, desk.window
         panel.partition_changed.connect(self._partition_changed)
         panel.settings_changed.connect(desk.set_settings)
@@ -54,6 +53,7 @@ class CompactionControl(QObject):
         desk.fillers.append(self._document_changed)
         desk.settings_changed.connect(lambda: panel.set_rules(desk.profile, desk.settings))
         desk.models_changed.connect(self.show_models)
+        desk.opened.connect(self._ready)
 
     @property
     def running(self) -> bool:
@@ -65,8 +65,7 @@ class CompactionControl(QObject):
         shown = self._desk.window.compaction.partition
         return shown is not None and is_possible(shown) and not self.running
 
-    def ready(self) -> None:
-        """The workbench is there: offer its models and show what is open."""
+    def _ready(self) -> None:
         panel, desk = self._desk.window.compaction, self._desk
         panel.set_rules(desk.profile, desk.settings)
         self.show_models()
@@ -201,7 +200,7 @@ class CompactionControl(QObject):
 
     def commit(self, draft: Draft, text: str, leaving: int | None = None) -> None:
         """Store a draft. ``leaving``: the leaf that is left for it, as the person was told."""
-        if self.answers(draft, text):
+        if self._automatic.settle_draft(draft, text):
             return
         if leaving is not None and self._desk.agent_running:
             self._desk.say("The agent is still answering; stop it first.")
@@ -223,12 +222,12 @@ class CompactionControl(QObject):
         await desk.document.count_new()
         after = desk.document.counted_size(desk.profile)
         panel.committed(entry, before, after, -1 if leaving is None else leaving)
-        desk.window.map.select(entry)
+        desk.select(entry)
         # The button that was pressed is gone; the map shows what came of it.
         desk.window.map.setFocus()
 
     def _discard(self, draft: object) -> None:
-        if not isinstance(draft, Draft) or self.answers(draft, None):
+        if not isinstance(draft, Draft) or self._automatic.settle_draft(draft, None):
             return
         if self._desk.document is not None:
             self._desk.tasks.start(
@@ -258,7 +257,7 @@ class CompactionControl(QObject):
             desk.notice("error", str(error), "Nothing was changed.")
             return
         if undone.kind == "prune":
-            desk.window.map.select(undone.leaf)
+            desk.select(undone.leaf)
             desk.say("The prune was taken back: the model is sent the tool results whole again.")
             return
         if undone.kind in TAKEN_BACK:
@@ -266,4 +265,4 @@ class CompactionControl(QObject):
             return
         desk.window.compaction.undone(undone.leaf)
         desk.window.show_tab("compaction")
-        desk.window.map.select(undone.leaf)
+        desk.select(undone.leaf)

@@ -37,7 +37,7 @@ def nothing_more() -> None:
     """For what ends with itself."""
 
 
-class ShapingControl(QObject):
+class EntryEditsControl(QObject):
     """What a person does to entries, from the map, the inspector, the ledger or the palette.
 
     Every method starts a task and tells in the status line what came of it.
@@ -300,7 +300,7 @@ class PruningControl(QObject):
             desk.window,
         )
         self.dialog.prune_chosen.connect(self._prune)
-        self.dialog.entry_requested.connect(desk.window.map.select)
+        self.dialog.entry_requested.connect(desk.select)
         self.dialog.finished.connect(self._closed)
         self.dialog.open()
 
@@ -326,7 +326,7 @@ class PruningControl(QObject):
         except (ValueError, StoreError) as error:
             desk.notice("error", str(error), "Nothing was pruned.")
             return
-        desk.window.map.select(entry)
+        desk.select(entry)
         desk.say(
             f"{count(len(plan.results), 'tool result')} pruned, {full(plan.saved)} tokens saved; "
             "undo takes it back."

@@ -26,7 +26,7 @@ REST_MS = 120
 """How long nothing must change before the prompt is read anew."""
 
 
-class PromptControl(QObject):
+class PromptTabControl(QObject):
     """Shows the prompt at the leaf as the agent would be sent it now."""
 
     def __init__(self, desk: Desk, agent: AgentControl) -> None:
@@ -46,13 +46,10 @@ class PromptControl(QObject):
         desk.settings_changed.connect(self._rules_changed)
         desk.models_changed.connect(self._rest.start)
         desk.fillers.append(self._rules_changed)
+        desk.opened.connect(self._rules_changed)
         desk.bus.on_shown(BackgroundChanged, lambda _change: self._show_machine())
         for kind in (EntriesAppended, LeafMoved, CountsChanged):
             desk.bus.on_shown(kind, lambda _change: self._rest.start())
-
-    def ready(self) -> None:
-        """The workbench is there."""
-        self._rules_changed()
 
     def _rules_changed(self) -> None:
         wanted = self._desk.profile.prompt_budget is not None

@@ -25,10 +25,10 @@ class ExtensionsControl(QObject):
         self._told: set[str] = set()
         self.dialog: ExtensionsDialog | None = None
         """The page, while it is open."""
+        desk.opened.connect(self._ready)
         desk.bus.on(ExtensionsActed, self._acted)
 
-    def ready(self) -> None:
-        """The workbench is there."""
+    def _ready(self) -> None:
         self._desk.document_changed.connect(self._look)
         self._look()
 

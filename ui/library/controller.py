@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog
 
 from explorer.formats import ExportError, FormatError, ReadCancelled
 from explorer.formats.export import AsFormat, shape_note
@@ -19,6 +19,7 @@ from explorer.tokens.counting import ProcessCounter
 from explorer.work.document import Document
 from ui.app_state import BREATH_S, Desk
 from ui.library.found import FoundDialog
+from ui.shell.dialogs import ask_text, choose_files, confirm, open_once
 from ui.widgets.figures import count
 from ui.widgets.notice import Notice
 
@@ -127,7 +128,7 @@ class SessionsControl(QObject):
             if self._desk.document is document:
                 self._desk.tasks.start("Counting tokens", self._count(document))
         if select >= 0 and self._desk.document is document:
-            self._desk.window.map.select(select)
+            self._desk.select(select)
 
     async def _fill(self, document: Document) -> None:
         """Let the map paint, lay out and paint again before the other panes take their time."""
@@ -184,12 +185,7 @@ class SessionsControl(QObject):
     # importing -----------------------------------------------------------------------------------
 
     def choose_files(self) -> None:
-        dialog = QFileDialog(self._desk.window, "Import sessions")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setNameFilter(FILTER)
-        dialog.filesSelected.connect(self.import_files)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        choose_files(self._desk.window, "Import sessions", self.import_files, FILTER)
 
     def import_files(self, names: Sequence[str]) -> None:
         """Import files one after the other and open the last one."""
@@ -246,8 +242,7 @@ class SessionsControl(QObject):
         found = await self._desk.bench.find(Path.home())
         dialog = FoundDialog(found, self._desk.window)
         dialog.import_chosen.connect(self.import_files)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_once(dialog)
 
     async def salvage(self, path: Path) -> None:
         """Copy what a damaged database still gives into a new one beside it."""
@@ -272,18 +267,12 @@ class SessionsControl(QObject):
         document = self._desk.document
         if document is None:
             return
-        dialog = QInputDialog(self._desk.window)
-        dialog.setWindowTitle("Rename")
-        dialog.setLabelText("Name of this session")
-        dialog.setTextValue(document.title)
 
-        def rename(text: str) -> None:
-            if text.strip():
-                self._desk.tasks.start("Renaming", document.rename(text.strip()))
+        def rename(name: str) -> None:
+            if name:
+                self._desk.tasks.start("Renaming", document.rename(name))
 
-        dialog.textValueSelected.connect(rename)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        ask_text(self._desk.window, "Rename", "Name of this session", document.title, rename)
 
     # exporting and removing ----------------------------------------------------------------------
 
@@ -311,8 +300,7 @@ class SessionsControl(QObject):
             self._desk.tasks.start("Exporting", self.export_now(chosen, Path(name), form))
 
         dialog.fileSelected.connect(save)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_once(dialog)
 
     async def export_now(self, key: int, path: Path, form: AsFormat) -> None:
         if self._desk.bench is None:
@@ -352,24 +340,15 @@ class SessionsControl(QObject):
         row = next((row for row in bench.sessions() if row.key == key), None)
         if row is None:
             return
-        box = QMessageBox(self._desk.window)
-        box.setWindowTitle("Remove session")
-        box.setText(f"Remove “{row.title or 'Untitled session'}” from the library?")
-        box.setInformativeText(
+        confirm(
+            self._desk.window,
+            "Remove session",
+            f"Remove “{row.title or 'Untitled session'}” from the library?",
             "Compactions, branches and labels that were made here go with it. "
-            "The file that it was imported from is not touched."
+            "The file that it was imported from is not touched.",
+            "Remove",
+            lambda: self._desk.tasks.start("Removing", self._remove(key)),
         )
-        remove = box.addButton("Remove", QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-        box.finished.connect(
-            lambda _result: (
-                box.clickedButton() is remove
-                and self._desk.tasks.start("Removing", self._remove(key))
-            )
-        )
-        box.finished.connect(box.deleteLater)
-        box.open()
 
     async def _remove(self, key: int) -> None:
         bench = self._desk.bench

@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog
 
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of, scenarios
 from explorer.models.offline.scenario_place import next_message
@@ -19,10 +18,11 @@ from ui.agent.message_box import UNSENT
 from ui.agent.workspace import WORKSPACE_CHOICE
 from ui.app_state import AGENT_MODEL, Desk
 from ui.library.controller import SessionsControl
+from ui.shell.dialogs import choose_folder
 from ui.widgets.notice import Notice
 
 
-class BeginControl(QObject):
+class NewSessionControl(QObject):
     """Makes sessions that come from no file."""
 
     def __init__(self, desk: Desk, sessions: SessionsControl) -> None:
@@ -59,11 +59,11 @@ class BeginControl(QObject):
         return None
 
     def _ask_folder(self) -> None:
-        dialog = QFileDialog(self._desk.window, "Folder that the agent shall work in")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda name: self._begin(Path(name), True))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        choose_folder(
+            self._desk.window,
+            "Folder that the agent shall work in",
+            lambda name: self._begin(Path(name), True),
+        )
 
     def _begin(self, folder: Path, chosen_now: bool = False) -> None:
         self._desk.tasks.start("Beginning a session", self._begin_now(folder, chosen_now))

@@ -82,7 +82,7 @@ class SearchControl(QObject):
 
     def _nearest(self) -> int:
         """The first hit from the selected entry on, or the first of all."""
-        return bisect_left(self._hits, self._desk.window.map.selected) % len(self._hits)
+        return bisect_left(self._hits, self._desk.selected) % len(self._hits)
 
     def step(self, by: int) -> None:
         """To the next (1) or previous (-1) hit, around the ends."""
@@ -96,5 +96,5 @@ class SearchControl(QObject):
         self._desk.window.map.set_hits(self._hits, current)
         self._bar.show_position(self._at + 1, len(self._hits))
         if current >= 0:
-            self._desk.window.map.select(current)
+            self._desk.select(current)
         self._desk.state_changed.emit()

@@ -59,7 +59,6 @@ class TextCache:
         self._sizes: dict[int, Known] = {}
         self._lines: dict[int, str] = {}
         self._folds: dict[int, Fold] = {}
-        self.titles: Mapping[int, str] = {}
 
     def fetch(self, entries: Sequence[int]) -> None:
         """Have the first lines of these entries ready."""
@@ -113,8 +112,6 @@ class TextCache:
     def compaction(self, entry: int) -> str:
         """``Compaction 14:31 · ≈184.2k → ≈23.8k · 312 entries folded · I fixed it``: the sizes, and
         at the end its short summary, or the first that its summary says."""
-        if title := self.titles.get(entry):
-            return title
         fold = self._model.fold(entry)
         parts = [f"Compaction {clock(self._model.tree.columns.time[entry])}".strip()]
         if fold is not None:
@@ -137,7 +134,7 @@ class TextCache:
         if self._model.tree.columns.kind[entry] != Kind.COMPACTION:
             return self.line(entry)
         moment = clock(self._model.tree.columns.time[entry])
-        return self.titles.get(entry) or f"Compaction {moment}".strip()
+        return f"Compaction {moment}".strip()
 
     def describe(self, entry: int) -> str:
         """One sentence that tells what a row shows, for screen readers."""
@@ -244,7 +241,7 @@ class MapModel(QObject):
     appended = Signal(int, int)
     selection_changed = Signal(int)
     marks_changed = Signal()
-    """Hits, labels, titles, tokens or the partition."""
+    """Hits, labels, tokens or the partition."""
     leaf_changed = Signal(int, int)
     layout_failed = Signal(object)
     fold_closing = Signal(int)
@@ -292,7 +289,6 @@ class MapModel(QObject):
         previews: Previews,
         leaf: int,
         labels: Mapping[int, str],
-        titles: Mapping[int, str],
         made_here: MadeHere = lambda _entry: False,
     ) -> None:
         """Show another session. A large one is laid out in the background, its end at once.
@@ -303,7 +299,6 @@ class MapModel(QObject):
         self.is_open = True
         self.leaf = self.selected = leaf
         self.labels = dict(labels)
-        self.texts.titles = dict(titles)
         if len(tree) <= AT_ONCE:
             self.groups = categories(tree.columns)
             self._arrange_now()
@@ -564,10 +559,6 @@ class MapModel(QObject):
             self.layout_changing.emit()
             self._build_rows()
             self.layout_changed.emit()
-        self.marks_changed.emit()
-
-    def set_titles(self, titles: Mapping[int, str]) -> None:
-        self.texts.titles = dict(titles)
         self.marks_changed.emit()
 
     def set_weights(self, weights: Sequence[int] | None) -> None:

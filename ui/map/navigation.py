@@ -224,10 +224,7 @@ class NavigationControl(QObject):
         self.dialog: LeavingDialog | None = None
         self.still = StandingStill(desk)
         self.new_version = NewVersionControl(desk)
-
-    def ready(self) -> None:
-        """The workbench is there."""
-        self.new_version.ready()
+        desk.opened.connect(self.new_version.ready)
 
     def go_to(self, target: int) -> None:
         """Point at an entry (-1: before the first) and go there; an agent that works is stopped
@@ -375,7 +372,7 @@ class NavigationControl(QObject):
             return
         if plan.writes_anew:
             await self._write_anew(document, plan)
-        self._desk.window.map.select(leaf if leaf >= 0 else plan.target)
+        self._desk.select(leaf if leaf >= 0 else plan.target)
 
     async def _write_anew(self, document: Document, plan: NavigationPlan) -> None:
         pictures, refused = await asyncio.to_thread(decoded, plan.pictures)

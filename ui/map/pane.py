@@ -319,18 +319,14 @@ class MapPane(QWidget):
         previews: Callable[[Sequence[int]], list[str]],
         leaf: int,
         labels: Mapping[int, str] | None = None,
-        compaction_titles: Mapping[int, str] | None = None,
         made_here: Callable[[int], bool] = lambda _entry: False,
     ) -> None:
         """Show a session with its leaf selected.
 
         ``previews`` gives first lines by entry and is called for visible rows only;
-        ``compaction_titles`` replaces the line that is otherwise written for a compaction, and
         ``made_here`` says whether this program recorded an entry: its figures are exact.
         """
-        self.model.show_session(
-            tree, previews, leaf, labels or {}, compaction_titles or {}, made_here
-        )
+        self.model.show_session(tree, previews, leaf, labels or {}, made_here)
 
     def clear(self) -> None:
         """Show no session."""
@@ -351,9 +347,6 @@ class MapPane(QWidget):
 
     def set_labels(self, labels: Mapping[int, str]) -> None:
         self.model.set_labels(labels)
-
-    def set_compaction_titles(self, titles: Mapping[int, str]) -> None:
-        self.model.set_titles(titles)
 
     def set_weights(self, weights: Sequence[int] | None) -> None:
         """Tokens per entry as another counter gives them; None: the estimate."""

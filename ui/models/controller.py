@@ -39,11 +39,12 @@ class ModelsControl(QObject):
         window.compaction.setup.outcome_part.model.more_asked.connect(
             lambda: self.open(purpose="summary")
         )
+        desk.opened.connect(self._ready)
         desk.models_changed.connect(self._show_tips)
         desk.document_changed.connect(self._show_tips)
 
-    def ready(self) -> None:
-        """The workbench is there: follow what is said of models, wherever it is said."""
+    def _ready(self) -> None:
+        """Follow what is said of models, wherever it is said."""
         assert self._desk.bench is not None
         loop = asyncio.get_running_loop()
 

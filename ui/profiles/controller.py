@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog
 
 from explorer.compaction.comparison import Cause, causes, compare_profiles
 from explorer.compaction.profile import BASES, PROFILES, Profile
@@ -18,6 +18,7 @@ from ui.app_state import Desk
 from ui.profiles.compare_window import Compared, CompareWindow
 from ui.profiles.dialog import FILE_SUFFIX, ProfilesDialog
 from ui.profiles.strip import scale_of
+from ui.shell.dialogs import ask_text, choose_files, confirm, open_once, present
 
 FILE_FILTER = f"Profiles (*{FILE_SUFFIX})"
 
@@ -91,9 +92,7 @@ class ProfilesControl(QObject):
             dialog.compare_asked.connect(self.compare_asked)
         self.shelf = self._files.shelf()
         self._dialog.show_shelf(self.shelf, self._desk.profile.name, name)
-        self._dialog.show()
-        self._dialog.raise_()
-        self._dialog.activateWindow()
+        present(self._dialog)
         self._dialog.list.setFocus()
 
     def use(self, name: str) -> None:
@@ -129,13 +128,8 @@ class ProfilesControl(QObject):
         return name
 
     def _ask_title(self, what: str, label: str, title: str, then: Callable[[str], None]) -> None:
-        dialog = QInputDialog(self._dialog or self._desk.window)
-        dialog.setWindowTitle(what)
-        dialog.setLabelText(label)
-        dialog.setTextValue(title)
-        dialog.textValueSelected.connect(lambda text: then(text.strip()) if text.strip() else None)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        parent = self._dialog or self._desk.window
+        ask_text(parent, what, label, title, lambda text: then(text) if text else None)
 
     # copies ---------------------------------------------------------------------------------------
 
@@ -214,22 +208,14 @@ class ProfilesControl(QObject):
         own = self.shelf.own.get(name)
         if own is None:
             return
-        standard = QMessageBox.StandardButton
-        box = QMessageBox(self._dialog or self._desk.window)
-        box.setWindowTitle("Delete a profile")
-        box.setText(f"Delete “{own.profile.title}”?")
-        box.setInformativeText("Its file is removed. Sessions keep the rules that they follow.")
-        box.setStandardButtons(standard.Cancel)
-        box.setDefaultButton(standard.Cancel)
-        delete = box.addButton("&Delete", QMessageBox.ButtonRole.DestructiveRole)
-
-        def answered() -> None:
-            if box.clickedButton() is delete:
-                self._delete(own)
-
-        box.finished.connect(answered)
-        box.finished.connect(box.deleteLater)
-        box.open()
+        confirm(
+            self._dialog or self._desk.window,
+            "Delete a profile",
+            f"Delete “{own.profile.title}”?",
+            "Its file is removed. Sessions keep the rules that they follow.",
+            "&Delete",
+            lambda: self._delete(own),
+        )
 
     def _delete(self, own: OwnProfile) -> None:
         name, title = own.profile.name, own.profile.title
@@ -265,8 +251,7 @@ class ProfilesControl(QObject):
         dialog.setDefaultSuffix(FILE_SUFFIX.lstrip("."))
         dialog.selectFile(f"{name}{FILE_SUFFIX}")
         dialog.fileSelected.connect(lambda file: self.export(name, Path(file)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_once(dialog)
 
     def export(self, name: str, path: Path) -> None:
         """Write a profile to a file that the person named; the dialog has asked already."""
@@ -279,12 +264,12 @@ class ProfilesControl(QObject):
 
     def ask_import(self) -> None:
         """Ask for files to keep as profiles."""
-        dialog = QFileDialog(self._dialog or self._desk.window, "Import profiles")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setNameFilter(FILE_FILTER)
-        dialog.filesSelected.connect(lambda files: self.take_in([Path(file) for file in files]))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        choose_files(
+            self._dialog or self._desk.window,
+            "Import profiles",
+            lambda files: self.take_in([Path(file) for file in files]),
+            FILE_FILTER,
+        )
 
     def take_in(self, files: Sequence[Path]) -> None:
         """Keep shared profiles; one whose name is taken gets another name."""
@@ -304,7 +289,7 @@ class ProfilesControl(QObject):
                 self._dialog.select(taken[0])
 
 
-class CompareControl(QObject):
+class ProfileComparisonControl(QObject):
     """Owns the comparison's window, and does its counting in threads."""
 
     def __init__(self, desk: Desk, profiles: ProfilesControl) -> None:
@@ -344,9 +329,7 @@ class CompareControl(QObject):
         tokens = self._desk.settings.context_window
         measured = document.weights_for(PROFILES["explorer"])
         self._compare.compare(lambda: _compared(document, at, profiles, tokens, measured), now.name)
-        self._compare.show()
-        self._compare.raise_()
-        self._compare.activateWindow()
+        present(self._compare)
 
     def _causes(self, found: Compared, reference: str) -> Mapping[str, Sequence[Cause]]:
         """Why each profile differs from one of them; called in a thread."""

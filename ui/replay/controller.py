@@ -20,6 +20,7 @@ from ui.app_state import AGENT_MODEL, Desk
 from ui.library.controller import SessionsControl
 from ui.replay.dialog import Choice, ReplayDialog
 from ui.replay.strip import ReplayStrip
+from ui.shell.dialogs import open_once
 from ui.widgets.figures import count
 
 DEFAULT_WINDOW = 16_000
@@ -63,8 +64,7 @@ class ReplayControl(QObject):
             found, key, DEFAULT_WINDOW, desk.profile.title, desk.window
         )
         dialog.chosen.connect(self.play)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_once(dialog)
 
     def play(self, key: int, window: int, shrinks: bool, speed: float) -> None:
         """Play a stored session in a context window of so many tokens."""

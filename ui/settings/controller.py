@@ -23,19 +23,25 @@ OWN = {"compaction.enabled": CHOICE, ASK_FIRST: ASK}
 class SettingsControl(QObject):
     """Watches the settings files for as long as the window is open."""
 
-    def __init__(self, desk: Desk, automatic: AutomaticControl) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        automatic: AutomaticControl,
+        pick_model: Callable[[Callable[[str], None]], None],
+    ) -> None:
+        """``pick_model`` lets a person choose among all models, and passes on which."""
         super().__init__(desk)
         self._desk = desk
         self._automatic = automatic
+        self._pick_model = pick_model
+        desk.opened.connect(self._ready)
         self._told: list[str] = []
         self._endpoint = ""
         self._ends: list[Callable[[], None]] = []
         self.dialog: SettingsDialog | None = None
         """The dialog, while it is open."""
-        self.pick_model: Callable[[Callable[[str], None]], None] | None = None
-        """Lets a person choose among all models."""
 
-    def ready(self) -> None:
+    def _ready(self) -> None:
         """There is a loop: follow the files."""
         live, loop = self._desk.live, asyncio.get_running_loop()
         self._ends = [
@@ -85,7 +91,7 @@ class SettingsControl(QObject):
         for name, choice in OWN.items():
             if (on := self._automatic.own_choice(choice)) is not None:
                 chosen[name] = on
-        return Surroundings(desk.project, own, chosen, names, titles, self.pick_model)
+        return Surroundings(desk.project, own, chosen, names, titles, self._pick_model)
 
     def _forget(self, name: str) -> None:
         if name in OWN:

@@ -24,6 +24,7 @@ from ui.map import actions as session_map
 from ui.panes import show_sessions
 from ui.session import WindowSession
 from ui.shell.command_palette import CommandPalette, KeysPage
+from ui.shell.dialogs import open_once
 from ui.shell.splitters import TallConversation
 from ui.workshop import actions as workshop
 
@@ -275,13 +276,11 @@ class WindowActions(QObject):
 
     def show_palette(self) -> None:
         dialog = CommandPalette(self._registry, self._session.window)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_once(dialog)
 
     def show_keys(self) -> None:
         dialog = KeysPage(self._registry, self._session.window)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_once(dialog)
 
 
 def _can_be_undone(document: Document) -> bool:

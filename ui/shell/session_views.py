@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QInputDialog, QMenu
+from PySide6.QtWidgets import QMenu
 
 from explorer.session.text import legible
 from explorer.work.changes import (
@@ -28,10 +28,11 @@ from ui.app_state import BREATH_S, Desk
 from ui.library.controller import SessionsControl
 from ui.map.navigation import NavigationControl
 from ui.map.rows import RowFilter
+from ui.shell.dialogs import ask_text
 from ui.widgets.figures import count
 
 
-class RefreshControl(QObject):
+class SessionViewsControl(QObject):
     """Selection, leaf, labels, counts: whatever changes is shown everywhere at once."""
 
     def __init__(
@@ -60,6 +61,7 @@ class RefreshControl(QObject):
         desk.settings_changed.connect(self._settings_changed)
         desk.models_changed.connect(self._status)
         window.header.profile_chosen.connect(desk.set_profile)
+        desk.opened.connect(self._ready)
         desk.bus.on(SessionsChanged, lambda _change: sessions.refresh())
         desk.bus.on_shown(EntriesAppended, self._entries_appended)
         desk.bus.on_shown(LeafMoved, self._leaf_moved)
@@ -69,8 +71,7 @@ class RefreshControl(QObject):
                      PruneMade):  # fmt: skip
             desk.bus.on_shown(kind, lambda _change: self._status())
 
-    def ready(self) -> None:
-        """The workbench is there."""
+    def _ready(self) -> None:
         self._desk.window.header.set_profile(self._desk.profile.name)
         self._sessions.refresh()
         self._document_changed()
@@ -149,7 +150,7 @@ class RefreshControl(QObject):
         else:
             tree = document.tree
             window.map.show_session(
-                tree, document.previews, document.leaf, tree.labels(), None, document.made_here
+                tree, document.previews, document.leaf, tree.labels(), document.made_here
             )
             self._take_map(document)
             window.map.select(document.leaf)
@@ -192,12 +193,12 @@ class RefreshControl(QObject):
         self._desk.state_changed.emit()
 
     def _show_entry(self, index: int) -> None:
-        self._desk.window.map.select(index)
+        self._desk.select(index)
 
     def _follow_link(self, index: int) -> None:
         """The pane with the link is about to show the other entry: the map has the keyboard."""
         self._desk.window.map.setFocus()
-        self._desk.window.map.select(index)
+        self._desk.select(index)
 
     def _inspect(self) -> None:
         """Fill the tab that is shown; the others wait until they are."""
@@ -290,14 +291,10 @@ class RefreshControl(QObject):
         document = self._desk.document
         if document is None or index < 0:
             return
-        dialog = QInputDialog(self._desk.window)
-        dialog.setWindowTitle("Label")
-        dialog.setLabelText(f"Label of #{index} (empty removes it)")
-        dialog.setTextValue(document.tree.labels().get(index, ""))
-        dialog.textValueSelected.connect(
-            lambda text: self._desk.tasks.start(
-                "Labelling", document.set_label(index, text.strip())
-            )
+        ask_text(
+            self._desk.window,
+            "Label",
+            f"Label of #{index} (empty removes it)",
+            document.tree.labels().get(index, ""),
+            lambda text: self._desk.tasks.start("Labelling", document.set_label(index, text)),
         )
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMessageBox
 
 from explorer.compaction.prepare import Preparation
 from explorer.models.door import Cancelled, CancelToken
@@ -35,6 +34,7 @@ from ui.agent.controller import AgentControl
 from ui.agent.turns import today
 from ui.app_state import Desk
 from ui.inspector.gather import Loader
+from ui.shell.dialogs import Role, confirm, present
 from ui.widgets.figures import count
 from ui.widgets.notice import Notice
 from ui.workshop.dialog import WorkshopDialog
@@ -229,6 +229,7 @@ class WorkshopControl(QObject):
         self._rest.setInterval(REST_MS)
         self._rest.timeout.connect(self._preview)
         desk.settings_changed.connect(self._profile_changed)
+        desk.opened.connect(self._ready)
         desk.bus.on(PromptsChanged, self._prompts_changed)
         desk.window.compaction.setup.following.prompts_asked.connect(
             lambda: self.open(self._first_used())
@@ -244,8 +245,7 @@ class WorkshopControl(QObject):
         assert self._desk.bench is not None
         return self._desk.bench.prompts
 
-    def ready(self) -> None:
-        """The workbench is there: what is broken is said once."""
+    def _ready(self) -> None:
         self._unsaved = self._prompts.unsaved()
         app = QGuiApplication.instance()
         if isinstance(app, QGuiApplication):
@@ -322,9 +322,7 @@ class WorkshopControl(QObject):
         self._states = {state.info.name: state for state in self._prompts.states()}
         self._show_list()
         wanted = name or dialog.name or self._first_used()
-        dialog.show()
-        dialog.raise_()
-        dialog.activateWindow()
+        present(dialog)
         if dialog.list.name == wanted:
             self._show(wanted)
         dialog.list.select(wanted)
@@ -422,21 +420,19 @@ class WorkshopControl(QObject):
         dialog = self._dialog
         if dialog is None:
             return
-        box = QMessageBox(dialog)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Reset to shipped")
-        box.setText("Send the text that came with the program again?")
-        box.setInformativeText("Your versions are kept; any of them can be taken again.")
-        yes = box.addButton("&Reset", QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.finished.connect(lambda _code: self._reset_answered(box, yes, name))
-        box.open()
+        confirm(
+            dialog,
+            "Reset to shipped",
+            "Send the text that came with the program again?",
+            "Your versions are kept; any of them can be taken again.",
+            "&Reset",
+            lambda: self._reset(name),
+            Role.AcceptRole,
+        )
 
-    def _reset_answered(self, box: QMessageBox, yes: object, name: str) -> None:
-        if box.clickedButton() is yes:
-            self._unsaved.pop(name, None)
-            self._do(name, lambda: self._reset_words(name))
-        box.deleteLater()
+    def _reset(self, name: str) -> None:
+        self._unsaved.pop(name, None)
+        self._do(name, lambda: self._reset_words(name))
 
     def _reset_words(self, name: str) -> str:
         self._prompts.reset(name)

@@ -24,13 +24,14 @@ from explorer.work.stored_summaries import stored_summary
 from explorer.work.verifying import Checked, Mended, check, mend, request_for
 from ui.app_state import Desk
 from ui.compaction.request_window import RequestWindow
+from ui.shell.dialogs import present
 from ui.widgets.figures import full
 from ui.widgets.notice import Notice
 from ui.widgets.turns import Turns
 from ui.workshop.mend_window import MendWindow
 
 
-class CheckControl(QObject):
+class SummaryCheckControl(QObject):
     """Owns the window; one summary at a time."""
 
     def __init__(self, desk: Desk) -> None:
@@ -102,7 +103,7 @@ class CheckControl(QObject):
             self._desk.window.show_tab("compaction")
             self._open(document, draft, shown, text, f"the draft by {draft.model}")
             return
-        selected = self._desk.window.map.selected
+        selected = self._desk.selected
         if 0 <= selected < len(document.tree) and document.tree.kind(selected) is Kind.COMPACTION:
             self.open_compaction(selected)
             return
@@ -164,9 +165,7 @@ class CheckControl(QObject):
             self._cancel = None
             return
         window.checking(name)
-        window.show()
-        window.raise_()
-        window.activateWindow()
+        present(window)
         self._desk.tasks.start("Checking the summary", self._check(shown, text, cancel))
 
     def _built(self, window: MendWindow, shown: Partition, text: str, name: str) -> None:
@@ -177,7 +176,7 @@ class CheckControl(QObject):
         window.cancel_asked.connect(self.stop)
         window.taken.connect(self._take)
         window.left.connect(window.close)
-        window.entry_requested.connect(self._desk.window.map.select)
+        window.entry_requested.connect(self._desk.select)
         window.closing.connect(self._closed)
         self._begin(window, shown, text, name)
 
@@ -237,7 +236,7 @@ class CheckControl(QObject):
             return
         if self._requests is None:
             self._requests = RequestWindow(window)
-            self._requests.entry_requested.connect(self._desk.window.map.select)
+            self._requests.entry_requested.connect(self._desk.select)
         self._requests.show_requests([asked.request])
         self._requests.show()
         self._requests.raise_()

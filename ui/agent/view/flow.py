@@ -394,6 +394,3 @@ def _with_entry(
     whole = read_item(document, entry, [], states, whole=True)
     rest = read_item(document, entry, results, states)
     return replace(rest, data=whole.data)
-
-
-Opener = Callable[[int, str], bool]

@@ -32,6 +32,7 @@ from ui.branching.comparing import DifferenceControl
 from ui.compaction.controller import CompactionControl
 from ui.compaction.place_words import commit_words, leaving_words
 from ui.compaction.ports import ModelChoice
+from ui.shell.dialogs import present
 from ui.widgets.turns import Turns
 
 FREE = "offline/extractive"
@@ -112,9 +113,7 @@ class CompareDraftsControl(QObject):
     def _present(self, window: CompareDraftsWindow, checked: Sequence[Key]) -> None:
         window.offer(self.subjects(), checked)
         self._offer_models()
-        window.show()
-        window.raise_()
-        window.activateWindow()
+        present(window)
 
     def compare_entry(self, entry: int) -> None:
         """Compare the compaction or branch summary that is selected, if it is one."""
@@ -147,7 +146,7 @@ class CompareDraftsControl(QObject):
     def _built(self, window: CompareDraftsWindow) -> None:
         self.window, self._coming = window, None
         window.compare_asked.connect(self._compare)
-        window.entry_requested.connect(self._desk.window.map.select)
+        window.entry_requested.connect(self._desk.select)
         window.commit_asked.connect(self._commit)
         window.branches_asked.connect(self._compare_branches)
         window.stop_asked.connect(self._work.stop)

@@ -18,6 +18,7 @@ from ui.audit.what_if.own_rules import in_window
 from ui.audit.what_if.strokes import RECORDED
 from ui.audit.what_if.window import Question, WhatIfWindow
 from ui.inspector.gather import Loader
+from ui.shell.dialogs import present
 from ui.widgets.turns import Turns
 
 if TYPE_CHECKING:
@@ -67,9 +68,7 @@ class WhatIfControl(QObject):
         self._leaf = self._desk.document.leaf
         self._show_models()
         self._show()
-        view.show()
-        view.raise_()
-        view.activateWindow()
+        present(view)
 
     # what is walked ----------------------------------------------------------------------------
 
@@ -139,7 +138,7 @@ class WhatIfControl(QObject):
         self._show()
 
     def _select(self, entry: int) -> None:
-        self._desk.window.map.select(entry)
+        self._desk.select(entry)
 
     # prices ------------------------------------------------------------------------------------
 
