@@ -7,12 +7,18 @@ subscription may be made before the workbench is there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from explorer.work.changes import Change
-from explorer.workbench import Workbench
+from explorer.work.changes import Change, Listener
 
 C = TypeVar("C")
+
+
+class Publisher(Protocol):
+    """What publishes changes: a workbench, or its hub."""
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Add a listener; the returned function removes it again."""
 
 
 class Bus:
@@ -23,9 +29,9 @@ class Bus:
         self._shown_key = shown_key
         self._listeners: dict[type[Any], list[Callable[[Any], object]]] = {}
 
-    def connect(self, bench: Workbench) -> None:
-        """Deliver what a workbench publishes."""
-        bench.subscribe(self._deliver)
+    def connect(self, publisher: Publisher) -> None:
+        """Deliver what it publishes."""
+        publisher.subscribe(self._deliver)
 
     def on(self, kind: type[C], listener: Callable[[C], object]) -> Callable[[], None]:
         """Call ``listener`` with every change of a type; the returned function ends that."""

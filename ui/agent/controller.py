@@ -56,14 +56,14 @@ class AgentControl(QObject):
         pane.model_chosen.connect(self.choose_model)
         pane.bar.thinking_chosen.connect(self.choose_thinking)
         pane.bar.go_on.clicked.connect(self.go_on_pressed)
-        pane.told.connect(desk.say)
+        pane.reported.connect(desk.say)
         pane.conversation.is_own_file = self._is_tool_output
         self._fill_menu()
         desk.document_changed.connect(self.stop)
         desk.state_changed.connect(self._offer_going_on)
         desk.opened.connect(self._ready)
         for kind in (LeafMoved, EntriesAppended):
-            desk.bus.on_shown(kind, lambda _change: self._offer_going_on())
+            desk.bus.on_shown(kind, lambda _change: self._path_changed())
         desk.fillers += [self._document_changed, self.history.fill]
 
     def _is_tool_output(self, path: Path) -> bool:
@@ -131,6 +131,10 @@ class AgentControl(QObject):
         """Whether continuing is offered now."""
         return self._can_go_on
 
+    def _path_changed(self) -> None:
+        if not self.running:
+            self._offer_going_on()
+
     def _offer_going_on(self) -> None:
         """Offer to continue where the path ends in the middle of a turn."""
         document = self._desk.document
@@ -187,7 +191,7 @@ class AgentControl(QObject):
             return
         meant = self.commands.read(prompt.text)
         if isinstance(meant, Mistake):
-            self._desk.say(meant.told)
+            self._desk.say(meant.reason)
             return
         if isinstance(meant, Call):
             self._call(meant, prompt)

@@ -34,7 +34,7 @@ class Conversation(QWidget):
     """Show an entry on the map."""
     left = Signal()
     """Escape was pressed where there was nothing to let go of."""
-    told = Signal(str)
+    reported = Signal(str)
     """A passing word for the status bar."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -77,7 +77,7 @@ class Conversation(QWidget):
         view.link_asked.connect(self._link_asked)
         view.file_asked.connect(self._file_asked)
         view.left.connect(self.left)
-        view.told.connect(self.told)
+        view.reported.connect(self.reported)
         view.at_end_changed.connect(self._end_changed)
         self.end_button.clicked.connect(view.to_end)
 

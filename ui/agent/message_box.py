@@ -223,13 +223,13 @@ class AttachmentControl(QObject):
         composer.setFocus()
 
     def _tell_outside(self, names: list[str], root: Path | None) -> None:
-        told = names[0] if len(names) == 1 else count(len(names), "file")
+        named = names[0] if len(names) == 1 else count(len(names), "file")
         lies, reads = ("is", "it") if len(names) == 1 else ("are", "them")
         if root is None:
-            what = f"No folder is chosen for the agent, so it cannot read {told}."
+            what = f"No folder is chosen for the agent, so it cannot read {named}."
             todo = "Choose the folder that it lies in below the message box."
         else:
-            what = f"{told} {lies} outside of {root}, so the agent cannot read {reads}."
+            what = f"{named} {lies} outside of {root}, so the agent cannot read {reads}."
             todo = "Copy it there, choose another folder, or paste the text."
         self._desk.notice("warning", what, "Nothing was added to the message.", todo)
 

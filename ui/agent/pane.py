@@ -39,7 +39,7 @@ class AgentPane(QWidget):
     model_chosen = Signal(str)
     workspace_requested = Signal()
     entry_requested = Signal(int)
-    told = Signal(str)
+    reported = Signal(str)
     """A passing word for the status bar."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -94,7 +94,7 @@ class AgentPane(QWidget):
         self.models.activated.connect(self._model_activated)
         self.conversation.entry_requested.connect(self.entry_requested)
         self.conversation.left.connect(composer.setFocus)
-        self.conversation.told.connect(self.told)
+        self.conversation.reported.connect(self.reported)
         theme.theme_signals.changed.connect(self.show_room)
         self.show_room()
 

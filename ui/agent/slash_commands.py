@@ -75,9 +75,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """What was typed is meant as a command and cannot be one; ``told`` says why."""
+    """What was typed is meant as a command and cannot be one; ``reason`` says why."""
 
-    told: str
+    reason: str
 
 
 class SlashCommands:

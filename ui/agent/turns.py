@@ -90,8 +90,8 @@ class TurnControl(QObject):
     def start(self, what: str, work: Callable[[CancelToken], Coroutine[Any, Any, None]]) -> None:
         """Work on the session, which nothing else does meanwhile."""
         self._cancel = cancel = CancelToken()
-        told = self._desk.window.notices.notice
-        if told is not None and (told is self._failure or told.level in ("info", "done")):
+        notice = self._desk.window.notices.notice
+        if notice is not None and (notice is self._failure or notice.level in ("info", "done")):
             # What did not work is being tried again, and what went well is over.
             self._desk.window.notices.dismiss()
         self._desk.agent_running = True

@@ -132,12 +132,12 @@ class ReportControl(QObject):
         if compaction is not None and not document.tree.is_ancestor(compaction, leaf):
             leaf = document.tree.deepest_leaf(compaction)
         spending, profile = document.spending.branch(leaf), self._auditing.profile(document)
-        loop, told = asyncio.get_running_loop(), -1.0
+        loop, reported = asyncio.get_running_loop(), -1.0
 
         def progress(done: int, total: int) -> None:
-            nonlocal told
-            if total and done / total - told >= STEP and not cancelled():
-                told = done / total
+            nonlocal reported
+            if total and done / total - reported >= STEP and not cancelled():
+                reported = done / total
                 loop.call_soon_threadsafe(tell, done, total)
 
         def work() -> None:

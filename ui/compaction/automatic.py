@@ -145,12 +145,12 @@ class AutomaticLine(QObject):
     def _ask(self, automatic: AutomaticCompaction) -> None:
         question = automatic.asking.question
         assert question is not None
-        told = asked_words(question)
+        wording = asked_words(question)
         # One line has less room than the tab.
-        first, second, third = told.compact.replace("&", ""), "Change…", "Not now"
-        tips = (f"{told.compact_tip} (Ctrl+Alt+K)", told.review_tip,
-                f"{told.not_now_tip} (Ctrl+Alt+N)")  # fmt: skip
-        words = f"{told.short} The turn waits."
+        first, second, third = wording.compact.replace("&", ""), "Change…", "Not now"
+        tips = (f"{wording.compact_tip} (Ctrl+Alt+K)", wording.review_tip,
+                f"{wording.not_now_tip} (Ctrl+Alt+N)")  # fmt: skip
+        words = f"{wording.short} The turn waits."
         state = StripState(words, "warning", "comp", first, second, third, tips)
         self._say(state, self.compact_asked.emit, self.review_asked.emit, self.not_now_asked.emit)
         self._desk.window.agent.set_activity("")

@@ -32,16 +32,16 @@ class AutomaticUndoControl(QObject):
         self._line = agent.automatic.line
         self._line.undo_asked.connect(self.undo)
         self._line.undo_and_go_on_asked.connect(self.undo_and_go_on)
-        self._told: Notice | None = None
+        self._notice: Notice | None = None
         """Why the agent did not go on; void once it works again."""
         desk.state_changed.connect(self._follow)
 
     def _follow(self) -> None:
         notices = self._desk.window.notices
-        if self._desk.agent_running and self._told is not None:
-            if notices.notice is self._told:
+        if self._desk.agent_running and self._notice is not None:
+            if notices.notice is self._notice:
                 notices.dismiss()
-            self._told = None
+            self._notice = None
 
     @property
     def is_offered(self) -> bool:
@@ -120,7 +120,7 @@ class AutomaticUndoControl(QObject):
             STAYS, "Compact with changes on the tab Compaction, or choose a larger model.",
             action="Go on all the same", on_action=all_the_same,
         )  # fmt: skip
-        self._told = desk.window.notices.notice
+        self._notice = desk.window.notices.notice
 
     def _go_on(self, left: list[Prompt]) -> None:
         if left:

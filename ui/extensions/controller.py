@@ -22,7 +22,7 @@ class ExtensionsControl(QObject):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._desk = desk
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self.dialog: ExtensionsDialog | None = None
         """The page, while it is open."""
         desk.opened.connect(self._ready)
@@ -68,8 +68,8 @@ class ExtensionsControl(QObject):
         """Say once what did not load, and that a project has extensions of its own."""
         rows, project = await asyncio.to_thread(_found, extensions, cwd)
         failed = [f"{row.name}: {row.problem}" for row in rows if row.problem is not None]
-        new = [line for line in failed if line not in self._told]
-        self._told.update(new)
+        new = [line for line in failed if line not in self._reported]
+        self._reported.update(new)
         if new:
             self._desk.notice(
                 "warning",
@@ -81,8 +81,12 @@ class ExtensionsControl(QObject):
                 action="Extensions",
                 on_action=self.open,
             )
-        if project is not None and not project.trusted and str(project.folder) not in self._told:
-            self._told.add(str(project.folder))
+        if (
+            project is not None
+            and not project.trusted
+            and str(project.folder) not in self._reported
+        ):
+            self._reported.add(str(project.folder))
             self._desk.notice(
                 "info",
                 f"The project of this session brings extensions: {project.folder}",

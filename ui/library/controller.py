@@ -196,17 +196,17 @@ class SessionsControl(QObject):
         if bench is None:
             return
         last: ImportReport | None = None
-        told = ImportNotes()
+        notes = ImportNotes()
         async with self._imports:
             for path in files:
-                report = await self._import_one(path, told)
+                report = await self._import_one(path, notes)
                 last = report or last
         if last is not None:
             await self.open_now(last.key)
-        if (notice := told.notice()) is not None:
+        if (notice := notes.notice()) is not None:
             self._desk.window.notices.show_notice(notice)
 
-    async def _import_one(self, path: Path, told: ImportNotes) -> ImportReport | None:
+    async def _import_one(self, path: Path, notes: ImportNotes) -> ImportReport | None:
         loop = asyncio.get_running_loop()
         task = self._desk.window.progress.begin(f"Importing {path.name}")
 
@@ -220,14 +220,14 @@ class SessionsControl(QObject):
             self._desk.say(f"Import of {path.name} cancelled; nothing of it was kept.")
             return None
         except (FormatError, StoreError) as error:
-            told.failed.append(str(error))
+            notes.failed.append(str(error))
             return None
         except OSError as error:
-            told.failed.append(f"{path}: {error.strerror or error}")
+            notes.failed.append(f"{path}: {error.strerror or error}")
             return None
         finally:
             task.end()
-        told.odd += [(path.name, item.line, item.reason) for item in report.problems]
+        notes.odd += [(path.name, item.line, item.reason) for item in report.problems]
         word = "up to date" if report.unchanged else f"{report.added:,} entries added"
         self._desk.say(f"{path.name}: {word}")
         return report

@@ -30,7 +30,7 @@ class NewSessionControl(QObject):
         self._desk = desk
         self._sessions = sessions
         self._was_running = False
-        self._told: Notice | None = None
+        self._hint: Notice | None = None
         """How a scripted run is begun."""
         desk.state_changed.connect(self._follow)
 
@@ -120,7 +120,7 @@ class NewSessionControl(QObject):
             "info", "A scripted run in a sandbox: press Enter. You are asked before each change.",
             details=f"{scenario.about}\nThe sandbox: {folder}",
         )  # fmt: skip
-        self._told = self._desk.window.notices.notice
+        self._hint = self._desk.window.notices.notice
 
     def _prepare(self, document: Document, scenario: Scenario, folder: Path) -> None:
         """What a person would choose for the run."""
@@ -133,7 +133,7 @@ class NewSessionControl(QObject):
         """After a turn of a script its next message stands in the box."""
         notices = self._desk.window.notices
         running, before = self._desk.agent_running, self._was_running
-        if running and self._told is not None and notices.notice is self._told:
+        if running and self._hint is not None and notices.notice is self._hint:
             notices.dismiss()
         self._was_running = running
         document, composer = self._desk.document, self._desk.window.agent.composer

@@ -226,7 +226,7 @@ class AtLeaf:
             self._shape = leaf, shape_at(self._tree, leaf)
         return self._shape[1]
 
-    def told(self, leaf: int, entry: int, tokens: int) -> int:
+    def sent_tokens(self, leaf: int, entry: int, tokens: int) -> int:
         """Tokens of an entry of so many as the model is sent it: a note's where it is pruned, none
         where it is omitted."""
         if entry in self.shape(leaf).omitted:

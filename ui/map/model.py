@@ -89,8 +89,8 @@ class TextCache:
         if not text.startswith("#"):
             return f"Branch summary: {text}"
         origin = self._model.origin_of(entry)
-        told = f"what ended at #{origin}" if origin >= 0 else text.lstrip("# ")
-        return f"Branch summary: {told}"
+        subject = f"what ended at #{origin}" if origin >= 0 else text.lstrip("# ")
+        return f"Branch summary: {subject}"
 
     def fold(self, entry: int, make: Callable[[int], Fold]) -> Fold:
         """What a compaction summarized, worked out once."""
@@ -119,11 +119,11 @@ class TextCache:
             number = len(fold.folded)
             word = "folded" if entry in self._model.folded else "summarized"
             parts.append(f"{number:,} {'entry' if number == 1 else 'entries'} {word}")
-        if told := self.told_by(entry):
-            parts.append(told)
+        if summary := self.summary_line(entry):
+            parts.append(summary)
         return " · ".join(parts)
 
-    def told_by(self, entry: int) -> str:
+    def summary_line(self, entry: int) -> str:
         """A compaction's short summary, or the first that its summary says."""
         if entry not in self._lines:
             self.fetch([entry])
@@ -143,7 +143,7 @@ class TextCache:
         parts = [f"{name[:1].upper()}{name[1:]}, entry {entry}"]
         if text := self.line(entry):
             parts.append(spoken(text) if columns.kind[entry] == Kind.COMPACTION else text)
-        parts.append(f"{self._model.told(entry):,} tokens")
+        parts.append(f"{self._model.sent_tokens(entry):,} tokens")
         parts += self._notes(entry)
         return ". ".join(part.rstrip(".") for part in parts) + "."
 
@@ -175,13 +175,13 @@ class TextCache:
         name = role_name(columns.kind[entry], columns.flags[entry])
         lines = [f"#{entry} · {columns.ids[entry]} · {name}"]
         moment = self.moment(entry)
-        tokens = f"{self._model.told(entry):,} tokens"
+        tokens = f"{self._model.sent_tokens(entry):,} tokens"
         if columns.usage[entry] > 0:
             tokens += f" · {columns.usage[entry]:,} in the context, by the provider"
         lines.append(f"{moment} · {tokens}")
         lines += self._reasons(entry)
-        if columns.kind[entry] == Kind.COMPACTION and (told := self.told_by(entry)):
-            lines.append(told)
+        if columns.kind[entry] == Kind.COMPACTION and (summary := self.summary_line(entry)):
+            lines.append(summary)
         lines += self._notes(entry)
         partition = self._model.partition
         if verdict_of(partition, entry) >= 0:
@@ -344,10 +344,10 @@ class MapModel(QObject):
         """The tool results that a note stands for at the leaf."""
         return self._at_leaf.pruned(self.leaf)
 
-    def told(self, entry: int) -> int:
+    def sent_tokens(self, entry: int) -> int:
         """Tokens of an entry as the model is sent it at the leaf: a note's where it is pruned, none
         where it is omitted."""
-        return self._at_leaf.told(self.leaf, entry, self.weights[entry])
+        return self._at_leaf.sent_tokens(self.leaf, entry, self.weights[entry])
 
     @property
     def shape(self) -> Shape:

@@ -112,7 +112,7 @@ class OutlineModel(QAbstractTableModel):
         if column == ROLE:
             return role_name(columns.kind[entry], columns.flags[entry])
         if column == TOKENS:
-            return f"{self._model.told(entry):,}"
+            return f"{self._model.sent_tokens(entry):,}"
         label = self._model.labels.get(entry)
         line = self._model.texts.line(entry)
         return f"{line}  [{label}]" if label else line

@@ -319,10 +319,10 @@ class MapView(ZoomedArea):
 
     def _tell_selection(self) -> None:
         entry = self.model.selected
-        told = self.model.texts.describe(entry) if entry >= 0 else "Nothing is selected"
-        self.setAccessibleDescription(told)
+        description = self.model.texts.describe(entry) if entry >= 0 else "Nothing is selected"
+        self.setAccessibleDescription(description)
         if self.hasFocus() and QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, told))
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, description))
 
     def _marks_changed(self) -> None:
         partition = self.model.partition

@@ -35,7 +35,7 @@ class SettingsControl(QObject):
         self._automatic = automatic
         self._pick_model = pick_model
         desk.opened.connect(self._ready)
-        self._told: list[str] = []
+        self._reported: list[str] = []
         self._endpoint = ""
         self._ends: list[Callable[[], None]] = []
         self.dialog: SettingsDialog | None = None
@@ -126,10 +126,10 @@ class SettingsControl(QObject):
     def tell_problems(self) -> None:
         """Say once what of the files cannot be used; what is only unknown, the dialog says."""
         problems = self._desk.live.problems(self._desk.project)
-        told = [str(problem) for problem in problems if not problem.unknown]
-        if told and told != self._told and self.dialog is None:
+        found_problems = [str(problem) for problem in problems if not problem.unknown]
+        if found_problems and found_problems != self._reported and self.dialog is None:
             self._desk.notice(
                 "warning", "Some settings cannot be used.", "What was set before holds.",
-                details="\n".join(told), action="Settings", on_action=self.open,
+                details="\n".join(found_problems), action="Settings", on_action=self.open,
             )  # fmt: skip
-        self._told = told
+        self._reported = found_problems

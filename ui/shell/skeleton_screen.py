@@ -23,8 +23,8 @@ class SkeletonScreen(QWidget):
         self.setAccessibleName("Session Explorer is starting")
         self._header, self._library = self._surface(), self._surface()
         self._title = QLabel("Session Explorer", self)
-        self._told = QLabel("Opening the library…", self)
-        self._told.setProperty("tone", "dim")
+        self._label = QLabel("Opening the library…", self)
+        self._label.setProperty("tone", "dim")
         self._lines = [QFrame(self) for _ in range(4)]
         for at, line in enumerate(self._lines):
             line.setProperty("line", "h" if at < 2 else "v")
@@ -47,8 +47,8 @@ class SkeletonScreen(QWidget):
         beside_inspector.setGeometry(right, top, 1, height - top)
         size = self._title.sizeHint()
         self._title.setGeometry(theme.S16, (top - size.height()) // 2, size.width(), size.height())
-        size = self._told.sizeHint()
-        self._told.setGeometry(
+        size = self._label.sizeHint()
+        self._label.setGeometry(
             (left + right - size.width()) // 2,
             (top + bottom - size.height()) // 2,
             size.width(),

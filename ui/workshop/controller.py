@@ -156,14 +156,14 @@ class TrialControl(QObject):
         results: list[TrialResult] = []
         page.begin(2 * len(points))
 
-        def told(result: TrialResult) -> None:
+        def reported(result: TrialResult) -> None:
             results.append(result)
             self._show(results)
 
         order = Order("", model, lambda _purpose, _text: None, cancel)
         stopped = False
         try:
-            await trial.run(points, order, told, lambda done, _all: page.advance(done))
+            await trial.run(points, order, reported, lambda done, _all: page.advance(done))
         except (Cancelled, asyncio.CancelledError):
             stopped = True
         finally:
@@ -222,7 +222,7 @@ class WorkshopControl(QObject):
         self._trial: TrialControl | None = None
         self._unsaved: dict[str, str] = {}
         self._states: dict[str, TemplateState] = {}
-        self._told: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
         self._loader = Loader(self)
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -274,14 +274,14 @@ class WorkshopControl(QObject):
         self._states = {state.info.name: state for state in self._prompts.states()}
         self._profile_changed()
         problems = {name: state.problem for name, state in self._states.items() if state.problem}
-        if problems and problems != self._told:
+        if problems and problems != self._reported:
             self._desk.notice(
                 "warning", "A prompt of your own cannot be used.",
                 "The text that came with the program is sent in its place.",
                 "Put it right in the prompt workshop.", details="\n".join(problems.values()),
                 action="Prompt workshop", on_action=lambda: self.open(next(iter(problems))),
             )  # fmt: skip
-        self._told = problems
+        self._reported = problems
 
     def _used(self) -> tuple[str, ...]:
         return names_used_by(self._desk.profile)

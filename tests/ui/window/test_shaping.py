@@ -68,7 +68,7 @@ async def test_an_omitted_result_takes_its_call_along_everywhere(
     sent = live.document.context().messages
     await press(live, RESULT, "O")
     assert list(live.document.shape().omitted) == [RESULT - 1, RESULT]
-    assert live.window.map.model.told(RESULT) == 0
+    assert live.window.map.model.sent_tokens(RESULT) == 0
     assert live.document.context().messages == [at for at in sent if at not in (RESULT - 1, RESULT)]
     live.keys("Ctrl+3")
     await live.idle()

@@ -38,7 +38,7 @@ def test_what_is_typed_is_a_command_a_message_or_a_mistake() -> None:
     assert known.read("use /compact here") == Message("use /compact here")
     unknown = known.read("/compakt now")
     assert isinstance(unknown, Mistake)
-    assert "no command /compakt" in unknown.told
+    assert "no command /compakt" in unknown.reason
     assert isinstance(known.read("/name"), Mistake), "it needs its argument"
     assert isinstance(known.read("/undo it all"), Mistake), "it takes none"
     assert [command.name for command in known.matching("o")] == ["compact", "undo"]

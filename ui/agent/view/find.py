@@ -135,9 +135,9 @@ class Search:
         document: ShownDocument,
         items: Snapshot,
         query: str,
-        told: Callable[[Found], None],
+        on_found: Callable[[Found], None],
     ) -> None:
-        self._document, self._items, self._query, self._told = document, items, query, told
+        self._document, self._items, self._query, self._on_found = document, items, query, on_found
         self._stopped = False
         words = re.findall(r"[a-z0-9]+", query.casefold()) if query.isascii() else []
         self._word = max(words, key=len, default="")
@@ -160,7 +160,7 @@ class Search:
                 time.sleep(_BREATH_S)
             if (time.monotonic() - last) * 1000 > _TOLD_MS:
                 last = time.monotonic()
-                self._told(Found(found, number + 1, count))
+                self._on_found(Found(found, number + 1, count))
         return Found(found, count, count)
 
     def _look(self, entry: int, results: Sequence[int]) -> list[Hit]:

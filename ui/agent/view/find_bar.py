@@ -104,7 +104,7 @@ _AGAIN_MS = 400
 
 
 class _Signals(QObject):
-    told = Signal(object, object)
+    found = Signal(object, object)
 
 
 class _Task(QRunnable):
@@ -119,7 +119,7 @@ class _Task(QRunnable):
         assert search is not None
         found = search.run()
         try:
-            self._signals.told.emit(search, found)
+            self._signals.found.emit(search, found)
         except RuntimeError:
             return  # the view was deleted meanwhile: nobody waits for it
 
@@ -135,7 +135,7 @@ class FindControl(QObject):
         self._is_over = True
         self._moved = False
         self._signals = _Signals(self)
-        self._signals.told.connect(self._told)
+        self._signals.found.connect(self._take_found)
         self._again = QTimer(self)
         self._again.setSingleShot(True)
         self._again.setInterval(_AGAIN_MS)
@@ -184,10 +184,10 @@ class FindControl(QObject):
         self._is_over = False
         signals = self._signals
 
-        def told(found: Found) -> None:
-            signals.told.emit(search, found)
+        def report(found: Found) -> None:
+            signals.found.emit(search, found)
 
-        search = self._search = Search(document, items, query, told)
+        search = self._search = Search(document, items, query, report)
         QThreadPool.globalInstance().start(_Task(search, signals))
         self._say()
 
@@ -203,7 +203,7 @@ class FindControl(QObject):
         self._view.viewport().update()
         self._view.setFocus()
 
-    def _told(self, search: Search, found: Found) -> None:
+    def _take_found(self, search: Search, found: Found) -> None:
         if search is not self._search:
             return
         self._found, self._is_over = found, found.looked_at >= found.of

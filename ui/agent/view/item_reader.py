@@ -128,9 +128,9 @@ def footer(message: Mapping[str, Any], time_ms: float, made_here: bool) -> Foote
     model, usage = message.get("model"), message.get("usage")
     parts = [clock(time_ms), model if isinstance(model, str) else ""]
     tokens, (cost, cost_is) = _token_words(usage), _cost_words(usage)
-    told = [part for part in (*parts, *tokens, cost) if part]
+    words = [part for part in (*parts, *tokens, cost) if part]
     if made_here:
-        return Footer(" · ".join(told))
+        return Footer(" · ".join(words))
     known = {
         "time": time_known(time_ms if parts[0] else 0),
         "model": Known(Provenance.EXACT, "") if parts[1] else NO_MODEL,
@@ -139,13 +139,13 @@ def footer(message: Mapping[str, Any], time_ms: float, made_here: bool) -> Foote
     }
     missing = [of for of, one in known.items() if one and one.provenance is Provenance.UNREADABLE]
     if missing:
-        told.append(f"{_listed(missing)} {NOT_RECORDED}")
+        words.append(f"{_listed(missing)} {NOT_RECORDED}")
     tip = [
         reason(of.capitalize(), one)
         for of, one in known.items()
         if one and one.provenance is not Provenance.EXACT
     ]
-    return Footer(" · ".join(told), "\n".join(tip))
+    return Footer(" · ".join(words), "\n".join(tip))
 
 
 def _listed(names: list[str]) -> str:
@@ -179,7 +179,7 @@ def mark_parts(
     name = _NAMES.get(kind, "Note")
     role = Role(name, role_icon(kind, flags), role_token(kind, flags & ~Flag.ERROR))
     figures = sized(*sizes, known) if sizes is not None and known is not None else ""
-    text, tail = _told(kind, data, figures)
+    text, tail = _mark_words(kind, data, figures)
     doubted = known is not None and known.provenance is not Provenance.EXACT
     inside = _inside(kind, data)
     opened = bool(inside) and is_open("m")
@@ -199,14 +199,14 @@ def mark_parts(
     return found
 
 
-def _told(kind: Kind, data: Json, figures: str) -> tuple[str, str]:
+def _mark_words(kind: Kind, data: Json, figures: str) -> tuple[str, str]:
     if kind is Kind.COMPACTION:
         short = data.get("shortSummary")
-        told = short if isinstance(short, str) and short else summary_line(_text(data, "summary"))
-        return (f"{figures} · {told}" if figures and told else figures or told), "summary"
+        words = short if isinstance(short, str) and short else summary_line(_text(data, "summary"))
+        return (f"{figures} · {words}" if figures and words else figures or words), "summary"
     if kind in (Kind.BRANCH_SUMMARY, Kind.BRANCH_SUMMARY_ROLE, Kind.COMPACTION_SUMMARY_ROLE):
-        told = summary_line(_inside(kind, data))
-        return told or "left without a summary", "summary" if told else ""
+        words = summary_line(_inside(kind, data))
+        return words or "left without a summary", "summary" if words else ""
     facts = describe(dict(data))
     if kind is Kind.MODEL_CHANGE:
         return f"from here on: {facts.model}", ""

@@ -119,9 +119,9 @@ def plain_words(part: Part) -> str:
 
 def item_markdown(parts: Sequence[Part]) -> str:
     """A message with who says it."""
-    told = [part for part in parts if not (isinstance(part, Note) and part.key == FIGURES)]
-    role = next((part.role for part in told if part.role is not None), None)
-    text = joined(told, markdown_of)
+    shown = [part for part in parts if not (isinstance(part, Note) and part.key == FIGURES)]
+    role = next((part.role for part in shown if part.role is not None), None)
+    text = joined(shown, markdown_of)
     if role is None or role.name not in ("You", "Agent"):
         return text
     return f"**{role.name}**\n\n{text}"

@@ -106,7 +106,7 @@ class ConversationView(Surface):
     step_asked = Signal(int)
     left = Signal()
     """The person is done reading."""
-    told = Signal(str)
+    reported = Signal(str)
     """A passing word: something was copied."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -308,9 +308,9 @@ class ConversationView(Surface):
 
     # the clipboard --------------------------------------------------------------------------------
 
-    def _put(self, text: str, told: str) -> None:
+    def _put(self, text: str, report: str) -> None:
         QGuiApplication.clipboard().setText(text)
-        self.told.emit(told)
+        self.reported.emit(report)
 
     def select_all(self) -> None:
         """Everything, from the first word to the last."""
@@ -367,7 +367,7 @@ class ConversationView(Surface):
         if isinstance(text, str):
             self._put(text, f"{count:,} messages are copied as Markdown")
         else:
-            self.told.emit("The conversation could not be copied; nothing was put away")
+            self.reported.emit("The conversation could not be copied; nothing was put away")
 
     # the menu -----------------------------------------------------------------------------------
 
