@@ -24,7 +24,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
+class LayoutResult:
     """A finished layout, and what the rows of the whole session are made of."""
 
     skeleton: Skeleton
@@ -47,7 +47,7 @@ def snapshot(columns: SessionColumns) -> SessionColumns:
     )
 
 
-def lay_out(order: Order) -> Laid:
+def lay_out(order: Order) -> LayoutResult:
     """Make a whole layout, with the levels for far zoom."""
     skeleton = Skeleton(order.columns.parent)
     links = branch_links(order.columns)
@@ -56,7 +56,7 @@ def lay_out(order: Order) -> Laid:
     levels.prepare()
     groups = categories(order.columns)
     sums = running_sums(order.columns.estimate)
-    return Laid(skeleton, lanes, levels, groups, sums, links)
+    return LayoutResult(skeleton, lanes, levels, groups, sums, links)
 
 
 def first_layout(tree: SessionTree, leaf: int, last: int) -> tuple[Skeleton, Lanes]:
@@ -70,7 +70,7 @@ class LayoutWorker(QObject):
     """Runs one layout at a time on a thread of its own; a newer order makes an older one void."""
 
     finished = Signal(object)
-    """A ``Laid``, in the thread of the receiver."""
+    """A ``LayoutResult``, in the thread of the receiver."""
     failed = Signal(object)
     """The exception that ended a layout."""
     _arrived = Signal(int, object)
@@ -120,7 +120,7 @@ class LayoutWorker(QObject):
     def _deliver(self, number: int, result: object) -> None:
         if number != self._wanted:
             return
-        if isinstance(result, Laid):
+        if isinstance(result, LayoutResult):
             self.finished.emit(result)
         else:
             self.failed.emit(result)

@@ -36,7 +36,7 @@ from ui.map.folds import (
     sized,
 )
 from ui.map.layout import LaneLevels, Lanes, Samples, Skeleton, arrange
-from ui.map.layout_worker import Laid, LayoutWorker, Order, first_layout, snapshot
+from ui.map.layout_worker import LayoutResult, LayoutWorker, Order, first_layout, snapshot
 from ui.map.rows import KIND_CATEGORY, RowFilter, Rows, categories, counted, filter_mask
 from ui.theme import role_name, verdict_title
 
@@ -373,7 +373,7 @@ class MapModel(QObject):
         self.samples = Samples(self.rows, lanes)
         self._is_stale = False
 
-    def _laid(self, laid: Laid) -> None:
+    def _laid(self, laid: LayoutResult) -> None:
         self.layout_changing.emit()
         self.skeleton, self.links = laid.skeleton, laid.links
         self._use(laid.lanes, laid.levels)

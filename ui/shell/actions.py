@@ -61,12 +61,13 @@ class WindowActions(QObject):
         self._registry = session.actions
         self._tall = TallConversation(session.window.left)
         self._looked_at, self._compacted = (0, -1), False
+        # The page of findings joins the tab Audit here, before an action leads to it.
+        self._offer_in_entry_menus()
         for spec, run in self._specs():
             self._registry.add(spec, run)
         self._registry.fill(session.window.menuBar())
         for command in agent.Commands(session).all():
             session.agent.commands.add(command)
-        self._offer_in_entry_menus()
         session.window.header.help_requested.connect(self.show_keys)
         session.window.header.palette_requested.connect(self.show_palette)
         session.desk.document_changed.connect(self.follow)

@@ -17,7 +17,7 @@ from ui.agent.view.boxes import Inks
 from ui.agent.view.calls import CallStates, call_parts
 from ui.agent.view.item_reader import ItemRead, ShownDocument, parts_of, read_item, thinking_parts
 from ui.agent.view.items import Heights, PathItems
-from ui.agent.view.layout import Background, Laid, Pictures
+from ui.agent.view.layout import Background, LaidItem, Pictures
 from ui.agent.view.parts import AGENT, Code, Note, Part, Prose, Role, Row, Segment, Splitter
 from ui.inspector.blocks import CallBlock
 from ui.inspector.gather import READ_ERRORS
@@ -148,7 +148,7 @@ class Flow(QObject):
         self.inks = inks
         self.pictures = Pictures(self)
         self.pictures.ready.connect(self._picture_ready)
-        self._laid: OrderedDict[int, Laid] = OrderedDict()
+        self._laid: OrderedDict[int, LaidItem] = OrderedDict()
         """By entry; the arriving reply by ``LIVE``."""
         self._opened: set[tuple[int, str]] = set()
         self._large: dict[int, ItemRead] = {}
@@ -249,19 +249,19 @@ class Flow(QObject):
         parts = self.live.parts(self.states, lambda key: self.is_open(LIVE, key))
         laid = self._laid.get(LIVE)
         if laid is None:
-            laid = self._laid[LIVE] = Laid(LIVE, parts, self.inks)
+            laid = self._laid[LIVE] = LaidItem(LIVE, parts, self.inks)
         else:
             laid.set_parts(parts)
         self.heights.set(item, laid.height)
 
     # items laid out -----------------------------------------------------------------------------
 
-    def laid(self, item: int) -> Laid:
+    def laid(self, item: int) -> LaidItem:
         """An item with its parts, read now where it was not."""
         entry = self.entry(item)
         found = self._laid.get(entry)
         if found is None:
-            found = self._laid[entry] = Laid(entry, self._parts(item), self.inks)
+            found = self._laid[entry] = LaidItem(entry, self._parts(item), self.inks)
             self.heights.set(item, found.height)
             while len(self._laid) > KEPT:
                 oldest = next(iter(self._laid))
@@ -276,7 +276,7 @@ class Flow(QObject):
             self.heights.set(item, found.height)
         return found
 
-    def known(self, item: int) -> Laid | None:
+    def known(self, item: int) -> LaidItem | None:
         """An item if it is laid out at the width in force."""
         found = self._laid.get(self.entry(item))
         return found if found is not None and found.inks is self.inks else None

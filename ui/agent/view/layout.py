@@ -347,7 +347,7 @@ def _guess(part: Part, inks: Inks) -> float:
     return (text.count("\n") + 1 + len(text) / letters / 2) * metrics.height()
 
 
-class Laid:
+class LaidItem:
     """The parts of an item with their heights, exact where a part was looked at."""
 
     def __init__(self, entry: int, parts: list[Part], inks: Inks) -> None:
