@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QKeyCombination, QObject, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
@@ -114,7 +114,3 @@ def shown_keys(action: QAction) -> str:
     """The shortcuts as this system writes them."""
     form = QKeySequence.SequenceFormat.NativeText
     return "  ".join(sequence.toString(form) for sequence in action.shortcuts())
-
-
-def plain_key(key: Qt.Key) -> QKeySequence:
-    return QKeySequence(QKeyCombination(key))

@@ -63,7 +63,7 @@ def main(arguments: argparse.Namespace) -> int:
     if window.was_closed:
         return 0
     # asyncio and its loop take a third of what the first paint may.
-    status: int = import_module("ui.life").run(app, window, loaded, arguments)
+    status: int = import_module("ui.event_loop").run(app, window, loaded, arguments)
     return status
 
 

@@ -14,13 +14,12 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
 from PySide6.QtWidgets import QMainWindow, QSplitter
 
 from explorer.preferences import Preferences
-from ui.shell.curtain import Curtain
+from ui.shell.skeleton_screen import SkeletonScreen
 
 if TYPE_CHECKING:  # these come after the first paint
     from PySide6.QtWidgets import QLabel, QStackedWidget, QTabWidget
 
     from ui.agent.pane import AgentPane
-    from ui.agent.spent_label import SpentLabel
     from ui.audit.tab import AuditTab
     from ui.compaction.panel import CompactionPanel
     from ui.copilot import PromptPage
@@ -29,8 +28,8 @@ if TYPE_CHECKING:  # these come after the first paint
     from ui.library.pane import LibraryPane
     from ui.map.pane import MapPane
     from ui.shell.header import Header
-    from ui.shell.progress import ProgressArea
-    from ui.shell.room import RoomKeeper
+    from ui.shell.splitters import RoomKeeper
+    from ui.shell.status_bar import ProgressArea, SpentLabel
     from ui.widgets.notice import NoticeStrip
     from ui.widgets.panels import EmptyState
 
@@ -89,7 +88,18 @@ class MainWindow(QMainWindow):
         self.resize(min(1440, room.width()), min(900, room.height() - TITLE_BAR))
         if preferences.geometry:
             self.restoreGeometry(_bytes(preferences.geometry))
-        self.setCentralWidget(Curtain(self))
+        self.setCentralWidget(SkeletonScreen(self))
+
+    # the inspector's tabs -------------------------------------------------------------------------
+
+    @property
+    def tab(self) -> str:
+        """The name of the tab that is shown, one of ``TABS``."""
+        return TABS[self.inspector.currentIndex()]
+
+    def show_tab(self, name: str) -> None:
+        """Show one of ``TABS``."""
+        self.inspector.setCurrentIndex(TABS.index(name))
 
     # what is remembered ---------------------------------------------------------------------------
 

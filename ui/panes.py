@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -18,20 +19,18 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.profile import PROFILES
 from ui.agent.pane import AgentPane
-from ui.agent.spent_label import SpentLabel
 from ui.audit.tab import AuditTab
 from ui.compaction.panel import CompactionPanel
 from ui.copilot import PromptPage
 from ui.inspector.context import ContextPane
 from ui.inspector.entry import EntryPane
 from ui.library.pane import LibraryPane
-from ui.main_window import MainWindow
+from ui.main_window import TABS, MainWindow
 from ui.map.pane import MapPane
-from ui.shell.calm import CalmSplitter
-from ui.shell.curtain import AGENT, INSPECTOR, LIBRARY
 from ui.shell.header import Header
-from ui.shell.progress import ProgressArea
-from ui.shell.room import RoomKeeper
+from ui.shell.skeleton_screen import AGENT, INSPECTOR, LIBRARY
+from ui.shell.splitters import CalmSplitter, RoomKeeper
+from ui.shell.status_bar import ProgressArea, SpentLabel
 from ui.widgets.labels import Hairline
 from ui.widgets.notice import NoticeStrip
 from ui.widgets.panels import EmptyState
@@ -40,8 +39,8 @@ from ui.widgets.panels import EmptyState
 async def furnish(window: MainWindow) -> None:
     """Make every pane and put it in its place; the window answers between two of them."""
     makers: tuple[Callable[[MainWindow], None], ...] = (
-        _bars, _library, _map, _entry, _context, _compaction, _audit, _prompt, _agent, _status,
-        _lay_out,
+        _bars, _library, _map, _inspector, *(partial(_tab, name) for name in TABS), _agent,
+        _status, _lay_out,
     )  # fmt: skip
     for make in makers:
         make(window)
@@ -84,34 +83,31 @@ def _only_current_counts(pages: QStackedWidget, current: int) -> None:
             page.setSizePolicy(policy, policy)
 
 
-def _entry(window: MainWindow) -> None:
-    window.entry = EntryPane(window)
+INSPECTOR_TABS: dict[str, Callable[[MainWindow], QWidget]] = {
+    "entry": EntryPane,
+    "context": ContextPane,
+    "compaction": CompactionPanel,
+    "audit": AuditTab,
+    "prompt": PromptPage,
+}
+"""What stands in the tabs of ``ui.main_window.TABS``; each is an attribute of the window."""
+
+HIDDEN_TABS = ("prompt",)
+"""Only profiles that keep prompts within a budget have something to show there."""
 
 
-def _context(window: MainWindow) -> None:
-    window.context = ContextPane(window)
-
-
-def _compaction(window: MainWindow) -> None:
-    window.compaction = CompactionPanel(window)
+def _inspector(window: MainWindow) -> None:
     window.inspector = QTabWidget(window)
     window.inspector.setDocumentMode(True)
     window.inspector.setAccessibleName("Inspector")
     window.inspector.tabBar().setAccessibleName("Tabs of the inspector")
-    panes = {"Entry": window.entry, "Context": window.context, "Compaction": window.compaction}
-    for title, pane in panes.items():
-        window.inspector.addTab(pane, title)
 
 
-def _audit(window: MainWindow) -> None:
-    window.audit = AuditTab(window)
-    window.inspector.addTab(window.audit, "Audit")
-
-
-def _prompt(window: MainWindow) -> None:
-    window.prompt = PromptPage(window)
-    # Only profiles that keep prompts within a budget have something to show here.
-    window.inspector.setTabVisible(window.inspector.addTab(window.prompt, "Prompt"), False)
+def _tab(name: str, window: MainWindow) -> None:
+    pane = INSPECTOR_TABS[name](window)
+    setattr(window, name, pane)
+    at = window.inspector.addTab(pane, name.title())
+    window.inspector.setTabVisible(at, name not in HIDDEN_TABS)
 
 
 def _agent(window: MainWindow) -> None:

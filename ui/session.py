@@ -16,42 +16,35 @@ from explorer.settings.opening import following_extensions
 from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench
 from ui import theme
-from ui.audit.compare.actions import connect as offer_comparing
+from ui.actions import ActionRegistry
+from ui.agent.controller import AgentControl
+from ui.app_state import Desk, PreferenceKeeper
+from ui.audit.compare.controller import CompareDraftsControl
+from ui.audit.controller import AuditControl, RepairControl
 from ui.audit.fidelity.control import FidelityControl
-from ui.branching.actions import connect as offer_branching
+from ui.audit.report import ReportControl
+from ui.audit.what_if.controller import WhatIfControl
 from ui.branching.comparing import DifferenceControl
 from ui.branching.forking import ForkControl
 from ui.branching.running import RunsControl
-from ui.control.actions import WindowActions
-from ui.control.auditing import AuditControl
-from ui.control.beginning import BeginControl
-from ui.control.checking import CheckControl
-from ui.control.compacting import CompactionControl
-from ui.control.comparing import CompareControl
-from ui.control.comparing_drafts import CompareDraftsControl
-from ui.control.desk import Desk
-from ui.control.extending import ExtensionsControl
-from ui.control.keeping import PreferenceKeeper
-from ui.control.mending import MendControl
-from ui.control.models import ModelsControl
-from ui.control.navigating import NavigationControl
-from ui.control.profiles import ProfilesControl
-from ui.control.prompts import PromptControl
-from ui.control.pruning import PruningControl
-from ui.control.refreshing import RefreshControl
-from ui.control.replaying import ReplayControl
-from ui.control.reporting import ReportControl
-from ui.control.searching import SearchControl
-from ui.control.sessions import SessionsControl
-from ui.control.settings import SettingsControl
-from ui.control.shaping import ShapingControl
-from ui.control.taking_back import TakeBackControl
-from ui.control.talking import AgentControl
-from ui.control.talking.commands import Commands
-from ui.control.watching import WatchControl
-from ui.control.what_if import WhatIfControl
-from ui.control.workshop import WorkshopControl
+from ui.compaction.automatic_progress import AutomaticProgressControl
+from ui.compaction.automatic_undo import AutomaticUndoControl
+from ui.compaction.controller import CompactionControl
+from ui.compaction.entry_edits import EntryEditsControl, PruningControl
+from ui.copilot.controller import PromptTabControl
+from ui.extensions.controller import ExtensionsControl
+from ui.library.controller import SessionsControl
+from ui.library.new_session import NewSessionControl
+from ui.library.search import SearchControl
 from ui.main_window import MainWindow
+from ui.map.navigation import NavigationControl
+from ui.models.controller import ModelsControl
+from ui.profiles.controller import ProfileComparisonControl, ProfilesControl
+from ui.replay.controller import ReplayControl
+from ui.settings.controller import SettingsControl
+from ui.shell.session_views import SessionViewsControl
+from ui.workshop.controller import WorkshopControl
+from ui.workshop.summary_check import SummaryCheckControl
 
 READERS_MS = 5_000
 """How long closing waits for what panes still read."""
@@ -81,9 +74,8 @@ class WindowSession(QObject):
         self._make_compaction()
         self._make_audit()
         self._make_pages()
-        self.actions = WindowActions(self)
-        for command in Commands(self).all():
-            self.agent.commands.add(command)
+        self.actions = ActionRegistry(window)
+        """Filled by ``ui.shell.actions``, which imports every feature."""
         self._keeper = PreferenceKeeper(self.desk, self.preferences, paths.preferences_path())
         window.on_close = self._close_asked
         window.welcome.pressed.connect(self.open_sample)
@@ -92,53 +84,48 @@ class WindowSession(QObject):
     def _make_agent(self) -> None:
         """Sessions, the way about in one, and the agent at its leaf."""
         self.sessions = SessionsControl(self.desk)
-        self.beginning = BeginControl(self.desk, self.sessions)
+        self.beginning = NewSessionControl(self.desk, self.sessions)
         self.search = SearchControl(self.desk, self.sessions)
         self.navigation = NavigationControl(self.desk)
         self.agent = AgentControl(self.desk)
         # The map shows a session before the panel tells it how that one would be divided.
-        self.refresh = RefreshControl(self.desk, self.sessions, self.navigation)
+        self.refresh = SessionViewsControl(self.desk, self.sessions, self.navigation)
         self.forks = ForkControl(self.desk, self.sessions, self.navigation.still)
         self.differences = DifferenceControl(self.desk, self.navigation)
         self.runs = RunsControl(self.desk, self.agent, self.navigation, self.differences)
-        offer_branching(self)
 
     def _make_compaction(self) -> None:
         """What is compacted, by hand and by itself, and taken back."""
-        self.compaction = CompactionControl(self.desk)
-        self.watching = WatchControl(self.desk, self.agent.automatic, self.compaction)
-        self.taking_back = TakeBackControl(self.desk, self.agent)
-        self.watching.undo_and_go_on = self.taking_back.undo_and_go_on
-        self.watching.stop_agent = self.agent.stop
-        self.agent.answers = self.watching.compact
+        self.compaction = CompactionControl(self.desk, self.agent.automatic)
+        self.watching = AutomaticProgressControl(self.desk, self.agent.automatic, self.compaction)
+        self.taking_back = AutomaticUndoControl(self.desk, self.agent)
+        self.watching.undo_and_go_on_asked.connect(self.taking_back.undo_and_go_on)
+        self.watching.stop_agent_asked.connect(self.agent.stop)
 
     def _make_audit(self) -> None:
         """What became of the entries, and how that is mended."""
         self.auditing = AuditControl(self.desk)
         self.reporting = ReportControl(self.desk, self.auditing)
-        self.refresh.menu_parts.append(self.reporting.fill_menu)
         self.pruning = PruningControl(self.desk)
-        self.shaping = ShapingControl(self.desk, self.navigation)
-        self.refresh.menu_parts.append(self.shaping.fill_menu)
-        self.mending = MendControl(self.desk, self.auditing, self.navigation, self.shaping)
+        self.shaping = EntryEditsControl(self.desk, self.navigation)
+        self.mending = RepairControl(self.desk, self.auditing, self.navigation, self.shaping)
 
     def _make_pages(self) -> None:
         """The windows beside this one, and what is compared in them."""
-        self.prompts = PromptControl(self.desk, self.agent)
+        self.prompts = PromptTabControl(self.desk, self.agent)
         self.models = ModelsControl(self.desk, self.agent)
-        self.settings = SettingsControl(self.desk, self.agent.automatic)
-        self.settings.pick_model = self.models.pick
+        self.settings = SettingsControl(self.desk, self.agent.automatic, self.models.pick)
         self.profiles = ProfilesControl(self.desk)
-        self.comparing = CompareControl(self.desk, self.profiles)
+        self.comparing = ProfileComparisonControl(self.desk, self.profiles)
         self.what_if = WhatIfControl(self.desk)
         self.extensions = ExtensionsControl(self.desk)
         self.replaying = ReplayControl(self.desk, self.sessions, self.agent)
         self.fidelity = FidelityControl(self.desk)
+        self.desk.opened.connect(self.fidelity.ready)
         self.compared = CompareDraftsControl(
             self.desk, self.fidelity, self.compaction, self.differences
         )
-        offer_comparing(self)
-        self.checking = CheckControl(self.desk)
+        self.checking = SummaryCheckControl(self.desk)
         self.workshop = WorkshopControl(self.desk, self.agent)
 
     async def run(self, arguments: argparse.Namespace) -> int:
@@ -159,12 +146,11 @@ class WindowSession(QObject):
         door = ModelDoor(ModelDoorConfig(own=paths.models_path()))
         extensions = following_extensions(self.desk.live)
         bench = Workbench(store, door, extensions=extensions)
-        self.desk.bench = bench
         stop_watching = bench.watch(asyncio.get_running_loop().call_soon_threadsafe)
         try:
             # With a key in the environment this reads a large table.
             await asyncio.to_thread(door.models)
-            self._ready()
+            self.desk.open(bench)
             self.window.welcome.button.setFocus()
             # What is there now stays; a session does not.
             gc.freeze()
@@ -191,22 +177,6 @@ class WindowSession(QObject):
             await asyncio.to_thread(door.close)
             await asyncio.to_thread(store.close)
         return 0
-
-    def _ready(self) -> None:
-        """The workbench is there: every controller takes it up."""
-        self.refresh.ready()
-        self.navigation.ready()
-        self.agent.ready()
-        self.compaction.ready()
-        self.auditing.ready()
-        self.watching.ready()
-        self.fidelity.ready()
-        self.compared.ready()
-        self.prompts.ready()
-        self.settings.ready()
-        self.models.ready()
-        self.extensions.ready()
-        self.workshop.ready()
 
     def _cannot_open(self, path: Path, error: Exception) -> None:
         offer = isinstance(error, DamagedError)

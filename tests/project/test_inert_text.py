@@ -8,7 +8,7 @@ from tests.project.sources import ROOT, python_files, tree
 
 LABELS = "ui/widgets/labels.py"
 MARKDOWN = "ui/inspector/markdown_view.py"
-PAGES = {"ui/shell/keys_page.py", "ui/control/talking/help_page.py"}
+PAGES = {"ui/shell/command_palette.py", "ui/agent/slash_commands.py"}
 """Pages of our own words, all of it escaped."""
 
 ALLOWED = {
@@ -23,7 +23,7 @@ ALLOWED = {
     "insertMarkdown": set[str](),
     "QTextBrowser": {MARKDOWN, *PAGES},
     # Opened after a press that follows the address being shown, and a folder of our own.
-    "openUrl": {"ui/inspector/entry.py", "ui/agent/conversation.py", "ui/control/reporting.py"},
+    "openUrl": {"ui/inspector/entry.py", "ui/agent/conversation.py", "ui/audit/report.py"},
     "QWhatsThis": set[str](),
     "setWhatsThis": set[str](),
     "QSystemTrayIcon": set[str](),

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from ui.collector import LOOK_EVERY_MS, Collector
+from ui.event_loop import LOOK_EVERY_MS, Collector
 
 
 class Cycle:

@@ -17,10 +17,9 @@ from explorer.agent.events import RoundStarted, ToolEnded, ToolOutput, ToolStart
 from explorer.models.door import Silence, TextDelta, ThinkingDelta, ToolCallReady
 from explorer.models.retry import Retry
 from ui import theme
-from ui.agent.view.copying import conversation_words
-from ui.agent.view.find_bar import FindBar
-from ui.agent.view.find_control import FindControl
-from ui.agent.view.reader import ShownDocument
+from ui.agent.view.find_bar import FindBar, FindControl
+from ui.agent.view.item_reader import ShownDocument
+from ui.agent.view.selection import conversation_words
 from ui.agent.view.view import ConversationView
 from ui.widgets.notice import AddressStrip
 
@@ -35,7 +34,7 @@ class Conversation(QWidget):
     """Show an entry on the map."""
     left = Signal()
     """Escape was pressed where there was nothing to let go of."""
-    told = Signal(str)
+    reported = Signal(str)
     """A passing word for the status bar."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -78,7 +77,7 @@ class Conversation(QWidget):
         view.link_asked.connect(self._link_asked)
         view.file_asked.connect(self._file_asked)
         view.left.connect(self.left)
-        view.told.connect(self.told)
+        view.reported.connect(self.reported)
         view.at_end_changed.connect(self._end_changed)
         self.end_button.clicked.connect(view.to_end)
 

@@ -12,14 +12,13 @@ from explorer.agent.events import ToolEnded, ToolStarted, TurnEvent
 from explorer.agent.prompt import Prompt
 from explorer.work.document import Document
 from ui import theme
+from ui.agent.agent_bar import AgentBar
 from ui.agent.approval_card import NARROW, ApprovalCard
-from ui.agent.automatic_strip import AutomaticStrip
+from ui.agent.attachments import ChipRow
 from ui.agent.completion import Completion
 from ui.agent.composer import Composer
-from ui.agent.composer_chips import ChipRow
 from ui.agent.conversation import Conversation
-from ui.agent.pane_bar import AgentBar
-from ui.agent.queue_strip import QueueStrip
+from ui.agent.strips import AutomaticStrip, QueueStrip
 
 TALL = 800
 """Pixels of the drawing from which on a window has room for some lines of the conversation,
@@ -28,6 +27,7 @@ LOW = 640
 """Pixels of the drawing of which a lower window has one line of choices."""
 LEAST = 96
 """Pixels of the drawing for those lines."""
+WAITING = "waiting for you…"
 
 
 class AgentPane(QWidget):
@@ -39,13 +39,14 @@ class AgentPane(QWidget):
     model_chosen = Signal(str)
     workspace_requested = Signal()
     entry_requested = Signal(int)
-    told = Signal(str)
+    reported = Signal(str)
     """A passing word for the status bar."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document: Document | None = None
         self._running = False
+        self._activity, self._waits = "", False
         self.conversation = Conversation(self)
         self.automatic = AutomaticStrip(self)
         self.queue = QueueStrip(self)
@@ -93,7 +94,7 @@ class AgentPane(QWidget):
         self.models.activated.connect(self._model_activated)
         self.conversation.entry_requested.connect(self.entry_requested)
         self.conversation.left.connect(composer.setFocus)
-        self.conversation.told.connect(self.told)
+        self.conversation.reported.connect(self.reported)
         theme.theme_signals.changed.connect(self.show_room)
         self.show_room()
 
@@ -193,7 +194,7 @@ class AgentPane(QWidget):
     def set_running(self, running: bool, state: str = "") -> None:
         """While a turn runs it can be stopped, and what is sent goes into it."""
         self._running = running
-        self.state.setText(state)
+        self.set_activity(state)
         self.conversation.set_running(running)
         self._show_buttons()
 
@@ -201,9 +202,24 @@ class AgentPane(QWidget):
         """What arrives while the agent works."""
         self.conversation.turn_event(event)
         if isinstance(event, ToolStarted):
-            self.state.setText(f"running {event.call.name}…")
+            self.set_activity(f"running {event.call.name}…")
         elif isinstance(event, ToolEnded):
-            self.state.setText("")
+            self.set_activity("")
+
+    @property
+    def activity(self) -> str:
+        """What the agent is doing, in a few words; empty for nothing that is worth telling."""
+        return WAITING if self._waits else self._activity
+
+    def set_activity(self, words: str) -> None:
+        """Say what the agent is doing."""
+        self._activity = words
+        self.state.setText(self.activity)
+
+    def set_waiting(self, waits: bool) -> None:
+        """Say that a question waits for the person, whatever the agent does besides."""
+        self._waits = waits
+        self.state.setText(self.activity)
 
 
 def _lines_beyond(part: QWidget, width: int) -> int:

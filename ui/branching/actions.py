@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QMenu
 
 from ui.actions import ActionRegistry, ActionSpec, Entry
-
-if TYPE_CHECKING:
-    from ui.session import WindowSession
+from ui.session import WindowSession
 
 AGENT, GO, SESSION = "Ag&ent", "&Go", "Sess&ion"
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from explorer.models.door import ImagePart
-from ui.agent.composer_pictures import Attachment, PictureRefused, from_bytes
+from ui.agent.attachments import Attachment, PictureRefused, from_bytes
 from ui.agent.pane import AgentPane
 
 

@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject
 from explorer.session.branch_difference import compare_branches
 from explorer.session.tree import SessionTree
 from explorer.work.document import Document
+from ui.app_state import Desk
 from ui.branching.difference_window import BETWEEN, Branch, DifferenceWindow
-from ui.control.desk import Desk
-from ui.control.navigating import NavigationControl
+from ui.map.navigation import NavigationControl
 
 MOST_OFFERED = 60
 """Branches that are offered to choose from, the newest first."""

@@ -10,10 +10,10 @@ from explorer.store.rows import ImportCancelled, SessionRow, StoreError
 from explorer.work.document import Document
 from explorer.work.fork_plan import plan_fork
 from explorer.work.origins import fork_point
+from ui.app_state import Desk
 from ui.branching.fork_dialog import ForkDialog
 from ui.branching.standing_still import StandingStill
-from ui.control.desk import Desk
-from ui.control.sessions import SessionsControl
+from ui.library.controller import SessionsControl
 
 
 class ForkControl(QObject):

@@ -13,9 +13,9 @@ from explorer.work.changes import Change, LeafMoved
 from explorer.work.document import Document
 from explorer.work.navigation import NavigationPlan
 from ui import theme
-from ui.agent.composer_pictures import Attachment
+from ui.agent.attachments import Attachment
+from ui.app_state import Desk
 from ui.branching.box import Written, put_written, written
-from ui.control.desk import Desk
 from ui.widgets.labels import ElidedLabel, LinkButton
 
 KEPT_AS = "new_version"

@@ -15,12 +15,12 @@ from explorer.models.door import CancelToken
 from explorer.models.thinking import ThinkingLevel, levels_of
 from explorer.work.document import Document
 from explorer.work.side_by_side import RunOrder, SideBySide
+from ui.agent.controller import AgentControl
+from ui.app_state import Desk
 from ui.branching.comparing import DifferenceControl
 from ui.branching.runs_dialog import RunsDialog
 from ui.branching.runs_window import RunsWindow
-from ui.control.desk import Desk
-from ui.control.navigating import NavigationControl
-from ui.control.talking.control import AgentControl
+from ui.map.navigation import NavigationControl
 
 
 class RunsControl(QObject):

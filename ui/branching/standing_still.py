@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
+from ui.app_state import Desk
 from ui.branching.under_way import UnderWayDialog
-from ui.control.desk import Desk
 
 
 class StandingStill(QObject):
@@ -38,7 +38,7 @@ class StandingStill(QObject):
         dialog.open()
 
     def _under_way(self) -> str:
-        doing = self._desk.window.agent.state.text().strip().rstrip("….")
+        doing = self._desk.window.agent.activity.strip().rstrip("….")
         if not doing.split(" ", 1)[0].endswith("ing"):
             doing = f"working: {doing}" if doing else "working"
         return f"The agent ({self._desk.agent_model()}) is {doing}."

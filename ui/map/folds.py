@@ -1,20 +1,112 @@
-"""What a compaction entry folds away, and the line that tells of it."""
+"""What a compaction entry folds away, the entries that other entries name by id, and what was
+pruned and edited on the way to the leaf."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+import time
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from explorer.audit.provenance import Known
 from explorer.compaction.context_size import counted_size
 from explorer.compaction.profile import PROFILES
+from explorer.session.columns import SessionColumns
 from explorer.session.context import context_at
+from explorer.session.edit_entries import NOTHING_PRUNED, PLAIN, Pruned, Shape
+from explorer.session.edits import pruned_at, shape_at
 from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
 from ui.audit.known import marked
-from ui.map.ids import find_on_path, latest_above, stretch
 from ui.map.layout import Lanes
+
+_BLOCK = 2_048
+"""Ids looked at with one call, from the end upwards."""
+
+
+def find_above(ids: Sequence[str], wanted: str, low: int, high: int) -> int:
+    """The last index from ``low`` to before ``high`` whose id is ``wanted``, -1 for none."""
+    while high > low:
+        start = max(low, high - _BLOCK)
+        part = ids[start:high]
+        if wanted in part:
+            return start + part.index(wanted)
+        high = start
+    return -1
+
+
+def parts_above(tree: SessionTree, entry: int) -> Iterator[range]:
+    """The path to an entry as ranges of entries, from the entry upwards."""
+    parent = tree.columns.parent
+    while entry >= 0:
+        start = tree.run_start(entry)
+        yield range(start, entry + 1)
+        entry = parent[start]
+
+
+def find_on_path(tree: SessionTree, entry: int, wanted: str) -> int:
+    """The entry with an id on the path to ``entry``, that one included; -1 for none."""
+    found = find_above(tree.columns.ids, wanted, 0, entry + 1)
+    if found < 0:
+        return -1
+    # Walk no farther than the entry lies: one that is beside the path is passed soon.
+    for part in parts_above(tree, entry):
+        if part.start <= found:
+            return found if found in part else -1
+    return -1
+
+
+def latest_above(tree: SessionTree, entry: int, kind: Kind) -> int:
+    """The last entry of a kind on the path to ``entry``, -1 for none."""
+    kinds = tree.columns.kind
+    for part in parts_above(tree, entry):
+        found = kinds.rfind(kind, part.start, part.stop)
+        if found >= 0:
+            return found
+    return -1
+
+
+def stretch(tree: SessionTree, entry: int, first: int, stop: int) -> Path:
+    """The part of the path to ``entry`` from the entry ``first`` to before ``stop``."""
+    parts = []
+    for part in parts_above(tree, entry):
+        cut = range(max(part.start, first), min(part.stop, stop))
+        if cut:
+            parts.append(cut)
+        if part.start <= first:
+            break
+    return Path(parts[::-1])
+
+
+class PathPlaces:
+    """Positions on one path, asked for once per pixel: the ranges of the path as plain lists."""
+
+    __slots__ = ("_firsts", "_starts", "_stops")
+
+    def __init__(self, path: Path) -> None:
+        self._starts = [part.start for part in path.ranges]
+        self._stops = [part.stop for part in path.ranges]
+        self._firsts = list(accumulate((len(part) for part in path.ranges), initial=0))
+
+    def floor(self, entry: int) -> int:
+        """The position of the last entry of the path at or before ``entry``, -1 for none."""
+        at = bisect_right(self._starts, entry) - 1
+        if at < 0:
+            return -1
+        return self._firsts[at] + min(entry, self._stops[at] - 1) - self._starts[at]
+
+
+def branch_links(columns: SessionColumns, first: int = 0) -> list[tuple[int, int]]:
+    """(branch summary, entry where the branch was abandoned), both from ``first`` on (A35)."""
+    branches = {at: facts.from_id for at, facts in columns.branches.items() if at >= first}
+    if not branches:
+        return []
+    wanted = set(branches.values())
+    ids = columns.ids
+    places = {ids[at]: at for at in range(first, len(ids)) if ids[at] in wanted}
+    links = [(summary, places.get(from_id, -1)) for summary, from_id in branches.items()]
+    return sorted((summary, origin) for summary, origin in links if 0 <= origin < summary)
 
 
 class Fold(NamedTuple):
@@ -95,6 +187,11 @@ def _hide_branches(hidden: bytearray, lanes: Lanes, safe: set[int]) -> None:
             hidden[start : ends[at]] = b"\x01" * (ends[at] - start)
 
 
+def clock(time_ms: float, pattern: str = "%H:%M") -> str:
+    """A time of day for people, in the zone of this computer; empty for an unknown one."""
+    return time.strftime(pattern, time.localtime(time_ms / 1000)) if time_ms > 0 else ""
+
+
 def sized(before: int, after: int, known: Known) -> str:
     """A compaction's sizes: ``184.2k → 23.8k``, with marks where they are inferred."""
     return " → ".join(marked(short_tokens(size), known) for size in (before, after))
@@ -107,3 +204,32 @@ def short_tokens(count: int) -> str:
     if count < 999_950:
         return f"{count / 1_000:.1f}k"
     return f"{count / 1_000_000:.2f}M"
+
+
+class AtLeaf:
+    """Of one session."""
+
+    def __init__(self, tree: SessionTree) -> None:
+        self._tree = tree
+        self._pruned: tuple[int, Pruned] = (-1, NOTHING_PRUNED)
+        self._shape: tuple[int, Shape] = (-1, PLAIN)
+
+    def pruned(self, leaf: int) -> Pruned:
+        """The tool results that a note stands for."""
+        if self._pruned[0] != leaf:
+            self._pruned = leaf, pruned_at(self._tree, leaf)
+        return self._pruned[1]
+
+    def shape(self, leaf: int) -> Shape:
+        """What a person pinned and omitted."""
+        if self._shape[0] != leaf:
+            self._shape = leaf, shape_at(self._tree, leaf)
+        return self._shape[1]
+
+    def sent_tokens(self, leaf: int, entry: int, tokens: int) -> int:
+        """Tokens of an entry of so many as the model is sent it: a note's where it is pruned, none
+        where it is omitted."""
+        if entry in self.shape(leaf).omitted:
+            return 0
+        result = self.pruned(leaf).get(entry)
+        return tokens if result is None else result.note_tokens

@@ -8,8 +8,8 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from ui.map.inks import Inks, bar_share, mix
-from ui.map.levels import bucket_rows
+from ui.map.canvas import Inks, bar_share, mix
+from ui.map.layout import bucket_rows
 from ui.map.model import MapModel
 from ui.theme import theme
 

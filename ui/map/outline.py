@@ -19,7 +19,13 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from explorer.audit.provenance import weight_known
 from ui.audit.known import reason
-from ui.map import keys
+from ui.map.interactions import (
+    branch_point_entry,
+    edge_entry,
+    entry_to_left,
+    entry_to_right,
+    turn_entry,
+)
 from ui.map.model import MapModel
 from ui.theme import (
     icon,
@@ -106,7 +112,7 @@ class OutlineModel(QAbstractTableModel):
         if column == ROLE:
             return role_name(columns.kind[entry], columns.flags[entry])
         if column == TOKENS:
-            return f"{self._model.told(entry):,}"
+            return f"{self._model.sent_tokens(entry):,}"
         label = self._model.labels.get(entry)
         line = self._model.texts.line(entry)
         return f"{line}  [{label}]" if label else line
@@ -235,16 +241,16 @@ class OutlineView(QTableView):
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 self._activate(self.currentIndex())
             case Qt.Key.Key_Left:
-                target = keys.left(self._map)
+                target = entry_to_left(self._map)
             case Qt.Key.Key_Right:
-                target = keys.right(self._map)
+                target = entry_to_right(self._map)
             case Qt.Key.Key_BracketLeft | Qt.Key.Key_BracketRight:
                 forward = event.key() == Qt.Key.Key_BracketRight
-                target = keys.branch_point(self._map, 1 if forward else -1)
+                target = branch_point_entry(self._map, 1 if forward else -1)
             case Qt.Key.Key_Up | Qt.Key.Key_Down if control:
-                target = keys.turn(self._map, 1 if event.key() == Qt.Key.Key_Down else -1)
+                target = turn_entry(self._map, 1 if event.key() == Qt.Key.Key_Down else -1)
             case Qt.Key.Key_Home | Qt.Key.Key_End:
-                target = keys.edge(self._map, event.key() == Qt.Key.Key_End)
+                target = edge_entry(self._map, event.key() == Qt.Key.Key_End)
             case _:
                 super().keyPressEvent(event)
         if target >= 0:

@@ -1,8 +1,5 @@
-"""The rows that are shown: which entries a filter and the folds leave, and what each is made of.
-
-Without filter and folds row and entry are the same number and nothing is stored but two columns;
-with them the shown entries are one ascending array, so both directions are a lookup or a bisection.
-"""
+"""The rows that are shown: which entries a filter and the folds leave, what each is made of, and
+the tokens of each as counted so far."""
 
 from __future__ import annotations
 
@@ -15,6 +12,16 @@ from itertools import accumulate, compress
 
 from explorer.session.columns import SessionColumns
 from explorer.session.kinds import METADATA_KINDS, Flag, Kind
+
+
+def counted(weights: Sequence[int]) -> array[int]:
+    """Those up to the last entry that is counted; entries that are not are -1."""
+    found = array("i", weights)
+    at = len(found)
+    while at and found[at - 1] < 0:
+        at -= 1
+    del found[at:]
+    return found
 
 
 class Category(IntEnum):

@@ -1,8 +1,21 @@
-"""The map itself: one painted surface over arrays, with its mouse and keys."""
+"""The map itself: one painted surface over arrays, with its mouse, its keys, and the motion of
+folds."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QVariantAnimation, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import (
+    QEvent,
+    QObject,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    Qt,
+    QVariantAnimation,
+    Signal,
+)
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -14,22 +27,197 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QPixmap,
     QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from explorer.session.kinds import Kind
-from ui.map.canvas import Canvas
-from ui.map.folding import FoldMotion
-from ui.map.geometry import Level
-from ui.map.inks import Inks
-from ui.map.interactions import CutGesture, FoldGesture, Gesture, PanGesture, next_cut
-from ui.map.keyboard import is_map_key, press_key
+from ui.map.canvas import Canvas, Inks, Level
+from ui.map.folds import folded_by
+from ui.map.interactions import (
+    CutGesture,
+    FoldGesture,
+    Gesture,
+    PanGesture,
+    branch_point_entry,
+    edge_entry,
+    entry_at_offset,
+    entry_to_left,
+    entry_to_right,
+    next_cut,
+    turn_entry,
+)
 from ui.map.model import MapModel
 from ui.map.painting import paint_empty, paint_map
-from ui.map.zooming import ZoomedArea
+from ui.map.zoom_area import ZoomedArea
 from ui.theme import motion_ms, theme_signals
+
+MOTION_MS = 180
+
+
+class FoldMotion(QObject):
+    """Keeps a picture of the rows that are about to go, and squeezes it into the fold's node."""
+
+    def __init__(self, view: MapView) -> None:
+        super().__init__(view)
+        self._view = view
+        self._picture: QPixmap | None = None
+        self._rows = QRect()
+        self._into = -1
+        self._animation = QVariantAnimation(self)
+        self._animation.setStartValue(0.0)
+        self._animation.setEndValue(1.0)
+        self._animation.valueChanged.connect(view.viewport().update)
+        self._animation.finished.connect(self._over)
+
+    @property
+    def is_running(self) -> bool:
+        return self._picture is not None and self._into >= 0
+
+    def take(self, compaction: int) -> None:
+        """Before the rows of a compaction are hidden: remember what of them is on screen."""
+        view = self._view
+        self._animation.stop()
+        self._picture = None
+        if not motion_ms(MOTION_MS) or view.level is not Level.ENTRIES or not view.isVisible():
+            return
+        geometry, rows = view.geometry_now(), view.model.rows
+        path = folded_by(view.model.tree, compaction)
+        gone = [
+            row
+            for row in range(geometry.first, geometry.stop)
+            if path.position(rows.entry(row)) >= 0
+        ]
+        if gone:
+            top, bottom = geometry.y(gone[0]), geometry.y(gone[-1] + 1)
+            port = view.viewport()
+            self._rows = QRect(0, round(top), port.width(), round(bottom - top)) & port.rect()
+            self._picture = port.grab(self._rows)
+            self._into = compaction
+
+    def start(self) -> None:
+        """The rows are gone: let their picture follow them."""
+        duration = motion_ms(MOTION_MS)
+        if self._picture is not None and duration:
+            self._animation.setDuration(duration)
+            self._animation.start()
+
+    def paint(self, painter: QPainter) -> None:
+        """The picture on its way, over the new frame."""
+        row = self._view.model.rows.row(self._into) if self.is_running else -1
+        if self._picture is None or row < 0:
+            return
+        share = float(self._animation.currentValue())
+        share = 1 - (1 - share) ** 3
+        middle = self._view.geometry_now().middle(row)
+        top = self._rows.top() + (middle - self._rows.top()) * share
+        height = self._rows.height() * (1 - share)
+        painter.setOpacity(1 - share)
+        painter.drawPixmap(
+            QRectF(0, top, self._rows.width(), height),
+            self._picture,
+            QRectF(self._picture.rect()),
+        )
+        painter.setOpacity(1.0)
+
+    def _over(self) -> None:
+        self._picture = None
+        self._view.viewport().update()
+
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+_IGNORED = Mod.KeypadModifier | Mod.ShiftModifier
+"""Shift is part of how some layouts write + and the brackets."""
+
+MAP_KEY_HELP = (
+    ("↑ ↓", "previous and next row"),
+    ("Home End", "first and last row"),
+    ("Page Up, Page Down", "a screen up and down"),
+    ("Ctrl+↑ Ctrl+↓", "previous and next turn"),
+    ("[ ]", "previous and next branch point"),
+    ("←", "fold a compaction, or go to the parent"),
+    ("→", "unfold a compaction, or go to the next branch"),
+    ("Enter", "go there"),
+    ("Alt+↑ Alt+↓", "move the cut to the next valid place"),
+    ("P", "pin, or unpin"),
+    ("O", "omit, or take in again"),
+    ("+ − 0 1", "zoom in, out, fit all, actual size"),
+)
+
+
+def _select(target: Callable[[MapView], int]) -> Callable[[MapView], None]:
+    def deed(view: MapView) -> None:
+        entry = target(view)
+        if entry >= 0:
+            view.model.select(entry)
+        if view.model.selected >= 0:
+            view.reveal(view.model.selected, centre=False)
+
+    return deed
+
+
+def _activate(view: MapView) -> None:
+    if view.model.selected >= 0:
+        view.activated.emit(view.model.selected)
+
+
+def _shape(view: MapView, how: str) -> None:
+    if view.model.selected >= 0:
+        view.shape_asked.emit(how, view.model.selected)
+
+
+def _page(view: MapView, direction: int) -> int:
+    geometry = view.geometry_now()
+    rows = max(1, int(geometry.height / max(geometry.row_height, 1e-5)) - 1)
+    return entry_at_offset(view.model, direction * rows)
+
+
+_DEEDS: dict[tuple[Qt.Key, Qt.KeyboardModifier], Callable[[MapView], None]] = {
+    (Key.Key_Up, Mod.NoModifier): _select(lambda view: entry_at_offset(view.model, -1)),
+    (Key.Key_Down, Mod.NoModifier): _select(lambda view: entry_at_offset(view.model, 1)),
+    (Key.Key_Home, Mod.NoModifier): _select(lambda view: edge_entry(view.model, False)),
+    (Key.Key_End, Mod.NoModifier): _select(lambda view: edge_entry(view.model, True)),
+    (Key.Key_PageUp, Mod.NoModifier): _select(lambda view: _page(view, -1)),
+    (Key.Key_PageDown, Mod.NoModifier): _select(lambda view: _page(view, 1)),
+    (Key.Key_Up, Mod.ControlModifier): _select(lambda view: turn_entry(view.model, -1)),
+    (Key.Key_Down, Mod.ControlModifier): _select(lambda view: turn_entry(view.model, 1)),
+    (Key.Key_BracketLeft, Mod.NoModifier): _select(lambda view: branch_point_entry(view.model, -1)),
+    (Key.Key_BracketRight, Mod.NoModifier): _select(lambda view: branch_point_entry(view.model, 1)),
+    (Key.Key_Left, Mod.NoModifier): _select(lambda view: entry_to_left(view.model)),
+    (Key.Key_Right, Mod.NoModifier): _select(lambda view: entry_to_right(view.model)),
+    (Key.Key_Return, Mod.NoModifier): _activate,
+    (Key.Key_Enter, Mod.NoModifier): _activate,
+    (Key.Key_Up, Mod.AltModifier): lambda view: view.move_cut(-1),
+    (Key.Key_Down, Mod.AltModifier): lambda view: view.move_cut(1),
+    (Key.Key_Plus, Mod.NoModifier): lambda view: view.zoom_in(),
+    (Key.Key_Equal, Mod.NoModifier): lambda view: view.zoom_in(),
+    (Key.Key_Minus, Mod.NoModifier): lambda view: view.zoom_out(),
+    (Key.Key_P, Mod.NoModifier): lambda view: _shape(view, "pin"),
+    (Key.Key_O, Mod.NoModifier): lambda view: _shape(view, "omit"),
+    (Key.Key_0, Mod.NoModifier): lambda view: view.fit(),
+    (Key.Key_1, Mod.NoModifier): lambda view: view.actual(),
+}
+
+
+def _deed(event: QKeyEvent) -> Callable[[MapView], None] | None:
+    return _DEEDS.get((Key(event.key()), event.modifiers() & ~_IGNORED))
+
+
+def is_map_key(event: QKeyEvent) -> bool:
+    """Whether a key means something on the map."""
+    return _deed(event) is not None
+
+
+def press_key(view: MapView, event: QKeyEvent) -> bool:
+    """Do what a key stands for; False when it stands for nothing here."""
+    deed = _deed(event)
+    if deed is None:
+        return False
+    deed(view)
+    return True
+
 
 _MOTION_MS = 160
 
@@ -131,10 +319,10 @@ class MapView(ZoomedArea):
 
     def _tell_selection(self) -> None:
         entry = self.model.selected
-        told = self.model.texts.describe(entry) if entry >= 0 else "Nothing is selected"
-        self.setAccessibleDescription(told)
+        description = self.model.texts.describe(entry) if entry >= 0 else "Nothing is selected"
+        self.setAccessibleDescription(description)
         if self.hasFocus() and QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, told))
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, description))
 
     def _marks_changed(self) -> None:
         partition = self.model.partition

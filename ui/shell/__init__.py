@@ -1,1 +1,1 @@
-"""The frame of the window: header, command palette, page of keys, questions, tasks and notices."""
+"""The frame of the window: header, status bar, search box, command palette, splitters."""

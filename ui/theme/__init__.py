@@ -10,12 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ui.theme.bindings import bind_font
-    from ui.theme.fonts import mono_font, scaled, set_text_scale, small_font, text_scale, ui_font
     from ui.theme.icons import ICON_NAMES, bind_icon, icon, icon_pixmap
     from ui.theme.manager import (
         ThemeChoice,
         ThemeSignals,
+        bind_font,
         motion_ms,
         on_theme_changed,
         set_motion,
@@ -39,6 +38,12 @@ if TYPE_CHECKING:
         THEMES,
         Theme,
         contrast,
+        mono_font,
+        scaled,
+        set_text_scale,
+        small_font,
+        text_scale,
+        ui_font,
     )
     from ui.theme.verdicts import (
         VERDICT_TITLES,
@@ -95,15 +100,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "bindings": "bind_font",
-    "fonts": "mono_font scaled set_text_scale small_font text_scale ui_font",
     "icons": "ICON_NAMES bind_icon icon icon_pixmap",
-    "manager": "ThemeChoice ThemeSignals motion_ms on_theme_changed set_motion set_theme theme"
-    " theme_choice theme_signals",
+    "manager": "ThemeChoice ThemeSignals bind_font motion_ms on_theme_changed set_motion set_theme"
+    " theme theme_choice theme_signals",
     "motion": "system_asks_for_less_motion",
     "roles": "role_color role_glyph role_icon role_name role_token",
     "style": "set_tone",
-    "tokens": "DARK LIGHT RADIUS S4 S8 S12 S16 S24 THEMES Theme contrast",
+    "tokens": "DARK LIGHT RADIUS S4 S8 S12 S16 S24 THEMES Theme contrast mono_font scaled"
+    " set_text_scale small_font text_scale ui_font",
     "verdicts": "VERDICT_TITLES paint_verdict verdict_brush verdict_color verdict_title",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -10,9 +10,8 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton
 
-from ui.theme.fonts import scaled
 from ui.theme.manager import theme, theme_signals
-from ui.theme.tokens import blend
+from ui.theme.tokens import blend, scaled
 
 # Path data only; the frame around it gives every icon the same stroke. "F" starts a filled part.
 _PATHS: dict[str, str] = {

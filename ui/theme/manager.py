@@ -1,4 +1,5 @@
-"""The theme in force, changed at run time and followed from the system."""
+"""The theme in force, changed at run time and followed from the system, and fonts that follow
+it."""
 
 from __future__ import annotations
 
@@ -7,12 +8,11 @@ from typing import Any, Literal
 
 from PySide6 import QtCore
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QFont, QPalette
+from PySide6.QtWidgets import QApplication, QWidget
 
-from ui.theme.fonts import ui_font
 from ui.theme.style import build_palette, build_style_sheet
-from ui.theme.tokens import LIGHT, THEMES, Theme
+from ui.theme.tokens import LIGHT, THEMES, Theme, ui_font
 
 ThemeChoice = Literal["light", "dark", "system"]
 
@@ -101,3 +101,28 @@ def motion_ms(wanted: int) -> int:
     if not _State.motion or not QApplication.isEffectEnabled(QtCore.Qt.UIEffect.UI_General):
         return 0
     return min(wanted, 200)
+
+
+class _FontBinding(QObject):
+    """Sets the font of its parent anew on every change of theme or scale, and dies with it."""
+
+    def __init__(self, widget: QWidget, make: Callable[[], QFont]) -> None:
+        super().__init__(widget)
+        self._widget = widget
+        self.make = make
+        theme_signals.changed.connect(self.apply)
+        self.apply()
+
+    def apply(self) -> None:
+        self._widget.setFont(self.make())
+        self._widget.updateGeometry()
+
+
+def bind_font(widget: QWidget, make: Callable[[], QFont]) -> None:
+    """Give a widget a font of the scale, such as ``small_font``. Calling again replaces it."""
+    direct = QtCore.Qt.FindChildOption.FindDirectChildrenOnly
+    for old in widget.findChildren(_FontBinding, options=direct):
+        old.make = make
+        old.apply()
+        return
+    _FontBinding(widget, make)

@@ -8,8 +8,7 @@ from string import Template
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
 
-from ui.theme.fonts import scaled, small_font
-from ui.theme.tokens import COLOUR_TOKENS, RADIUS, Theme, blend
+from ui.theme.tokens import COLOUR_TOKENS, RADIUS, Theme, blend, scaled, small_font
 
 ICON_DIR = Path(__file__).resolve().parents[2] / "resources" / "icons"
 

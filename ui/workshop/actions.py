@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ui.actions import ActionRegistry, ActionSpec, Entry
-
-if TYPE_CHECKING:
-    from ui.session import WindowSession
+from ui.session import WindowSession
 
 COMPACTION = "Com&paction"
 

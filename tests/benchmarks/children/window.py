@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from qasync import QEventLoop
 
-from ui import life, theme
+from ui import event_loop, theme
 from ui.app import prepare
 from ui.main_window import MainWindow
 from ui.session import WindowSession
@@ -49,7 +49,7 @@ def run_window(scenario: Scenario) -> Any:
 
     with loop:
         loop.run_until_complete(
-            life.live(
+            event_loop.live(
                 window,
                 loaded,
                 ARGUMENTS,

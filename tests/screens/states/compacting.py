@@ -165,7 +165,7 @@ async def committed(scene: Scene) -> AsyncIterator[None]:
 @state("profiles", main=True, doubled=True)
 async def profiles(scene: Scene) -> AsyncIterator[None]:
     live = scene.live
-    live.session.actions.registry["profiles"].trigger()
+    live.session.actions["profiles"].trigger()
     dialog = await live.dialog(ProfilesDialog)
     dialog.select("omp")
     await live.settle()
@@ -176,7 +176,7 @@ async def profiles(scene: Scene) -> AsyncIterator[None]:
 async def own_profile(scene: Scene) -> AsyncIterator[None]:
     live = scene.live
     live.session.profiles._copy(BASES["omp"], "omp", "oh-my-pi, my way")
-    live.session.actions.registry["profiles"].trigger()
+    live.session.actions["profiles"].trigger()
     dialog = await live.dialog(ProfilesDialog)
     dialog.select("oh-my-pi-my-way")
     dialog.page.rules.show_all()

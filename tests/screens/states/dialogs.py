@@ -14,8 +14,7 @@ from tests.screens.stage import Scene
 from tests.screens.states.registry import state
 from tests.ui.window.running import RunningWindow, sample_path
 from ui.library.found import FoundDialog
-from ui.shell.keys_page import KeysPage
-from ui.shell.palette import CommandPalette
+from ui.shell.command_palette import CommandPalette, KeysPage
 
 
 @state("palette", main=True, doubled=True)

@@ -8,7 +8,7 @@ from tests.models.server import Stall
 from tests.screens.stage import Scene
 from tests.screens.states.registry import SUMMARY, state
 from tests.ui.window.running import RunningWindow
-from ui.shell.leaving import SUMMARIZE, WITH_INSTRUCTIONS, LeavingDialog
+from ui.map.navigation import SUMMARIZE, WITH_INSTRUCTIONS, LeavingDialog
 
 
 async def leave(live: RunningWindow) -> LeavingDialog:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from tests.screens.stage import Scene
 from tests.screens.states.registry import state
 from tests.ui.window.running import RunningWindow
-from ui.map.geometry import Level
+from ui.map.canvas import Level
 
 
 @state("welcome", "empty", main=True, doubled=True)

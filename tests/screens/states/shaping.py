@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from tests.pruned_sample import write_much_output
 from tests.screens.stage import Scene
 from tests.screens.states.registry import state
-from ui.shell.leaving import LeavingDialog
+from ui.map.navigation import LeavingDialog
 
 
 async def _shape(scene: Scene) -> None:

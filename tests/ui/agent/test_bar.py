@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from ui.agent.bar_menu import lines_of
-from ui.agent.pane_bar import AgentBar
+from ui.agent.agent_bar import AgentBar, lines_of
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ui.agent.completion import Wanted, mention, wanted_at
-from ui.agent.completion_match import best
+from ui.agent.completion import Wanted, best, mention, wanted_at
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,16 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from ui.agent.composer import Composer
-from ui.agent.composer_chips import ChipRow
-from ui.agent.composer_pictures import (
+from ui.agent.attachments import (
     LONGEST_SIDE,
     MOST_BYTES,
+    ChipRow,
     PictureRefused,
     from_bytes,
     from_file,
     from_image,
 )
+from ui.agent.composer import Composer
 
 Key = Qt.Key
 

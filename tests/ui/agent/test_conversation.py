@@ -18,7 +18,7 @@ from tests.ui.waiting import Heard, settle, wait_for
 from ui import theme
 from ui.agent.conversation import Conversation
 from ui.agent.view.parts import Code, Prose, Row
-from ui.agent.view.scrolled import Placed
+from ui.agent.view.scroll_area import Placed
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
@@ -363,7 +363,7 @@ def test_a_double_click_takes_a_word_and_all_is_selected_by_a_key(talk: Conversa
 
 def test_the_whole_conversation_is_copied_in_a_thread(talk: Conversation) -> None:
     show(talk, long(600))
-    told = Heard(talk.told)
+    told = Heard(talk.reported)
     keys(talk, (Key.Key_A, Mod.ControlModifier), (Key.Key_C, Mod.ControlModifier))
     wait_for(lambda: told.count(), "the copy")
     assert "messages are copied as Markdown" in told.at(0)[0]

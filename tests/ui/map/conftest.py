@@ -67,7 +67,7 @@ def show(app: QApplication) -> Iterator[Show]:
         pane.resize(900, 640)
         leaf = document.leaf if leaf is None else leaf
         pane.show_session(
-            document.tree, document.payloads.previews, leaf, labels or {}, None, document.made_here
+            document.tree, document.payloads.previews, leaf, labels or {}, document.made_here
         )
         pane.show()
         pane.activateWindow()

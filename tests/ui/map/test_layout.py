@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ui.map.layout import LONG_EDGE, MAX_LANES, Lanes, Skeleton, arrange
-from ui.map.levels import LaneLevels
+from ui.map.layout import LONG_EDGE, MAX_LANES, LaneLevels, Lanes, Skeleton, arrange
 
 
 def tree(*parents: int) -> array[int]:

@@ -17,7 +17,7 @@ from tests.ui.map.conftest import Branchy, Show, press
 from tests.ui.map.test_map_view import colours, picture
 from tests.ui.sessions import Talk
 from ui import theme
-from ui.map.geometry import Level
+from ui.map.canvas import Level
 from ui.map.layout import Skeleton, arrange
 from ui.map.pane import MapPane
 from ui.map.rows import RowFilter

@@ -11,10 +11,9 @@ from PySide6.QtWidgets import QApplication, QToolButton
 from tests.ui.map.conftest import Branchy, Show, click, press, row_point
 from tests.ui.sessions import MemoryDocument, Talk
 from ui import theme
-from ui.map.bar import Shown
+from ui.map.canvas import Level
 from ui.map.folds import short_tokens
-from ui.map.geometry import Level
-from ui.map.pane import MapPane
+from ui.map.pane import MapPane, Shown
 from ui.map.rows import RowFilter
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -163,8 +162,6 @@ def test_a_compaction_tells_its_time_and_tokens(show: Show, branchy: Branchy) ->
     line = pane.model.texts.line(branchy.compaction)
     counted = short_tokens(sum(branchy.document.tree.columns.estimate[: branchy.compaction]))
     assert line.startswith("Compaction ") and f"{counted} → " in line and "20 entries" in line
-    pane.model.set_titles({branchy.compaction: "Compaction 14:31 · automatic"})
-    assert pane.model.texts.line(branchy.compaction) == "Compaction 14:31 · automatic"
 
 
 def test_sizes_that_no_file_tells_have_a_mark_and_a_reason(show: Show, branchy: Branchy) -> None:

@@ -8,10 +8,8 @@ import pytest
 
 from tests.ui.map.conftest import Branchy
 from tests.ui.sessions import Talk, call_block
-from ui.map.folds import fold_of, hidden_by, short_tokens
-from ui.map.ids import PathPlaces, branch_links, find_above
-from ui.map.layout import Skeleton, arrange
-from ui.map.levels import BLOCK, Samples, bucket_rows, composition
+from ui.map.folds import PathPlaces, branch_links, find_above, fold_of, hidden_by, short_tokens
+from ui.map.layout import BLOCK, Samples, Skeleton, arrange, bucket_rows, composition
 from ui.map.rows import Category, RowFilter, Rows, categories, filter_mask
 
 

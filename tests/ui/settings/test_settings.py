@@ -18,7 +18,7 @@ from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from ui.settings.dialog import SettingsDialog
 from ui.settings.row import SettingRow
-from ui.shell.palette import CommandPalette
+from ui.shell.command_palette import CommandPalette
 
 KEEP, RESERVE = "compaction.keepRecentTokens", "compaction.reserveTokens"
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from tests.ui.waiting import settle, wait_for
-from ui.shell.calm import CalmSplitter
+from ui.shell.splitters import CalmSplitter
 
 
 def test_a_longer_text_moves_nothing_and_what_needs_more_room_gets_it(app: QApplication) -> None:

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QTextBrowser
 
 from tests.ui.waiting import settle
 from ui.actions import ActionRegistry, ActionSpec
-from ui.shell.keys_page import KeysPage, keys_html
-from ui.shell.palette import CommandPalette
+from ui.shell.command_palette import CommandPalette, KeysPage, keys_html
 
 
 @pytest.fixture

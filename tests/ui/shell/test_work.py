@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from ui.shell.leaving import NO_SUMMARY, SUMMARIZE, WITH_INSTRUCTIONS, LeavingDialog
-from ui.shell.progress import STEPS, ProgressArea
-from ui.shell.tasks import TaskOwner
+from ui.app_state import TaskOwner
+from ui.map.navigation import NO_SUMMARY, SUMMARIZE, WITH_INSTRUCTIONS, LeavingDialog
+from ui.shell.status_bar import STEPS, ProgressArea
 
 
 def test_the_newest_work_is_shown_and_can_be_cancelled(app: QApplication) -> None:

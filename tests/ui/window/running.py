@@ -27,7 +27,7 @@ from explorer.compaction.partition import Partition
 from explorer.paths import resource_path
 from explorer.work.document import Document
 from ui.app import prepare
-from ui.life import live
+from ui.event_loop import live
 from ui.main_window import TABS, MainWindow
 from ui.session import SAMPLE, WindowSession
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from explorer.compaction.preparation import Preparation
 from tests.ui.window.running import NotReached, RunningWindow
-from ui.shell.leaving import LeavingDialog
+from ui.map.navigation import LeavingDialog
 
 
 async def open_sample(live: RunningWindow) -> None:

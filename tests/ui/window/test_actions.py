@@ -5,8 +5,7 @@ from __future__ import annotations
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft, open_sample
-from ui.shell.keys_page import KeysPage, keys_html
-from ui.shell.palette import CommandPalette
+from ui.shell.command_palette import CommandPalette, KeysPage, keys_html
 
 WITHOUT_A_SESSION = {
     "less_motion",
@@ -19,20 +18,20 @@ WITHOUT_A_SESSION = {
 
 
 def enabled(live: RunningWindow) -> set[str]:
-    registry = live.session.actions.registry
+    registry = live.session.actions
     return {bound.spec.id for bound in registry.all() if bound.action.isEnabled()}
 
 
 async def test_every_action_says_what_it_does(house: House) -> None:
     live = await house.start()
-    bounds = live.session.actions.registry.all()
+    bounds = live.session.actions.all()
     titles = [bound.action.text().replace("&", "") for bound in bounds]
     assert len(set(titles)) == len(titles)
     for bound in bounds:
         assert bound.spec.tip, bound.spec.id
         assert bound.action.statusTip() == bound.spec.tip
         assert bound.spec.menu, "every action is in a menu"
-    page = keys_html(live.session.actions.registry)
+    page = keys_html(live.session.actions)
     for bound in bounds:
         for shortcut in bound.action.shortcuts():
             assert shortcut.toString() in page
@@ -42,7 +41,7 @@ async def test_actions_are_enabled_where_they_can_do_something(house: House) -> 
     live = await house.start()
     assert enabled(live) == WITHOUT_A_SESSION
     await open_sample(live)
-    everything = {bound.spec.id for bound in live.session.actions.registry.all()}
+    everything = {bound.spec.id for bound in live.session.actions.all()}
     assert everything - enabled(live) == {
         "next_hit", "origin", "previous_hit", "smaller", "stop", "tab_prompt",
         "compact_not_now", "continue", "question", "undo_and_go_on",
@@ -83,7 +82,7 @@ async def test_the_palette_lists_what_is_enabled_and_runs_it(house: House) -> No
     live = await house.start(sample_path())
     live.keys("Ctrl+Shift+P")
     palette = await live.dialog(CommandPalette)
-    registry = live.session.actions.registry
+    registry = live.session.actions
     listed = {bound.action.text().replace("&", "") for bound in registry.all()
               if bound.action.isEnabled()}  # fmt: skip
     assert set(palette.titles()) == listed
@@ -111,7 +110,7 @@ async def test_the_palette_says_when_nothing_matches(house: House) -> None:
 async def test_every_action_runs_from_the_palette(house: House) -> None:
     """Each is chosen by its name once; dialogs are left by Escape, and nothing breaks."""
     live = await house.start(sample_path())
-    registry = live.session.actions.registry
+    registry = live.session.actions
     for bound in registry.all():
         if bound.spec.id == "quit" or not bound.action.isEnabled():
             continue

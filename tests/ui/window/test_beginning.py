@@ -99,7 +99,7 @@ async def test_a_sandbox_that_cannot_be_made_is_told(
 ) -> None:
     live = await house.start()
     (explorer_home / "data" / "sandboxes").write_text("in the way")
-    live.session.actions.registry["watch_run"].trigger()
+    live.session.actions["watch_run"].trigger()
     await live.until(lambda: live.notice, "the reason")
     assert "The sandbox cannot be made" in live.notice
     assert not live.has_document

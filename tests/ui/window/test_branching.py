@@ -19,7 +19,7 @@ from ui.branching.runs_dialog import RunsDialog
 from ui.branching.runs_window import RunsWindow
 from ui.branching.turns_table import CELL
 from ui.branching.under_way import UnderWayDialog
-from ui.shell.leaving import LeavingDialog
+from ui.map.navigation import LeavingDialog
 
 TARGET = 252
 

@@ -15,7 +15,7 @@ from tests.models.server import ChatServer, Stall
 from tests.ui.window.house import House
 from tests.ui.window.running import sample_path
 from tests.ui.window.steps import ask_to_leave, choose, open_sample
-from ui.shell.leaving import SUMMARIZE
+from ui.map.navigation import SUMMARIZE
 
 
 async def test_closing_while_a_draft_runs(house: House, server: ChatServer) -> None:

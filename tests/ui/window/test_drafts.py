@@ -40,7 +40,7 @@ async def test_cancelling_a_draft_changes_nothing(house: House, server: ChatServ
     await live.until(server.started.is_set, "the answer")
     await live.until(lambda: "is writing" in live.words(panel), "the page of the draft")
     assert MODEL in live.words(panel)
-    assert not live.session.actions.registry["summarize"].isEnabled(), "one draft at a time"
+    assert not live.session.actions["summarize"].isEnabled(), "one draft at a time"
     live.press_button("Cancel", panel)
     await live.until(lambda: not live.session.compaction.running, "the end of the draft")
     await live.until(server.gone.is_set, "the end of the call")
@@ -49,7 +49,7 @@ async def test_cancelling_a_draft_changes_nothing(house: House, server: ChatServ
     assert status(live) == "cancelled"
     assert "Stopped" in live.words(panel)
     assert panel.instructions() == "Word for word, please."
-    assert live.session.actions.registry["summarize"].isEnabled()
+    assert live.session.actions["summarize"].isEnabled()
     server.plan(Answer(text=GOOD))
     live.press_button("Summarize", panel)
     await live.until(lambda: panel.draft.drafts(), "another draft")

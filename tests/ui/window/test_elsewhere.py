@@ -208,7 +208,7 @@ async def test_a_damaged_database_is_told_left_alone_and_salvaged(house: House) 
     assert str(database_path()) in notice.what
     assert "left as it is" in notice.kept
     assert not again.has_document
-    registry = again.session.actions.registry
+    registry = again.session.actions
     for name in ("import", "find", "sample", "search"):
         assert not registry[name].isEnabled(), f"{name} can do nothing without a database"
     assert not again.window.welcome.button.isEnabled()
@@ -235,7 +235,7 @@ async def test_a_database_of_another_program_is_not_touched(house: House) -> Non
 async def test_a_session_is_renamed_labelled_and_removed(house: House) -> None:
     """Each by its dialog; the file that it came from stays."""
     live = await house.start(sample_path())
-    live.session.actions.registry["rename"].trigger()
+    live.session.actions["rename"].trigger()
     dialog = await live.dialog()
     live.keys("Ctrl+A")
     live.type("Found it\n")

@@ -15,7 +15,7 @@ from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import ask_to_leave, draft
 from ui.extensions.dialog import ExtensionsDialog
 from ui.extensions.page import ExtensionsPage
-from ui.shell.leaving import SUMMARIZE, LeavingDialog
+from ui.map.navigation import SUMMARIZE, LeavingDialog
 
 GOOD = handler("session_compact", "return None")
 BEFORE = "session_before_compact"
@@ -23,7 +23,7 @@ BEFORE = "session_before_compact"
 
 async def page(live: RunningWindow) -> ExtensionsPage:
     """Open the page as the menu does, and wait until it lists."""
-    live.session.actions.registry["extensions"].trigger()
+    live.session.actions["extensions"].trigger()
     dialog = await live.dialog(ExtensionsDialog)
     await live.until(lambda: dialog.page.about.text(), "the list")
     await live.settle()

@@ -19,7 +19,7 @@ from tests.ui.window.inert import Listener, Watch, has_image, paint
 from tests.ui.window.running import RunningWindow
 from ui.agent.view.boxes import DocumentBox
 from ui.main_window import TABS
-from ui.map.bar import Shown
+from ui.map.pane import Shown
 from ui.models.dialog import ModelsDialog
 from ui.widgets.notice import Notice
 
@@ -132,7 +132,7 @@ def other_windows(live: RunningWindow) -> list[QWidget]:
 async def every_dialog(live: RunningWindow, watch: Watch) -> None:
     """Whatever window a command opens."""
     for name in DIALOGS:
-        live.session.actions.registry[name].trigger()
+        live.session.actions[name].trigger()
         if name not in PAGES:
             await live.until(lambda: other_windows(live), f"the window of {name}")
         await live.settle(8)
@@ -150,7 +150,7 @@ async def a_server(live: RunningWindow, watch: Watch, server: ChatServer, texts:
     """A server whose models have hostile names is found, and added."""
     server.pages["/v1/models"] = {"data": [{"id": text, "owned_by": text} for text in texts]}
     live.session.models.addresses = (server.root,)
-    live.session.actions.registry["models"].trigger()
+    live.session.actions["models"].trigger()
     dialog = await live.dialog(ModelsDialog)
     dialog.show_page("servers")
     live.keys("Space", to=dialog.servers.look)

@@ -14,7 +14,7 @@ from tests.models.summaries import GOOD
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import ask_to_leave, choose
-from ui.shell.leaving import NO_SUMMARY, SUMMARIZE, WITH_INSTRUCTIONS, LeavingDialog
+from ui.map.navigation import NO_SUMMARY, SUMMARIZE, WITH_INSTRUCTIONS, LeavingDialog
 
 TARGET = 252
 

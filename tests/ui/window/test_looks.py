@@ -55,7 +55,7 @@ async def test_no_two_things_share_an_underlined_letter(house: House) -> None:
 
 async def test_the_theme_changes_while_the_window_is_open(house: House) -> None:
     live = await house.start(sample_path())
-    registry = live.session.actions.registry
+    registry = live.session.actions
     colours = []
     for name in ("dark", "light"):
         registry[f"theme_{name}"].trigger()
@@ -71,13 +71,13 @@ async def test_the_theme_changes_while_the_window_is_open(house: House) -> None:
     await live.close()
     again = await house.start()
     assert theme.theme().name == "dark"
-    again.session.actions.registry["theme_light"].trigger()
+    again.session.actions["theme_light"].trigger()
 
 
 async def test_the_text_grows_to_twice_its_size_and_back(house: House) -> None:
     """By keys; everything stays inside the window, and the steps end where they should."""
     live = await house.start(sample_path())
-    registry = live.session.actions.registry
+    registry = live.session.actions
     height = live.window.header.height()
     assert not registry["smaller"].isEnabled()
     steps = 0

@@ -9,7 +9,7 @@ import pytest
 
 from tests.ui.window.house import House
 from tests.ui.window.running import sample_path
-from ui.memory import share_arenas
+from ui.event_loop import share_arenas
 from ui.workshop.mend_window import MendWindow
 
 

@@ -21,7 +21,7 @@ from tests.ui.window.running import RunningWindow, sample_path
 from ui.models.dialog import ModelsDialog
 from ui.models.rows import Heading, ModelRow
 from ui.settings.dialog import SettingsDialog
-from ui.shell.palette import CommandPalette
+from ui.shell.command_palette import CommandPalette
 from ui.widgets.model_box import MORE
 
 SMALL = "openai/gpt-4"

@@ -20,7 +20,7 @@ from tests.ui.window.steps import (
     split_a_turn,
 )
 from ui.compaction.request_window import RequestPage, RequestWindow
-from ui.shell.leaving import SUMMARIZE, LeavingDialog
+from ui.map.navigation import SUMMARIZE, LeavingDialog
 
 INSTRUCTION = "Keep every rule about 409 in my own words."
 

@@ -18,7 +18,7 @@ from ui.profiles.dialog import ProfilesDialog
 
 async def opened(live: RunningWindow) -> ProfilesDialog:
     """The dialog, opened by its action."""
-    live.session.actions.registry["profiles"].trigger()
+    live.session.actions["profiles"].trigger()
     return await live.dialog(ProfilesDialog)
 
 

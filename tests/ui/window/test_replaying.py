@@ -14,7 +14,7 @@ AT_ONCE = 3
 
 async def begin(live: RunningWindow, speed: int, window: int) -> None:
     """Open the dialog from the keyboard's action, choose, and play."""
-    live.session.actions.registry["replay"].trigger()
+    live.session.actions["replay"].trigger()
     dialog = live.session.replaying.dialog
     assert dialog is not None and dialog.isVisible()
     dialog.window_size.box.setValue(window)

@@ -14,7 +14,7 @@ from tests.ui.window.house import House
 from tests.ui.window.running import sample_path, visible
 from tests.ui.window.steps import draft
 from ui import theme
-from ui.map.bar import Shown
+from ui.map.pane import Shown
 from ui.widgets.labels import ElidedLabel
 
 SMALL = (1024, 700)

@@ -10,8 +10,8 @@ from explorer.compaction.partition import Verdict
 from tests.pruned_sample import write_much_output
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow
-from ui.control.shaping import NOTHING
-from ui.shell.leaving import LeavingDialog
+from ui.compaction.entry_edits import NOTHING
+from ui.map.navigation import LeavingDialog
 
 RESULT = 4
 """A tool result whose call is the entry before it."""
@@ -68,7 +68,7 @@ async def test_an_omitted_result_takes_its_call_along_everywhere(
     sent = live.document.context().messages
     await press(live, RESULT, "O")
     assert list(live.document.shape().omitted) == [RESULT - 1, RESULT]
-    assert live.window.map.model.told(RESULT) == 0
+    assert live.window.map.model.sent_tokens(RESULT) == 0
     assert live.document.context().messages == [at for at in sent if at not in (RESULT - 1, RESULT)]
     live.keys("Ctrl+3")
     await live.idle()
@@ -100,7 +100,7 @@ async def test_the_menu_of_an_entry_and_of_the_ledger_offer_what_can_be_done(
     live.keys("P", to=live.window.map.view)
     await live.idle()
     assert len(live.document.tree) == before
-    assert not live.session.actions.registry["pin"].isEnabled()
+    assert not live.session.actions["pin"].isEnabled()
 
 
 async def test_your_own_messages_are_kept_by_a_rule_of_the_session(

@@ -10,8 +10,14 @@ from explorer.session.kinds import Kind
 from tests.models.server import Answer, ChatServer
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from ui.control.slash_commands import Call, Message, Mistake, SlashCommand, SlashCommands
-from ui.control.talking.help_page import CommandsPage
+from ui.agent.slash_commands import (
+    Call,
+    CommandsPage,
+    Message,
+    Mistake,
+    SlashCommand,
+    SlashCommands,
+)
 
 
 def commands() -> SlashCommands:
@@ -32,7 +38,7 @@ def test_what_is_typed_is_a_command_a_message_or_a_mistake() -> None:
     assert known.read("use /compact here") == Message("use /compact here")
     unknown = known.read("/compakt now")
     assert isinstance(unknown, Mistake)
-    assert "no command /compakt" in unknown.told
+    assert "no command /compakt" in unknown.reason
     assert isinstance(known.read("/name"), Mistake), "it needs its argument"
     assert isinstance(known.read("/undo it all"), Mistake), "it takes none"
     assert [command.name for command in known.matching("o")] == ["compact", "undo"]

@@ -14,9 +14,9 @@ from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import choose_file, commit, draft, open_sample
 from ui import theme
-from ui.control.sessions import AS_PI_3
-from ui.map.bar import Shown
-from ui.shell.palette import CommandPalette
+from ui.library.controller import AS_PI_3
+from ui.map.pane import Shown
+from ui.shell.command_palette import CommandPalette
 
 
 async def two_sessions(house: House, folder: Path) -> RunningWindow:
@@ -248,13 +248,13 @@ async def test_what_the_map_shows_is_there_again_after_the_next_start(house: Hou
 
 async def test_less_motion_is_remembered(house: House) -> None:
     live = await house.start()
-    live.session.actions.registry["less_motion"].trigger()
+    live.session.actions["less_motion"].trigger()
     assert theme.motion_ms(100) == 0
     await live.close()
     theme.set_motion(True)
     again = await house.start()
     assert theme.motion_ms(100) == 0
-    assert again.session.actions.registry["less_motion"].isChecked()
+    assert again.session.actions["less_motion"].isChecked()
 
 
 async def test_everything_grows_with_the_text(house: House) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
+    QFont,
+    QFontMetrics,
     QPainter,
     QPalette,
     QTextBlockFormat,
@@ -20,9 +23,73 @@ from PySide6.QtGui import (
 )
 
 from ui import theme
-from ui.agent.view.inks import Inks
-from ui.agent.view.parts import Note, Part, Prose
+from ui.agent.view.calls import seconds
+from ui.agent.view.parts import Note, Part, Prose, Role, Row
 from ui.inspector.markdown_view import InertDocument, render_markdown
+from ui.theme.tokens import blend
+
+_WIDEST = 900
+"""Words are not set wider than this, at a text scale of 100 %: longer lines read badly."""
+_NARROW = 460
+"""Below this the names of who speaks give way to their signs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inks:
+    """Everything that painting and laying out need to know of the look."""
+
+    now: theme.Theme
+    ui: QFont
+    bold: QFont
+    small: QFont
+    mono: QFont
+    metrics: QFontMetrics
+    small_metrics: QFontMetrics
+    mono_metrics: QFontMetrics
+    width: int
+    """Of the whole surface, in logical pixels."""
+    left: int
+    """Where what is said begins."""
+    right: int
+    """Where it ends at the latest."""
+    narrow: bool
+    sign: int
+    """Side of an icon."""
+    selection: QColor
+    hit: QColor
+    current_hit: QColor
+    said: QColor
+    """Behind the words of the person."""
+    dpr: float
+
+    @classmethod
+    def make(cls, width: int, dpr: float) -> Inks:
+        """For a surface of this width, in the theme and at the scale in force."""
+        now = theme.theme()
+        ui, small, mono = theme.ui_font(), theme.small_font(), theme.mono_font()
+        metrics = QFontMetrics(ui)
+        sign = theme.scaled(15)
+        narrow = width < theme.scaled(_NARROW)
+        names = 0 if narrow else max(map(metrics.horizontalAdvance, ("Compacted", "Thinking")))
+        left = theme.S16 + sign + theme.S8 + (names + theme.S12 if names else 0)
+        right = min(width - theme.S16, left + theme.scaled(_WIDEST))
+        return cls(
+            now=now, ui=ui, bold=theme.ui_font(bold=True), small=small, mono=mono,
+            metrics=metrics, small_metrics=QFontMetrics(small), mono_metrics=QFontMetrics(mono),
+            width=width, left=left, right=max(right, left + theme.scaled(60)), narrow=narrow,
+            sign=sign,
+            selection=blend(now.accent, now.paper, 0.32),
+            hit=blend(now.shell, now.paper, 0.38),
+            current_hit=now.accent,
+            said=blend(now.sel, now.paper, 0.55),
+            dpr=dpr,
+        )  # fmt: skip
+
+    @property
+    def room(self) -> int:
+        """Width of what is said."""
+        return self.right - self.left
+
 
 _QUOTE = QTextFormat.Property.BlockQuoteLevel
 
@@ -295,3 +362,114 @@ class NoteBox(DocumentBox):
             middle = top + (self.inks.metrics.height() - sign) / 2
             painter.drawPixmap(QPointF(self.left, middle), picture)
         super().paint(painter, top, looks, clip)
+
+
+_CHEVRON = 12
+
+
+def paint_role(painter: QPainter, inks: Inks, role: Role, top: float, line: float) -> None:
+    """Who says it, at the left; ``line`` is the height of the first line."""
+    sign, colour = inks.sign, getattr(inks.now, role.tint)
+    picture = theme.icon_pixmap(role.icon, role.tint, sign, inks.dpr)
+    painter.drawPixmap(QPointF(theme.S16, top + (line - sign) / 2), picture)
+    if inks.narrow:
+        return
+    painter.setFont(inks.ui)
+    painter.setPen(colour)
+    left = theme.S16 + sign + theme.S8
+    room = inks.left - left - theme.S8
+    name = inks.metrics.elidedText(role.name, Qt.TextElideMode.ElideRight, room)
+    baseline = top + (line - inks.metrics.height()) / 2 + inks.metrics.ascent()
+    painter.drawText(QPointF(left, baseline), name)
+
+
+class RowBox(Box):
+    """A ``Row``; it is selected as a whole or not at all."""
+
+    def __init__(self, part: Row, inks: Inks) -> None:
+        super().__init__(part, inks)
+        self.row = part
+        self.height = float(inks.metrics.height() + theme.S4)
+
+    def length(self) -> int:
+        return 1
+
+    def place(self, at: QPointF) -> int:
+        return 0 if at.x() < (self.left + self.inks.right) / 2 else 1
+
+    def text(self, first: int = 0, end: int = 1) -> str:
+        parts = (self.row.role.name if self.row.role else "", self.row.text, self.row.tail)
+        return "  ".join(part for part in parts if part)
+
+    def hits(self, query: str) -> list[tuple[int, int]]:
+        found = self.row.text.casefold().count(query.casefold())
+        return [(0, 1)] * found
+
+    @property
+    def acts(self) -> bool:
+        """Whether a click does anything."""
+        return bool(self.row.opens or self.row.goes_to >= 0 or self.row.address)
+
+    def tail_words(self) -> str:
+        """What came of it; for a running call with the time that it runs."""
+        if self.row.since:
+            return (
+                f"{self.row.tail} · {seconds(int(time.monotonic() - self.row.since), whole=True)}"
+            )
+        return self.row.tail
+
+    def paint(self, painter: QPainter, top: float, looks: Looks, clip: QRectF) -> None:
+        inks, row = self.inks, self.row
+        whole = QRectF(self.left - theme.S4, top, inks.right - self.left + theme.S4, self.height)
+        if looks.selected is not None or (looks.hovered and self.acts):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(inks.selection if looks.selected is not None else inks.now.panel)
+            painter.drawRoundedRect(whole, 4, 4)
+        right = float(inks.right - theme.S4)
+        if row.opens:
+            side = theme.scaled(_CHEVRON)
+            name = "chevron-down" if row.is_open else "chevron-right"
+            picture = theme.icon_pixmap(name, "dim", side, inks.dpr)
+            painter.drawPixmap(QPointF(right - side, top + (self.height - side) / 2), picture)
+            right -= side + theme.S8
+        right = self._paint_tail(painter, top, right)
+        end = self._paint_text(painter, top, right, looks)
+        if row.is_mark and right - end > theme.S24:
+            painter.setPen(inks.now.line)
+            middle = round(top + self.height / 2)
+            painter.drawLine(QPointF(end + theme.S12, middle), QPointF(right - theme.S4, middle))
+
+    def _paint_tail(self, painter: QPainter, top: float, right: float) -> float:
+        words = self.tail_words()
+        if not words:
+            return right
+        metrics = self.inks.small_metrics
+        room = int(min(right - self.left, max((right - self.left) * 0.45, theme.scaled(110))))
+        shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
+        left = right - metrics.horizontalAdvance(shown)
+        painter.setFont(self.inks.small)
+        painter.setPen(getattr(self.inks.now, self.row.tail_tint))
+        painter.drawText(QPointF(left, self._baseline(top, metrics)), shown)
+        return left - theme.S12
+
+    def _paint_text(self, painter: QPainter, top: float, right: float, looks: Looks) -> float:
+        row, inks = self.row, self.inks
+        metrics = inks.mono_metrics if row.mono else inks.metrics
+        room = max(0, int(right - self.left))
+        # Laying out what cannot be seen would take its time.
+        shown = metrics.elidedText(row.text[:1000], Qt.TextElideMode.ElideRight, room)
+        width = metrics.horizontalAdvance(shown)
+        if looks.query and (at := shown.casefold().find(looks.query.casefold())) >= 0:
+            left = self.left + metrics.horizontalAdvance(shown[:at])
+            wide = metrics.horizontalAdvance(shown[at : at + len(looks.query)])
+            fill = inks.hit if looks.current < 0 else inks.selection
+            painter.fillRect(QRectF(left, top + 1, wide, self.height - 2), fill)
+        painter.setFont(inks.mono if row.mono else inks.ui)
+        painter.setPen(getattr(inks.now, row.tint))
+        painter.drawText(QPointF(self.left, self._baseline(top, metrics)), shown)
+        return self.left + width
+
+    def _baseline(self, top: float, metrics: object) -> float:
+        # All type of a row stands on one line.
+        whole = self.inks.metrics
+        return top + (self.height - whole.height()) / 2 + whole.ascent()

@@ -12,8 +12,7 @@ from typing import Any
 from explorer.audit.provenance import Known, elapsed_known
 from explorer.session.describe import text_of
 from explorer.session.kinds import Flag
-from ui.agent.view.parts import Code, Diff, Note, Part, Picture, Role, Row
-from ui.agent.view.segments import code_segments
+from ui.agent.view.parts import Code, Diff, Note, Part, Picture, Role, Row, code_segments
 from ui.audit.known import marked
 from ui.inspector.blocks import CallBlock, ImageBlock, Json
 from ui.inspector.content import result_call_id

@@ -1,12 +1,16 @@
-"""The bar for finding words in the conversation."""
+"""The bar for finding words in the conversation, and the way through the places that were found."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal
+import sys
+
+from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
 
 from ui import theme
+from ui.agent.view.find import Found, Hits, Search
+from ui.agent.view.view import ConversationView
 
 _PAUSE_MS = 160
 """Between the last letter and the search."""
@@ -93,3 +97,148 @@ class FindBar(QFrame):
             self.step_asked.emit(-1 if back else 1)
         else:
             super().keyPressEvent(event)
+
+
+_AGAIN_MS = 400
+"""After something was added: the search is made again when it has been quiet so long."""
+
+
+class _Signals(QObject):
+    found = Signal(object, object)
+
+
+class _Task(QRunnable):
+    def __init__(self, search: Search, signals: _Signals) -> None:
+        super().__init__()
+        self._search: Search | None = search
+        self._signals = signals
+
+    def run(self) -> None:
+        # Python's half of a task may outlive Qt's: it holds on to nothing of a session.
+        search, self._search = self._search, None
+        assert search is not None
+        found = search.run()
+        try:
+            self._signals.found.emit(search, found)
+        except RuntimeError:
+            return  # the view was deleted meanwhile: nobody waits for it
+
+
+class FindControl(QObject):
+    """One search at a time; what it finds is counted while it goes on."""
+
+    def __init__(self, view: ConversationView, bar: FindBar) -> None:
+        super().__init__(view)
+        self._view, self._bar = view, bar
+        self._search: Search | None = None
+        self._found = Found(Hits(), 0, 0)
+        self._is_over = True
+        self._moved = False
+        self._signals = _Signals(self)
+        self._signals.found.connect(self._take_found)
+        self._again = QTimer(self)
+        self._again.setSingleShot(True)
+        self._again.setInterval(_AGAIN_MS)
+        self._again.timeout.connect(lambda: self._start(self._view.query, keep=True))
+        bar.asked.connect(self._start)
+        bar.step_asked.connect(self.step)
+        bar.closed.connect(self._closed)
+        view.find_asked.connect(bar.open_bar)
+        view.step_asked.connect(self.step)
+
+    @property
+    def hits(self) -> Hits:
+        """The places found so far, in the order of reading."""
+        return self._found.hits
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything has been looked at."""
+        return self._is_over
+
+    def forget(self) -> None:
+        """The conversation is another one: what was found in the old one is void."""
+        self._stop()
+        self._found, self._is_over, self._moved = Found(Hits(), 0, 0), True, False
+        self.refresh()
+
+    def refresh(self) -> None:
+        """The conversation is longer now."""
+        if self._view.query:
+            self._again.start()
+
+    def _start(self, query: str, keep: bool = False) -> None:
+        self._stop()
+        view = self._view
+        view.query = query
+        if not keep:
+            view.current, self._moved = None, False
+        view.viewport().update()
+        document, items = view.flow.document, view.flow.items.snapshot()
+        if not query or document is None:
+            self._found, self._is_over = Found(Hits(), 0, 0), True
+            self._bar.tell("")
+            return
+        if not keep:
+            self._found = Found(Hits(), 0, len(items))
+        self._is_over = False
+        signals = self._signals
+
+        def report(found: Found) -> None:
+            signals.found.emit(search, found)
+
+        search = self._search = Search(document, items, query, report)
+        QThreadPool.globalInstance().start(_Task(search, signals))
+        self._say()
+
+    def _stop(self) -> None:
+        self._again.stop()
+        if self._search is not None:
+            self._search.stop()
+            self._search = None
+
+    def _closed(self) -> None:
+        self._stop()
+        self._view.query, self._view.current = "", None
+        self._view.viewport().update()
+        self._view.setFocus()
+
+    def _take_found(self, search: Search, found: Found) -> None:
+        if search is not self._search:
+            return
+        self._found, self._is_over = found, found.looked_at >= found.of
+        if self._is_over:
+            self._search = None
+        if not self._moved and len(found.hits) and self._view.current is None:
+            self._begin()
+        self._say()
+
+    def _begin(self) -> None:
+        """Without a step of the person's own: the last place above the end of what is seen."""
+        seen = self._view.placed
+        last = self._view.flow.entry(seen[-1].item) if seen else -1
+        hit = self._found.hits.last_until(last if last >= 0 else sys.maxsize)
+        if hit is not None:
+            self._view.go_to(hit)
+
+    def step(self, step: int) -> None:
+        """To the next place, or the one before; round at the ends."""
+        hit = self._found.hits.beside(self._view.current, step)
+        if hit is None:
+            return
+        self._moved = True
+        self._view.go_to(hit)
+        self._say()
+
+    def _say(self) -> None:
+        hits, current = self._found.hits, self._found.hits.number(self._view.current)
+        if not self._view.query:
+            self._bar.tell("")
+            return
+        of = f"{len(hits):,}{'' if self._is_over else '+'}"
+        if not len(hits):
+            self._bar.tell("no places" if self._is_over else "searching…")
+        elif current >= 0:
+            self._bar.tell(f"{current + 1:,} of {of}")
+        else:
+            self._bar.tell(f"{of} places")

@@ -1,27 +1,126 @@
-"""Everything that is said, as items with heights: read, laid out and forgotten as it is needed."""
+"""The items of the conversation with their heights, read, laid out and forgotten as needed, and the
+reply that is arriving."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QObject, Signal
 
+from explorer.models.door import ToolCall
+from explorer.session.describe import call_title
 from explorer.session.kinds import Kind
 from ui import theme
-from ui.agent.view.background import Background
-from ui.agent.view.calls import CallStates
-from ui.agent.view.heights import Heights
-from ui.agent.view.inks import Inks
-from ui.agent.view.items import PathItems
-from ui.agent.view.laid import Laid
-from ui.agent.view.live import LiveReply
-from ui.agent.view.parts import Note, Part
-from ui.agent.view.pictures import Pictures
-from ui.agent.view.reader import ShownDocument, read_item
-from ui.agent.view.reading import ItemRead, parts_of
+from ui.agent.view.boxes import Inks
+from ui.agent.view.calls import CallStates, call_parts
+from ui.agent.view.item_reader import ItemRead, ShownDocument, parts_of, read_item, thinking_parts
+from ui.agent.view.items import Heights, PathItems
+from ui.agent.view.layout import Background, LaidItem, Pictures
+from ui.agent.view.parts import AGENT, Code, Note, Part, Prose, Role, Row, Segment, Splitter
+from ui.inspector.blocks import CallBlock
 from ui.inspector.gather import READ_ERRORS
+
+THINKING_SHOWN = 20_000
+"""Characters of thinking, from the end, that are laid out while it goes on arriving."""
+
+
+@dataclass(slots=True)
+class _Words:
+    splitter: Splitter = field(default_factory=Splitter)
+    made: list[Part] = field(default_factory=list)
+    """Of the pieces that cannot change any more."""
+
+
+@dataclass(slots=True)
+class _Thoughts:
+    text: str = ""
+
+
+class LiveReply:
+    """Takes what the model sends; its parts are those that the stored reply will have."""
+
+    def __init__(self) -> None:
+        self._blocks: list[_Words | _Thoughts | ToolCall] = []
+        self.waiting = ""
+        """Why a call is made again, while that is waited for."""
+
+    @property
+    def empty(self) -> bool:
+        """Nothing has arrived."""
+        return not self._blocks and not self.waiting
+
+    def said(self, text: str) -> None:
+        if not self._blocks or not isinstance(self._blocks[-1], _Words):
+            self._blocks.append(_Words())
+            text = text.lstrip("\n")
+        words = self._blocks[-1]
+        assert isinstance(words, _Words)
+        self.waiting = ""
+        words.splitter.feed(text)
+
+    def thought(self, text: str) -> None:
+        if not self._blocks or not isinstance(self._blocks[-1], _Thoughts):
+            self._blocks.append(_Thoughts())
+        thoughts = self._blocks[-1]
+        assert isinstance(thoughts, _Thoughts)
+        self.waiting = ""
+        thoughts.text += text
+
+    def called(self, call: ToolCall) -> None:
+        self._blocks.append(call)
+        self.waiting = ""
+
+    def parts(self, states: CallStates, is_open: Callable[[str], bool]) -> list[Part]:
+        """What has arrived; finished pieces are the same objects from one call to the next."""
+        found: list[Part] = []
+        role: Role | None = AGENT
+        for at, block in enumerate(self._blocks):
+            if isinstance(block, _Thoughts):
+                found += self._thinking(f"k{at}", block.text, is_open)
+            elif isinstance(block, _Words):
+                found += _pieces(f"t{at}", block, role)
+                role = None
+            else:
+                shown = CallBlock(
+                    block.name, call_title(block.name, dict(block.arguments)), block.arguments,
+                    block.id,
+                )  # fmt: skip
+                found += call_parts(f"c{at}", shown, None, states, is_open)
+        if self.waiting:
+            waits = Role("Waiting", "history", "lost")
+            found.append(Row(key="wait", role=waits, text=self.waiting, tint="dim"))
+        return found
+
+    def _thinking(self, key: str, text: str, is_open: Callable[[str], bool]) -> list[Part]:
+        if is_open(key):
+            return thinking_parts(key, text[-THINKING_SHOWN:], False, is_open)
+        last = next((line for line in reversed(text[-600:].split("\n")) if line.strip()), "")
+        role = Role("Thinking", "thinking", "think")
+        return [Row(key=key, role=role, text=last.strip("#* "), tint="dim", opens=key)]
+
+
+def _pieces(key: str, words: _Words, role: Role | None) -> list[Part]:
+    done = words.splitter.done
+    for at in range(len(words.made), len(done)):
+        words.made.append(_piece(f"{key}.{at}", done[at], role if not at else None))
+    first = len(done)
+    tail = [
+        _piece(f"{key}.{first + at}", piece, role if first + at == 0 else None)
+        for at, piece in enumerate(words.splitter.tail())
+    ]
+    return words.made + tail
+
+
+def _piece(key: str, piece: Segment, role: Role | None) -> Part:
+    if not piece.is_code:
+        return Prose(key=key, role=role, text=piece.text)
+    return Code(
+        key=key, role=role, text=piece.text, language=piece.language,
+        opens=piece.opens, closes=piece.closes,
+    )  # fmt: skip
+
 
 KEPT = 240
 """Items that stay laid out; those that were looked at longest ago go first."""
@@ -49,7 +148,7 @@ class Flow(QObject):
         self.inks = inks
         self.pictures = Pictures(self)
         self.pictures.ready.connect(self._picture_ready)
-        self._laid: OrderedDict[int, Laid] = OrderedDict()
+        self._laid: OrderedDict[int, LaidItem] = OrderedDict()
         """By entry; the arriving reply by ``LIVE``."""
         self._opened: set[tuple[int, str]] = set()
         self._large: dict[int, ItemRead] = {}
@@ -150,19 +249,19 @@ class Flow(QObject):
         parts = self.live.parts(self.states, lambda key: self.is_open(LIVE, key))
         laid = self._laid.get(LIVE)
         if laid is None:
-            laid = self._laid[LIVE] = Laid(LIVE, parts, self.inks)
+            laid = self._laid[LIVE] = LaidItem(LIVE, parts, self.inks)
         else:
             laid.set_parts(parts)
         self.heights.set(item, laid.height)
 
     # items laid out -----------------------------------------------------------------------------
 
-    def laid(self, item: int) -> Laid:
+    def laid(self, item: int) -> LaidItem:
         """An item with its parts, read now where it was not."""
         entry = self.entry(item)
         found = self._laid.get(entry)
         if found is None:
-            found = self._laid[entry] = Laid(entry, self._parts(item), self.inks)
+            found = self._laid[entry] = LaidItem(entry, self._parts(item), self.inks)
             self.heights.set(item, found.height)
             while len(self._laid) > KEPT:
                 oldest = next(iter(self._laid))
@@ -177,7 +276,7 @@ class Flow(QObject):
             self.heights.set(item, found.height)
         return found
 
-    def known(self, item: int) -> Laid | None:
+    def known(self, item: int) -> LaidItem | None:
         """An item if it is laid out at the width in force."""
         found = self._laid.get(self.entry(item))
         return found if found is not None and found.inks is self.inks else None
@@ -295,6 +394,3 @@ def _with_entry(
     whole = read_item(document, entry, [], states, whole=True)
     rest = read_item(document, entry, results, states)
     return replace(rest, data=whole.data)
-
-
-Opener = Callable[[int, str], bool]

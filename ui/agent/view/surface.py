@@ -15,12 +15,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from ui import theme
-from ui.agent.view.boxes import Box, DocumentBox, Looks, Zone
-from ui.agent.view.finding import Hit
+from ui.agent.view.boxes import Box, DocumentBox, Looks, RowBox, Zone, paint_role
+from ui.agent.view.find import Hit
 from ui.agent.view.parts import Code, Note, Picture, Prose, Row
-from ui.agent.view.rows import RowBox, paint_role
-from ui.agent.view.scrolled import Placed, ScrolledFlow
-from ui.agent.view.selecting import Place, Selection
+from ui.agent.view.scroll_area import Placed, ScrolledFlow
+from ui.agent.view.selection import Place, Selection
 
 _RUNNING_MS = 250
 _EDGE_MS = 40

@@ -17,17 +17,83 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QWidget
 
 from ui import theme
-from ui.agent.view import access
-from ui.agent.view.background import Background
+from ui.agent.view.accessibility import install_accessibility, part_name
 from ui.agent.view.boxes import WHOLE, DocumentBox
-from ui.agent.view.copying import conversation_markdown, item_markdown, selected_words
-from ui.agent.view.finding import Hit
+from ui.agent.view.find import Hit
 from ui.agent.view.flow import LIVE
-from ui.agent.view.keyboard import is_view_key, press_key
+from ui.agent.view.item_reader import FIGURES
+from ui.agent.view.layout import Background
 from ui.agent.view.parts import Row, markdown_of
-from ui.agent.view.reading import FIGURES
-from ui.agent.view.selecting import Place
+from ui.agent.view.selection import Place, conversation_markdown, item_markdown, selected_words
 from ui.agent.view.surface import Surface
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+
+CONVERSATION_KEY_HELP = (
+    ("↑ ↓", "scroll"),
+    ("Page Up, Page Down", "a screen up and down"),
+    ("Home End", "the first and the last words"),
+    ("J K, Ctrl+↓ Ctrl+↑", "next and previous part"),
+    ("Enter", "open or fold a line; show any other part on the map"),
+    ("← →", "fold and open"),
+    ("M", "show the part on the map"),
+    ("C", "copy the part, or what is selected"),
+    ("Ctrl+C Ctrl+Shift+C", "copy, copy as Markdown"),
+    ("Ctrl+A", "select everything"),
+    ("Ctrl+F F3 Shift+F3", "find, next and previous place"),
+    ("Esc", "back to the message"),
+)
+
+Deed = Callable[["ConversationView"], None]
+
+_DEEDS: dict[tuple[Qt.Key, Qt.KeyboardModifier], Deed] = {
+    (Key.Key_Up, Mod.NoModifier): lambda view: view.scroll_lines(-1),
+    (Key.Key_Down, Mod.NoModifier): lambda view: view.scroll_lines(1),
+    (Key.Key_PageUp, Mod.NoModifier): lambda view: view.scroll_page(-1),
+    (Key.Key_PageDown, Mod.NoModifier): lambda view: view.scroll_page(1),
+    (Key.Key_Space, Mod.NoModifier): lambda view: view.scroll_page(1),
+    (Key.Key_Space, Mod.ShiftModifier): lambda view: view.scroll_page(-1),
+    (Key.Key_Home, Mod.NoModifier): lambda view: view.to_start(),
+    (Key.Key_End, Mod.NoModifier): lambda view: view.to_end(),
+    (Key.Key_Home, Mod.ControlModifier): lambda view: view.focus_edge(-1),
+    (Key.Key_End, Mod.ControlModifier): lambda view: view.focus_edge(1),
+    (Key.Key_Up, Mod.ControlModifier): lambda view: view.focus_step(-1),
+    (Key.Key_Down, Mod.ControlModifier): lambda view: view.focus_step(1),
+    (Key.Key_K, Mod.NoModifier): lambda view: view.focus_step(-1),
+    (Key.Key_J, Mod.NoModifier): lambda view: view.focus_step(1),
+    (Key.Key_Return, Mod.NoModifier): lambda view: view.act_on_focus(),
+    (Key.Key_Enter, Mod.NoModifier): lambda view: view.act_on_focus(),
+    (Key.Key_Left, Mod.NoModifier): lambda view: view.open_focus(False),
+    (Key.Key_Right, Mod.NoModifier): lambda view: view.open_focus(True),
+    (Key.Key_M, Mod.NoModifier): lambda view: view.show_focus(),
+    (Key.Key_C, Mod.NoModifier): lambda view: view.copy(),
+    (Key.Key_C, Mod.ControlModifier): lambda view: view.copy(),
+    (Key.Key_C, Mod.ControlModifier | Mod.ShiftModifier): lambda view: view.copy(markdown=True),
+    (Key.Key_A, Mod.ControlModifier): lambda view: view.select_all(),
+    (Key.Key_F, Mod.ControlModifier): lambda view: view.ask_find(),
+    (Key.Key_F3, Mod.NoModifier): lambda view: view.ask_step(1),
+    (Key.Key_F3, Mod.ShiftModifier): lambda view: view.ask_step(-1),
+    (Key.Key_Escape, Mod.NoModifier): lambda view: view.leave(),
+}
+
+
+def _deed(event: QKeyEvent) -> Deed | None:
+    return _DEEDS.get((Key(event.key()), event.modifiers() & ~Mod.KeypadModifier))
+
+
+def is_view_key(event: QKeyEvent) -> bool:
+    """Whether a key means something in the conversation."""
+    return _deed(event) is not None
+
+
+def press_key(view: ConversationView, event: QKeyEvent) -> bool:
+    """Do what a key stands for; False when it stands for nothing here."""
+    deed = _deed(event)
+    if deed is None:
+        return False
+    deed(view)
+    return True
+
 
 COPIED_AT_ONCE = 60
 """Items that are copied while the window waits; more are copied in a thread."""
@@ -40,11 +106,11 @@ class ConversationView(Surface):
     step_asked = Signal(int)
     left = Signal()
     """The person is done reading."""
-    told = Signal(str)
+    reported = Signal(str)
     """A passing word: something was copied."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        access.install()
+        install_accessibility()
         super().__init__(parent)
         self.setAccessibleName("Conversation at the leaf")
         self._copies = Background(self)
@@ -191,7 +257,7 @@ class ConversationView(Surface):
         place = self._focus_place()
         if place is None:
             return
-        words = access.part_name(self, *place)
+        words = part_name(self, *place)
         self.setAccessibleDescription(words)
         if self.hasFocus() and QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
@@ -242,9 +308,9 @@ class ConversationView(Surface):
 
     # the clipboard --------------------------------------------------------------------------------
 
-    def _put(self, text: str, told: str) -> None:
+    def _put(self, text: str, report: str) -> None:
         QGuiApplication.clipboard().setText(text)
-        self.told.emit(told)
+        self.reported.emit(report)
 
     def select_all(self) -> None:
         """Everything, from the first word to the last."""
@@ -301,7 +367,7 @@ class ConversationView(Surface):
         if isinstance(text, str):
             self._put(text, f"{count:,} messages are copied as Markdown")
         else:
-            self.told.emit("The conversation could not be copied; nothing was put away")
+            self.reported.emit("The conversation could not be copied; nothing was put away")
 
     # the menu -----------------------------------------------------------------------------------
 

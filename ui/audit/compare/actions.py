@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QMenu
 
@@ -16,9 +15,7 @@ from ui.audit.compare.subjects import Key
 from ui.audit.fidelity.control import TITLE
 from ui.audit.tab import NOW
 from ui.main_window import TABS
-
-if TYPE_CHECKING:
-    from ui.session import WindowSession
+from ui.session import WindowSession
 
 COMPACTION = "Com&paction"
 

@@ -16,11 +16,11 @@ from explorer.work.auditing import Audited, Auditor
 from explorer.work.changes import Change, EntriesAppended, LeafMoved
 from explorer.work.document import Document
 from explorer.work.drafting import Draft
+from ui.app_state import Desk
 from ui.audit.compare.subjects import Key
 from ui.audit.fidelity.page import FidelityPage, ShownAudit, shown_audit
 from ui.audit.fidelity.sources import SourcePlaces
 from ui.audit.work import AuditWork, Job
-from ui.control.desk import Desk
 from ui.inspector.gather import Loader
 
 Act = Callable[[Finding], None]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt
 
 from explorer.audit.findings import Finding
+from ui.app_state import Desk
 from ui.audit.fidelity.words import ONE_KIND
-from ui.control.desk import Desk
 from ui.main_window import TABS
 
 LONGEST = 120

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.ui.agent.view.talks import Opened, Talk, call, thinking
-from ui.agent.view.finding import Found, Hit, Hits, Search, shown_words
+from ui.agent.view.find import Found, Hit, Hits, Search, shown_words
 from ui.agent.view.items import PathItems
 from ui.agent.view.parts import Prose
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from tests.ui.agent.view.talks import Opened, Talk, call, long
-from ui.agent.view.heights import CHUNK, Heights
-from ui.agent.view.items import PathItems
+from ui.agent.view.items import CHUNK, Heights, PathItems
 
 
 def test_results_belong_to_the_reply_above_them() -> None:

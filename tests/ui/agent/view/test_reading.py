@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QApplication
 from explorer.agent.tool_rounds import NOT_RUN, STOPPED_BEFORE
 from tests.ui.agent.view.talks import Opened, Talk, call, image, thinking
 from ui.agent.view.calls import CallStates
-from ui.agent.view.copying import item_markdown
+from ui.agent.view.item_reader import MOST_SHOWN, parts_of, read_item
 from ui.agent.view.items import PathItems
 from ui.agent.view.parts import Code, Diff, Note, Part, Picture, Prose, Row
-from ui.agent.view.reader import read_item
-from ui.agent.view.reading import MOST_SHOWN, parts_of
+from ui.agent.view.selection import item_markdown
 
 
 def shown(talk: Talk, item: int = 0, *opened: str, states: Any = None) -> list[Part]:

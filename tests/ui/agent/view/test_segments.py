@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ui.agent.view.segments import (
+from ui.agent.view.parts import (
     CODE_LINES,
     PROSE_UNITS,
     Segment,

@@ -1,0 +1,178 @@
+"""The commands that are typed into the message box: ``/compact keep the rules about 409``.
+
+A line that begins with one slash and a word is a command and never goes to a model; with two
+slashes it is a message that begins with one. A path such as ``/etc/hosts`` is a message as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
+
+from ui import theme
+from ui.widgets.dialogs import fit
+
+_COMMAND = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Something that can be put in the place of what was typed."""
+
+    text: str
+    """What is put there."""
+    note: str = ""
+    """A few words about it."""
+
+
+def _no_offers() -> Sequence[Offer]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class SlashCommand:
+    """A command: how it is written, what it does, and what is called with its argument.
+
+    ``arguments`` is shown: ``[instructions]`` may be left out, ``TEXT`` may not. ``run`` is given
+    the argument without spaces around it, and may raise ValueError with a sentence for the person;
+    what was typed stays then. ``offers`` are the arguments that there are to choose from.
+    """
+
+    name: str
+    arguments: str
+    sentence: str
+    run: Callable[[str], object] = field(repr=False)
+    offers: Callable[[], Sequence[Offer]] = field(default=_no_offers, repr=False)
+
+    @property
+    def needs_argument(self) -> bool:
+        return bool(self.arguments) and not self.arguments.startswith("[")
+
+    @property
+    def usage(self) -> str:
+        """How it is written: ``/compact [instructions]``."""
+        return f"/{self.name} {self.arguments}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What was typed is a message to the agent."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What was typed is a command, with its argument."""
+
+    command: SlashCommand
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What was typed is meant as a command and cannot be one; ``reason`` says why."""
+
+    reason: str
+
+
+class SlashCommands:
+    """All commands, in the order in which they are listed."""
+
+    def __init__(self, commands: Sequence[SlashCommand] = ()) -> None:
+        self._commands: dict[str, SlashCommand] = {}
+        for command in commands:
+            self.add(command)
+
+    def add(self, command: SlashCommand) -> None:
+        """Register a command. Raises ValueError where the name is taken."""
+        if command.name in self._commands:
+            raise ValueError(f"the command /{command.name} is registered twice")
+        self._commands[command.name] = command
+
+    def __iter__(self) -> Iterator[SlashCommand]:
+        return iter(self._commands.values())
+
+    def __getitem__(self, name: str) -> SlashCommand:
+        return self._commands[name]
+
+    def read(self, text: str) -> Message | Call | Mistake:
+        """What a person means by what was typed."""
+        text = text.strip()
+        if text.startswith("//"):
+            return Message(text[1:])
+        found = _COMMAND.fullmatch(text)
+        if found is None:
+            return Message(text)
+        name, argument = found[1].lower(), (found[2] or "").strip()
+        command = self._commands.get(name)
+        if command is None:
+            return Mistake(
+                f"There is no command /{found[1]}. /help lists the commands; a message that begins "
+                "with a slash is written with two."
+            )
+        if argument and not command.arguments:
+            return Mistake(f"/{name} takes no argument; “{_short(argument)}” is not used.")
+        if command.needs_argument and not argument:
+            return Mistake(f"/{name} needs {command.arguments}: {command.sentence}")
+        return Call(command, argument)
+
+    def matching(self, typed: str) -> list[SlashCommand]:
+        """The commands whose name begins with what was typed, then those that hold it."""
+        typed = typed.lower()
+        first = [c for c in self if c.name.startswith(typed)]
+        return first + [c for c in self if typed in c.name and c not in first]
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else f"{line[:39]}…"
+
+
+MORE = (
+    ("@name", "Mention a file of the agent's folder; it reads the file itself."),
+    ("//text", "Send a message that begins with a slash."),
+    ("Shift+Enter", "Start a new line."),
+    ("Alt+Enter", "While the agent works: let the message wait until it is done."),
+    ("Up, Down", "Earlier messages."),
+    ("Esc", "Stop the agent."),
+)
+
+
+def commands_html(commands: SlashCommands) -> str:
+    """All commands as a table, and what else can be typed."""
+    width = theme.scaled(190)
+
+    def rows(found: list[tuple[str, str]]) -> str:
+        return "".join(
+            f"<tr><td width='{width}' style='padding:3px 0'><code>{escape(name)}</code></td>"
+            f"<td style='padding:3px 0'>{escape(words)}</td></tr>"
+            for name, words in found
+        )
+
+    first = rows([(command.usage, command.sentence) for command in commands])
+    return (
+        f"<h3>Commands</h3><table>{first}</table>"
+        f"<h3>Also in the message box</h3><table>{rows(list(MORE))}</table>"
+    )
+
+
+class CommandsPage(QDialog):
+    """Shown by ``/help``."""
+
+    def __init__(self, commands: SlashCommands, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Commands of the message box")
+        text = QTextBrowser(self)
+        text.setHtml(commands_html(commands))
+        text.setAccessibleName("Commands and what they do")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(text)
+        layout.addWidget(buttons)
+        fit(self, 620, 560)

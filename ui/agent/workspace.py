@@ -1,0 +1,195 @@
+"""The folder that the agent works in, its tools there, and what it may always do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QMenu
+
+from explorer.agent.approval import Approvals
+from explorer.agent.tools.box import WorkspaceTools
+from explorer.agent.workspace import Workspace
+from explorer.settings.files import SettingsError
+from explorer.work.document import Document
+from explorer.work.session_tools import tools_of
+from ui.agent.agent_bar import AgentBar
+from ui.agent.permissions import PermissionControl
+from ui.app_state import Desk
+from ui.shell.dialogs import choose_folder
+
+WORKSPACE_CHOICE = "workspace"
+"""Under which a session keeps its folder."""
+
+
+class FolderControl(QObject):
+    """Knows the folder of the session shown."""
+
+    changed = Signal()
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        desk.window.agent.workspace_requested.connect(self.ask)
+        self._shown: Document | None = None
+        self._chosen = ""
+        desk.document_changed.connect(self._document_changed)
+
+    @property
+    def chosen(self) -> str:
+        """The folder that a person chose for the session shown; empty for none."""
+        return self._chosen
+
+    def _document_changed(self) -> None:
+        document = self._desk.document
+        if document is not self._shown:
+            self._shown = document
+            kept = document.choices().get(WORKSPACE_CHOICE) if document is not None else None
+            self._chosen = kept if isinstance(kept, str) else ""
+        self.show()
+
+    @property
+    def folder(self) -> Path | None:
+        """The same, where it is there."""
+        path = Path(self.chosen)
+        return path if self.chosen and path.is_dir() else None
+
+    def show(self) -> None:
+        """Name the folder in the bar; tell where it is gone."""
+        self._desk.window.agent.bar.set_folder(self.chosen)
+        if self.chosen and self.folder is None:
+            self._desk.say(f"The agent's folder {self.chosen} is not there any more.")
+
+    def choose(self, folder: str) -> None:
+        """Let the agent of the session shown work in a folder; empty: in none."""
+        if self._desk.document is None:
+            return
+        self._chosen = folder
+        self._desk.document.choose(WORKSPACE_CHOICE, folder or None)
+        if folder:
+            self._desk.preferences.workspace = folder
+        self.show()
+        self.changed.emit()
+
+    def offered(self) -> list[tuple[str, str]]:
+        """(what it is, folder) of the folders that a person may mean, without the chosen one."""
+        document = self._desk.document
+        recorded = document.header.cwd if document is not None else ""
+        found = [
+            ("Where the session was recorded", recorded),
+            ("Chosen last", self._desk.preferences.workspace),
+        ]
+        seen = {self.chosen, ""}
+        offers = []
+        for words, folder in found:
+            if folder not in seen and Path(folder).is_dir():
+                seen.add(folder)
+                offers.append((words, folder))
+        return offers
+
+    def ask(self) -> None:
+        """Offer what is at hand; where nothing is, look for a folder at once."""
+        offered = self.offered()
+        if not offered and not self.chosen:
+            self.look_for()
+            return
+        bar = self._desk.window.agent.bar
+        menu = QMenu(bar)
+        menu.aboutToHide.connect(menu.deleteLater)
+        for words, folder in offered:
+            action = menu.addAction(f"{words}: {folder}".replace("&", "&&"))
+            action.triggered.connect(partial(self.choose, folder))
+        menu.addAction("&Another folder…", self.look_for)
+        if self.chosen:
+            menu.addSeparator()
+            menu.addAction("&No folder", partial(self.choose, ""))
+        AgentBar.pop_up(menu, bar.workspace)
+
+    def look_for(self) -> None:
+        """Choose any folder in a dialog."""
+        start = self.chosen or self._desk.preferences.workspace
+        title = "Folder that the agent may work in"
+        choose_folder(self._desk.window, title, self.choose, start)
+
+
+KEY = "agent.allow"
+
+
+class AlwaysAllowed:
+    """The ``AllowList`` of the window: what the person's settings say, and a trusted project's."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def patterns(self) -> Sequence[str]:
+        """Those that hold now; a file that was changed a moment ago counts already."""
+        self._desk.live.refresh()
+        own = self._desk.live.values().get(KEY, ())
+        here = self._desk.values.get(KEY, ())
+        return tuple(dict.fromkeys((*own, *here)))
+
+    def add(self, pattern: str) -> None:
+        """Keep one more in the person's own settings; tells the person where that fails."""
+        own = list(self._desk.live.values().get(KEY, ()))
+        if pattern in own:
+            return
+        try:
+            self._desk.live.set(KEY, [*own, pattern])
+        except SettingsError as error:
+            self._desk.notice(
+                "warning", str(error), f"{pattern} is allowed in this session all the same.",
+                "Add it to “Allowed without asking” in the settings.",
+            )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What was allowed for this session, and its tools in one folder."""
+
+    document: Document
+    folder: Path
+    tools: WorkspaceTools
+
+
+class ToolsControl(QObject):
+    """Makes the tools of the session shown, and keeps them in step with what may be done."""
+
+    def __init__(self, desk: Desk, folder: FolderControl, permission: PermissionControl) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._folder = folder
+        self._permission = permission
+        self._always = AlwaysAllowed(desk)
+        self._kept: _Kept | None = None
+        permission.mode_changed.connect(self._follow)
+        desk.document_changed.connect(self._let_go)
+
+    def _let_go(self) -> None:
+        """What was allowed for a session ends with it."""
+        if self._kept is not None and self._kept.document is not self._desk.document:
+            self._kept = None
+
+    def _follow(self) -> None:
+        """A change of mode holds at once, for a turn that runs too."""
+        if self._kept is not None and self._kept.document is self._desk.document:
+            self._kept.tools.approvals.mode = self._permission.mode
+
+    def box(self) -> WorkspaceTools | None:
+        """The tools for a turn of the session shown; None where no folder is chosen, or it is
+        gone."""
+        document, root = self._desk.document, self._folder.folder
+        if document is None or root is None:
+            return None
+        kept = self._kept
+        if kept is None or kept.document is not document or kept.folder != root:
+            approvals = Approvals(
+                self._permission.mode, always=self._always, approver=self._permission
+            )
+            kept = self._kept = _Kept(
+                document, root, tools_of(document, Workspace(root), approvals)
+            )
+        kept.tools.approvals.mode = self._permission.mode
+        return kept.tools

@@ -1,0 +1,380 @@
+"""The state that all controllers share: the workbench, the open document, the effective rules and
+models, the running tasks, and how the person is notified."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Callable, Coroutine, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
+from explorer.models.catalogue import REMOTE
+from explorer.models.door import ModelInfo
+from explorer.models.offline.names import cannot_summarize, only_summarizes
+from explorer.preferences import Preferences, save_preferences
+from explorer.profiles import ProfileFiles
+from explorer.settings.choices import (
+    Chosen,
+    Ground,
+    Rules,
+    chosen_from,
+    rules_of,
+    with_profile,
+    with_rules,
+    with_sizes,
+    without_key,
+)
+from explorer.settings.effective import summary_models
+from explorer.settings.live import project_of
+from explorer.settings.opening import live_settings
+from explorer.work.document import Document
+from explorer.workbench import Workbench
+from ui.bus import Bus
+from ui.main_window import MainWindow
+from ui.widgets.notice import Notice
+
+
+class TaskOwner:
+    """Starts coroutines, reports what they raise, and cancels what still runs on close."""
+
+    def __init__(self, report: Callable[[str, BaseException, str], None]) -> None:
+        self._report = report
+        self._tasks: dict[asyncio.Task[Any], str] = {}
+
+    def start(self, what: str, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Run ``work``; ``what`` names it for the person should it fail ("Opening x")."""
+        task = asyncio.ensure_future(work)
+        self._tasks[task] = what
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        what = self._tasks.pop(task, "")
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is not None:
+            self._report(what, error, "".join(traceback.format_exception(error)))
+
+    @property
+    def running(self) -> list[str]:
+        return list(self._tasks.values())
+
+    async def close(self) -> None:
+        """Cancel what runs and wait until it has ended."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=5)
+
+
+SUMMARY_MODEL, AGENT_MODEL = "summary_model", "agent_model"
+"""Names under which a session keeps the models chosen in it."""
+
+MODEL_KEYS = {SUMMARY_MODEL: "compaction.model", AGENT_MODEL: "agent.model"}
+
+REST_MS = 400
+"""How long a size must not change before it is kept with the session."""
+
+BREATH_S = 0.005
+"""Between two pieces of work that each take some ms: long enough for keys, beats and paints, which
+a pause of nothing is not."""
+
+
+class Desk(QObject):
+    """State of one window. Views never ask each other; they are refreshed from here."""
+
+    opened = Signal()
+    """The workbench is there."""
+    document_changed = Signal()
+    """Another document: for what names it, and for the map."""
+    settings_changed = Signal()
+    models_changed = Signal()
+    """Other models may be the ones to ask."""
+    state_changed = Signal()
+    """Something changed that decides what can be done now."""
+
+    def __init__(self, window: MainWindow, preferences: Preferences) -> None:
+        super().__init__(window)
+        self.window = window
+        self.preferences = preferences
+        self.tasks = TaskOwner(self.report)
+        self.bench: Workbench | None = None
+        self.document: Document | None = None
+        self.bus = Bus(lambda: self.document.key if self.document is not None else 0)
+        self.fillers: list[Callable[[], None]] = []
+        """Fill the panes that take their time with another document, once the map is painted."""
+        self.agent_running = False
+        self.profiles: Mapping[str, Profile] = BASES
+        """All profiles there are."""
+        self.read_profiles()
+        self.live = live_settings(lambda: self.profiles)
+        """The settings of the person and of projects."""
+        self.project: Path | None = None
+        """The folder that the session shown worked in, or the one above it that has settings."""
+        self.chosen = Chosen()
+        """What the session shown chose for itself."""
+        self._models: dict[str, str] = {}
+        self.profile: Profile = PROFILES["explorer"]
+        self.settings = Settings.of(self.profile)
+        self._rule(tells=False)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._keep)
+
+    def open(self, bench: Workbench) -> None:
+        """Take up the workbench, once its database is open."""
+        self.bench = bench
+        self.bus.connect(bench)
+        self.opened.emit()
+
+    @property
+    def selected(self) -> int:
+        """The entry that is selected on the map, or -1."""
+        return self.window.map.selected
+
+    def select(self, entry: int) -> None:
+        """Select an entry on the map; everything that follows the selection shows it."""
+        self.window.map.select(entry)
+
+    # the rules ------------------------------------------------------------------------------------
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The settings that are set for the session shown, as they stand now."""
+        return self.live.values(self.project)
+
+    @property
+    def ground(self) -> Ground:
+        """What a session's own choices stand on, as it stands now."""
+        return Ground(self.values, self.preferences.profile, self.profiles)
+
+    def read_profiles(self) -> None:
+        """Take up the profiles of the person's own, as their files are now."""
+        self.profiles = ProfileFiles().shelf().profiles()
+
+    def set_profile(self, name: str) -> None:
+        """Follow the rules of another system, with its own sizes."""
+        if name in self.profiles and self._choose(with_profile(self.chosen, name)):
+            self.preferences.profile = name
+
+    def set_rules(self, profile: Profile) -> None:
+        """Follow a profile of which a rule was changed; it lasts until another is chosen."""
+        self._choose(with_rules(self.chosen, profile, self.ground))
+
+    def set_settings(self, settings: Settings) -> None:
+        chosen = with_sizes(self.chosen, settings, self.ground)
+        # A slider passes through a hundred sizes; the one where it rests is kept.
+        self._choose(chosen, rests=False)
+
+    def choose_again(self, chosen: Chosen) -> None:
+        """Follow what the session chose before, such as when a choice is taken back."""
+        self._choose(chosen)
+
+    def own_choices(self) -> dict[str, Any]:
+        """What the session shown chose for itself, by the name of the setting."""
+        found = self.chosen.by_key(Rules(self.profile, self.settings))
+        for choice, name in MODEL_KEYS.items():
+            if choice in self._models:
+                model = self._models[choice]
+                found[name] = [model] if choice == SUMMARY_MODEL else model
+        return found
+
+    def forget_choice(self, name: str) -> None:
+        """Let the session follow a setting again."""
+        for choice, key in MODEL_KEYS.items():
+            if key == name and self._models.pop(choice, "") and self.document is not None:
+                self.document.choose(choice, None)
+                self.models_changed.emit()
+        self._choose(without_key(self.chosen, name))
+
+    def _choose(self, chosen: Chosen, rests: bool = True) -> bool:
+        """Take a session's own choices; whether they are others than before."""
+        if chosen == self.chosen:
+            return False
+        self.chosen = chosen
+        if rests:
+            self._keep()
+        else:
+            self._rest.start()
+        self._rule()
+        return True
+
+    def _rule(self, tells: bool = True) -> tuple[str, ...]:
+        """Work out the rules anew, and tell the views of them when they changed; what of the
+        session's own choices cannot be used."""
+        before = self.profile, self.settings
+        rules = rules_of(self.chosen, self.ground)
+        self.profile, self.settings = rules.profile, rules.settings
+        if tells and before != (self.profile, self.settings):
+            self.settings_changed.emit()
+        return rules.mistakes
+
+    def settings_file_changed(self) -> None:
+        """The person's settings, or a project's, are not what they were."""
+        self.read_profiles()
+        self._rule()
+        self.models_changed.emit()
+
+    def summary_models(self) -> tuple[str, ...]:
+        """The models to ask for a summary, in order: the session's own choice, else what the
+        settings say, else the one chosen last (A43, A54)."""
+        if own := self._models.get(SUMMARY_MODEL):
+            return (own,)
+        models = summary_models(self.values, self.preferences.summary_model, self.agent_model())
+        return (REMOTE, *models) if self.profile.remote_endpoint else models
+
+    def after(self, model: str) -> tuple[str, ...]:
+        """The models to ask where a model fails that was the first choice (A43)."""
+        first, *others = self.summary_models()
+        return tuple(others) if model == first else ()
+
+    def models_for(self, model: str) -> tuple[str, ...]:
+        """Who summarizes conversations with a model that keeps its prompts within a budget: whom
+        the session or the settings name, else the model itself (A54)."""
+        if own := self._models.get(SUMMARY_MODEL):
+            return (own,)
+        return summary_models(self.values, model, model)
+
+    def agent_model(self) -> str:
+        """The model that answers: the session's own choice, the settings', the one chosen last."""
+        own = self._models.get(AGENT_MODEL)
+        return own or str(self.values.get("agent.model") or self.preferences.agent_model)
+
+    def choose_model(self, choice: str, model: str) -> None:
+        """Keep a model that a person chose, with the session, and for sessions without one."""
+        if choice == SUMMARY_MODEL:
+            self.preferences.summary_model = model
+        else:
+            self.preferences.agent_model = model
+        self._models[choice] = model
+        if self.document is not None:
+            self.document.choose(choice, model)
+        self.models_changed.emit()
+
+    def forget_model(self, choice: str) -> None:
+        """Let the session shown follow the settings again in who is asked."""
+        if self._models.pop(choice, None) is not None:
+            self.models_changed.emit()
+
+    def _keep(self) -> None:
+        """A session is opened again with the rules and sizes that were last chosen in it."""
+        self._rest.stop()
+        if self.document is not None:
+            kept = self.chosen.to_json() if self.chosen != Chosen() else None
+            self.document.choose("rules", kept)
+
+    def _take_kept(self, document: Document) -> None:
+        """The rules kept with a session; one without follows the settings."""
+        self.project = project_of(document.header.cwd)
+        self.chosen = Chosen()
+        choices = document.choices()
+        names = (SUMMARY_MODEL, AGENT_MODEL)
+        self._models = {n: str(choices[n]) for n in names if isinstance(choices.get(n), str)}
+        try:
+            self.chosen = chosen_from(choices.get("rules", choices.get("compaction")))
+        except ValueError as error:
+            self.say(str(error))
+        for mistake in self._rule(tells=False):
+            self.say(f"A rule kept with this session cannot be used: {mistake}.")
+
+    def show(self, document: Document | None) -> None:
+        """Make a document the one that the window shows; its ``fillers`` are to follow."""
+        if self._rest.isActive():
+            self._keep()
+        self.document = document
+        if document is not None:
+            self._take_kept(document)
+        self.document_changed.emit()
+        # Only now: views that follow the rules look at what the map has selected.
+        self.settings_changed.emit()
+        if document is None:
+            for fill in self.fillers:
+                fill()
+
+    def models(self, purpose: str) -> list[tuple[str, str]]:
+        """(id, label) of the models that can do a job: ``summary`` or ``agent``."""
+        if self.bench is None:
+            return []
+        cannot = cannot_summarize if purpose == "summary" else only_summarizes
+        return [(m.id, m.label) for m in self.model_infos() if not cannot(m.id)]
+
+    def model_infos(self) -> list[ModelInfo]:
+        """What is known of the models that can be asked: the listed ones, and those that the
+        settings name or a person chose besides."""
+        if self.bench is None:
+            return []
+        door = self.bench.door
+        listed = door.models()
+        # A model that was chosen stays offered, with its key or without.
+        named = (
+            *self.values.get("compaction.model", ()),
+            self.values.get("agent.model"),
+            *self._models.values(),
+            self.preferences.agent_model,
+            self.preferences.summary_model,
+        )
+        known = {model.id for model in listed}
+        missing = dict.fromkeys(name for name in named if name and name not in known)
+        return [*listed, *(door.info(name) for name in missing)]
+
+    # what the person is told ----------------------------------------------------------------------
+
+    def notice(self, level: str, what: str, kept: str = "", todo: str = "", **more: Any) -> None:
+        """Tell the person; ``level`` is info, warning or error."""
+        self.window.notices.show_notice(Notice(level, what, kept, todo, **more))  # type: ignore[arg-type]
+
+    def say(self, text: str) -> None:
+        """A passing word in the status bar."""
+        self.window.statusBar().showMessage(text, 6000)
+
+    def report(self, what: str, error: BaseException, details: str) -> None:
+        """A task failed in a way that nobody expected."""
+        self.notice(
+            "error",
+            f"{what} did not work: {error or type(error).__name__}",
+            "What was stored stays as it is.",
+            "Try again; if it happens again, copy the details into a report.",
+            details=details,
+        )
+
+
+LOOK_EVERY_MS = 1_500
+
+
+class PreferenceKeeper(QObject):
+    """Looks now and then whether something was chosen, and writes it on a worker thread."""
+
+    def __init__(self, desk: Desk, preferences: Preferences, path: Path) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._preferences = preferences
+        self._path = path
+        self._kept = deepcopy(preferences)
+        self._timer = QTimer(self)
+        self._timer.setInterval(LOOK_EVERY_MS)
+        self._timer.timeout.connect(self._look)
+        self._timer.start()
+
+    def stop(self) -> None:
+        """The end of the window writes them for the last time."""
+        self._timer.stop()
+
+    def _look(self) -> None:
+        if self._preferences != self._kept:
+            self._kept = deepcopy(self._preferences)
+            self._desk.tasks.start("Keeping what was chosen", self._keep(self._kept))
+
+    async def _keep(self, values: Preferences) -> None:
+        try:
+            await asyncio.to_thread(save_preferences, self._path, values)
+        except OSError as error:
+            # The end of the window tries again, and tells what it could not keep.
+            self._desk.say(f"What was chosen in the window cannot be kept: {error}")

@@ -1,0 +1,475 @@
+"""The audit of the session shown, computed in a thread, and the ways from a loss to its repair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
+
+from PySide6.QtCore import QObject, QTimer
+
+from explorer.audit.findings import Finding
+from explorer.audit.losses import Loss, Repair, lost_line
+from explorer.audit.overview import Overview, overview
+from explorer.audit.own_agent import OwnAgent
+from explorer.compaction.profile import BASES, PROFILES, Profile
+from explorer.session.kinds import Kind
+from explorer.work.auditing import Audited
+from explorer.work.changes import CompactionEnded, CountsChanged, EntriesAppended, LeafMoved
+from explorer.work.document import Document
+from explorer.work.own_rules import own_rules
+from explorer.work.recorded_inputs import recorded_inputs
+from ui.app_state import Desk
+from ui.audit.tab import BRANCHES, LEDGER, LOSSES, NOW, AuditTab
+from ui.compaction.entry_edits import EntryEditsControl
+from ui.inspector.gather import Loader
+from ui.map.navigation import NavigationControl
+from ui.widgets.notice import Notice
+
+REST_MS = 150
+"""How long nothing must change before the audit is done anew."""
+RESTS = 5
+"""So many times as long as an audit took nothing is done after a change."""
+OLDER = ("pi-0.58",)
+"""Further rules than those of the systems, by which sessions can be judged."""
+
+
+class AuditControl(QObject):
+    """Audits the path that the map's selection is on: the active one, or another branch's."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self.repairs: dict[Repair, Callable[[Loss], None]] = {}
+        """What can be done about a loss; what is not here is not offered."""
+        self._rules = ""
+        self._moment = NOW
+        self._leaf = -1
+        self._found: Overview | None = None
+        self._working = False
+        self._to_tell = -1
+        """A compaction that ended just now, or -1."""
+        self._audited: Document | None = None
+        self._own: OwnAgent | None = None
+        """Whose rules the session shown was compacted by."""
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._audit)
+        self._loader = Loader(self)
+        self._loader.loaded.connect(self._loaded)
+        self._loader.failed.connect(self._failed)
+        window, tab = desk.window, desk.window.audit
+        tab.entry_requested.connect(window.map.select)
+        tab.moment_chosen.connect(self.set_moment)
+        tab.rules_chosen.connect(self._rules_chosen)
+        tab.repair_requested.connect(self._repair)
+        window.entry.verdict.ledger_requested.connect(self.show_ledger)
+        window.entry.verdict.entry_requested.connect(window.map.select)
+        window.map.selection_changed.connect(self._selected)
+        window.inspector.currentChanged.connect(lambda _tab: self._look())
+        desk.document_changed.connect(self._document_changed)
+        desk.fillers.append(self._document_changed)
+        desk.opened.connect(self._ready)
+        for kind in (EntriesAppended, LeafMoved, CountsChanged, CompactionEnded):
+            desk.bus.on_shown(kind, self._changed)
+
+    def _ready(self) -> None:
+        self._tab.offer_repairs(set(self.repairs))
+
+    @property
+    def _tab(self) -> AuditTab:
+        return self._desk.window.audit
+
+    @property
+    def overview(self) -> Overview | None:
+        """The audit as it was last done; None while there is none of the session shown."""
+        return self._found
+
+    @property
+    def leaf(self) -> int:
+        """The end of the path that is audited, or -1."""
+        return self._leaf
+
+    @property
+    def busy(self) -> bool:
+        """Whether an audit is under way, or will be in a moment."""
+        return self._rest.isActive() or self._working
+
+    # what is looked at ---------------------------------------------------------------------------
+
+    def _document_changed(self) -> None:
+        document = self._desk.document
+        if document is self._audited:
+            return
+        self._audited = document
+        self._found, self._moment, self._rules = None, NOW, ""
+        self._loader.forget()
+        self._working = False
+        self._rest.setInterval(REST_MS)
+        self._desk.window.entry.verdict.show_verdict(None, -1)
+        self._tab.clear()
+        if document is not None:
+            self._own = own = own_rules(document)
+            profiles = {name: BASES[name] for name in (*PROFILES, *OLDER)}
+            self._tab.set_rules(profiles, own, "")
+            self._rest.start()
+
+    def _changed(self, change: object) -> None:
+        if isinstance(change, CompactionEnded):
+            self._to_tell = change.entry
+        self._rest.start()
+
+    def _selected(self, entry: int) -> None:
+        document = self._desk.document
+        if document is None or entry < 0:
+            return
+        is_compaction = document.tree.kind(entry) is Kind.COMPACTION
+        if is_compaction and self._moment != entry:
+            self._moment = entry
+            self._rest.start()
+        elif self._leaf != self._path_leaf(document, entry):
+            self._rest.start()
+        self._show_selected()
+        if document.tree.kind(entry) is Kind.BRANCH_SUMMARY and self._is_shown():
+            self._tab.show_page(BRANCHES)
+
+    def _show_selected(self) -> None:
+        entry = self._desk.selected
+        if self._found is not None:
+            self._tab.show_entry(entry)
+        self._show_verdict()
+
+    def _show_verdict(self) -> None:
+        """The sentence in the entry's tab tells of now, whatever moment the audit is at."""
+        entry, found = self._desk.selected, self._found
+        ledger = None
+        if found is not None:
+            ledger = found.now
+        line, document = self._desk.window.entry.verdict, self._desk.document
+        line.show_verdict(ledger, entry)
+        if document is not None and 0 <= entry < len(document.tree):
+            weights = document.weights
+            is_measured = weights is not None and entry < len(weights) and weights[entry] >= 0
+            line.show_figures(document.tree, entry, is_measured, document.made_here(entry))
+
+    @staticmethod
+    def _path_leaf(document: Document, entry: int) -> int:
+        """The end of the path that an entry is on: the active leaf, else its branch's newest."""
+        tree, leaf = document.tree, document.leaf
+        if entry < 0 or tree.is_ancestor(entry, leaf):
+            return leaf
+        return tree.deepest_leaf(entry)
+
+    def set_moment(self, compaction: int) -> None:
+        """Look at the moment after a compaction, or at ``NOW``."""
+        if compaction != self._moment:
+            self._moment = compaction
+            QTimer.singleShot(0, self, self._audit)
+
+    def _rules_chosen(self, name: str) -> None:
+        self._rules = name
+        QTimer.singleShot(0, self, self._audit)
+
+    def show_ledger(self) -> None:
+        """Turn to the ledger."""
+        self._desk.window.show_tab("audit")
+        self._tab.show_page(LEDGER)
+        self._tab.ledger.table.setFocus()
+
+    def _is_shown(self) -> bool:
+        return self._desk.window.tab == "audit"
+
+    def _look(self) -> None:
+        if self._desk.document is not None and (self._found is None or self._is_shown()):
+            self._rest.start()
+
+    # the audit -----------------------------------------------------------------------------------
+
+    def profile(self, document: Document) -> Profile:
+        """The rules that a session is judged by."""
+        if self._rules:
+            return BASES[self._rules]
+        if self._own is None or document is not self._audited:
+            return own_rules(document).profile
+        return self._own.profile
+
+    def _audit(self) -> None:
+        document = self._desk.document
+        if document is None:
+            return
+        leaf = self._path_leaf(document, self._desk.selected)
+        profile, moment = self.profile(document), self._moment
+        tree = document.tree
+        if moment != NOW and not tree.is_ancestor(moment, leaf):
+            moment = NOW
+        self._leaf, self._moment = leaf, moment
+        weights = document.weights_for(profile)
+
+        def work() -> tuple[Document, Overview, float]:
+            started = perf_counter()
+            found = overview(
+                tree,
+                leaf,
+                profile,
+                moment=None if moment == NOW else moment,
+                read=document.payloads.entries,
+                recorded=recorded_inputs(tree, document.store.drafts(document.key)),
+                weights=weights,
+            )
+            return document, found, (perf_counter() - started) * 1000
+
+        self._working = True
+        self._loader.load(work)
+
+    def _loaded(self, result: tuple[Document, Overview, float]) -> None:
+        self._working = False
+        document, found, took_ms = result
+        # While an agent works on a large session, not every entry is worth an audit of its own.
+        self._rest.setInterval(max(REST_MS, int(took_ms * RESTS)))
+        if document is not self._desk.document:
+            return
+        self._found = found
+        self._tab.show_overview(found, document.previews)
+        self._tell_lost(found)
+        self._show_selected()
+
+    def _tell_lost(self, found: Overview) -> None:
+        """What tells of a compaction that came by itself says in a line what it lost."""
+        entry, self._to_tell = self._to_tell, -1
+        strip = self._desk.window.compaction.notice
+        line = lost_line(found.losses, entry) if entry >= 0 else ""
+        if line and strip.notice is not None:
+            told = f"{strip.notice.todo} {line} The tab Audit tells more.".strip()
+            strip.show_notice(replace(strip.notice, todo=told))
+
+    def _failed(self, message: str) -> None:
+        self._working = False
+        self._desk.notice(
+            "error", "The audit of this session could not be done.",
+            "The session itself is as it was.", "Select another entry to try again.",
+            details=message,
+        )  # fmt: skip
+
+    # what is done about it -----------------------------------------------------------------------
+
+    def _repair(self, loss: Loss, repair: Repair) -> None:
+        if (do := self.repairs.get(repair)) is not None:
+            do(loss)
+
+
+MOST_NAMED = 6
+"""Lost entries that an instruction names at most."""
+NAMED_UNITS = 160
+"""Characters of each."""
+LONGEST = 300
+"""Characters of a finding that an instruction or a pin names."""
+TOLD = 80
+"""Characters of it that the strip over the panel names."""
+NOTHING_YET = "Nothing is stored, and no model is asked, before you press Summarize."
+
+
+class RepairControl(QObject):
+    """Leads from a loss to where it can be mended. Nothing is stored, and no model is asked,
+    before the person says so there."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        auditing: AuditControl,
+        navigation: NavigationControl,
+        shaping: EntryEditsControl,
+    ) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._navigation = navigation
+        self._shaping = shaping
+        self.show_fidelity: Callable[[], None] = lambda: None
+        """Brings the page of findings into sight."""
+        auditing.repairs |= {
+            Repair.CUT: self.cut,
+            Repair.PIN: self.pin,
+            Repair.INSTRUCTION: self.instruct,
+            Repair.RULES: self.use_rules,
+            Repair.GO_THERE: self.go_there,
+        }
+
+    # of a loss -----------------------------------------------------------------------------------
+
+    def cut(self, loss: Loss) -> None:
+        """Preview the compaction where it was made, cut so that what was lost is kept."""
+        if not self._preview(loss.at):
+            return
+        shown = self._desk.window.compaction.partition
+        first = loss.entries[0] if loss.entries else -1
+        position = shown.path.position(first) if shown is not None and first >= 0 else -1
+        if shown is None or position < 0:
+            self._lead_to_cut(loss, "Drag the cut on the map to another place.")
+            return
+        above = [at for at in shown.valid_cuts if at <= position]
+        if above and self._set_cut(above[-1]):
+            words = f"The cut is before #{shown.path[above[-1]]}: what was lost is kept."
+        elif self._set_cut(self._recorded_cut(loss.at)):
+            words = f"The cut is where it was: this summary would tell of #{first}."
+        else:
+            words = f"No cut here keeps #{first}. Pin it, or drag the cut on the map."
+        self._lead_to_cut(loss, words)
+
+    def _lead_to_cut(self, loss: Loss, words: str) -> None:
+        """The cut on the map, with the keyboard on it; the sizes where there is none."""
+        window = self._desk.window
+        shown = window.compaction.partition
+        window.compaction.set_up().show_sizes()
+        if shown is not None and shown.cut >= 0:
+            window.map.show_cut()
+            window.map.setFocus()
+            words += " Alt+↑ and Alt+↓ move it."
+        self._desk.say(words)
+        self._tell(f"{_purpose(loss)} {words}", NOTHING_YET, self._show_losses)
+
+    def _set_cut(self, position: int) -> bool:
+        """Cut at a position; whether that can be compacted."""
+        panel = self._desk.window.compaction
+        if position >= 0:
+            panel.set_cut(position)
+        return position >= 0 and panel.cut == position
+
+    def _recorded_cut(self, compaction: int) -> int:
+        """The position from which a compaction kept, on the path that is previewed; or -1."""
+        document, shown = self._desk.document, self._desk.window.compaction.partition
+        facts = document.tree.columns.compactions.get(compaction) if document is not None else None
+        if document is None or shown is None or facts is None:
+            return -1
+        return shown.path.position(document.tree.index_of(facts.first_kept_id))
+
+    def pin(self, loss: Loss) -> None:
+        """Keep what was lost word for word from here on."""
+        entries = list(loss.entries)
+        self._shaping.pin(
+            entries,
+            f"lost at #{loss.at}",
+            lambda: self._lead_to_pins(entries, _purpose(loss), self._show_losses),
+        )
+
+    def _lead_to_pins(self, entries: list[int], purpose: str, back: Callable[[], None]) -> None:
+        window = self._desk.window
+        window.show_tab("compaction")
+        window.compaction.refresh()
+        window.compaction.set_up().show_shaped(entries[0])
+        which = f"#{entries[0]} is" if len(entries) == 1 else f"#{entries[0]} and the others are"
+        self._tell(
+            f"{purpose} {which} pinned: told word for word through every compaction.",
+            "The pin is an entry of its own; unpin it below, or undo it.",
+            back,
+        )
+
+    def instruct(self, loss: Loss) -> None:
+        """Preview the compaction where it was made, with words on what must be in it."""
+        document = self._desk.document
+        if document is None or not self._preview_as_it_was(loss.at):
+            return
+        kinds = document.tree.columns.kind
+        said = [e for e in loss.entries if kinds[e] in (Kind.USER, Kind.ASSISTANT)]
+        # What the person said is what a summary must not miss.
+        said.sort(key=lambda entry: (kinds[entry] != Kind.USER, entry))
+        named = sorted(said[:MOST_NAMED])
+        lines = [line[:NAMED_UNITS] for line in document.previews(named) if line]
+        asked = "\n".join(["Make sure that the summary tells of:", *(f"- {x}" for x in lines)])
+        if not lines:
+            asked = "Write every section of the form, also one for which there is little to say."
+        self._desk.window.compaction.set_up().add_instruction(asked)
+        self._tell(
+            f"{_purpose(loss)} What is selected below was added to the instructions.",
+            NOTHING_YET, self._show_losses,
+        )  # fmt: skip
+
+    def use_rules(self, loss: Loss) -> None:
+        """Follow the corrected rules, and preview what they do where the loss happened."""
+        self._desk.set_profile("explorer")
+        if self._preview(loss.at):
+            self._desk.window.compaction.set_up().show_sizes()
+            self._tell(
+                f"{_purpose(loss)} Previewed by the corrected rules, where it was made.",
+                NOTHING_YET, self._show_losses,
+            )  # fmt: skip
+
+    def go_there(self, loss: Loss) -> None:
+        """Make the entry the leaf; leaving the branch asks as always."""
+        self._navigation.go_to(loss.target)
+
+    # of a finding --------------------------------------------------------------------------------
+
+    def instruct_finding(self, finding: Finding, audited: Audited) -> None:
+        """One more line in the instructions, where the summary that lost it was made: a later one
+        is not told of it any more."""
+        panel = self._desk.window.compaction
+        if audited.entry >= 0:
+            if not self._preview_as_it_was(audited.entry):
+                return
+        else:
+            self._show_place(audited.leaf)
+        said = finding.source.text if finding.source is not None else finding.atom.text
+        panel.set_up().add_instruction(f"Keep word for word: {' '.join(said[:LONGEST].split())}")
+        self._desk.say("Added to the instructions.")
+        self._tell(
+            f"{_finding_purpose(finding, audited)} What is selected below was added to the "
+            "instructions.", NOTHING_YET, self.show_fidelity,
+        )  # fmt: skip
+
+    def pin_finding(self, finding: Finding, audited: Audited) -> None:
+        """Keep the entry that said it last word for word."""
+        entry, purpose = finding.atom.last, _finding_purpose(finding, audited)
+        self._shaping.pin(
+            [entry],
+            finding.atom.text[:LONGEST],
+            lambda: self._lead_to_pins([entry], purpose, self.show_fidelity),
+        )
+
+    # where it is shown ---------------------------------------------------------------------------
+
+    def _tell(self, what: str, kept: str, back: Callable[[], None]) -> None:
+        notice = Notice("info", what, kept, action="&Back to it", on_action=back)
+        self._desk.window.compaction.notice.show_notice(notice)
+
+    def _show_losses(self) -> None:
+        window = self._desk.window
+        window.show_tab("audit")
+        window.audit.show_page(LOSSES)
+        window.audit.losses.table.setFocus()
+
+    def _preview_as_it_was(self, compaction: int) -> bool:
+        """Show a compaction where it was made, with the cut that it had where that can be: then
+        the words alone are other ones."""
+        if not self._preview(compaction):
+            return False
+        self._set_cut(self._recorded_cut(compaction))
+        return True
+
+    def _preview(self, entry: int) -> bool:
+        """Show the compaction tab at the place where a compaction was made."""
+        document = self._desk.document
+        if document is None:
+            return False
+        at = entry
+        if document.tree.kind(entry) is Kind.COMPACTION:
+            at = document.tree.columns.parent[entry]
+        return at >= 0 and self._show_place(at)
+
+    def _show_place(self, at: int) -> bool:
+        document, window = self._desk.document, self._desk.window
+        if document is None:
+            return False
+        window.map.select(at)
+        window.show_tab("compaction")
+        window.compaction.set_at(None if at == document.leaf else at)
+        return True
+
+
+def _purpose(loss: Loss) -> str:
+    return f"To mend #{loss.at}, “{loss.title[:1].lower()}{loss.title[1:]}”."
+
+
+def _finding_purpose(finding: Finding, audited: Audited) -> str:
+    text = " ".join(finding.atom.text.split())
+    told = text if len(text) <= TOLD else f"{text[:TOLD]}…"
+    return f"To mend {audited.name}, which lost or changed “{told}”."

@@ -1,0 +1,182 @@
+"""What a session would have come to under other rules: the window, and its walks in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from explorer.audit.simulation import Past, Policy, simulate
+from explorer.audit.simulation.sweep import Sweep, sweep
+from explorer.compaction.profile import PROFILES
+from explorer.settings.choices import Chosen
+from explorer.work.what_if import assumptions_for, prices_of, read_past
+from ui.app_state import Desk
+from ui.audit.what_if.lines import Drawing, drawing_of
+from ui.audit.what_if.own_rules import in_window
+from ui.audit.what_if.strokes import RECORDED
+from ui.audit.what_if.window import Question, WhatIfWindow
+from ui.inspector.gather import Loader
+from ui.shell.dialogs import present
+from ui.widgets.turns import Turns
+
+if TYPE_CHECKING:
+    from explorer.work.document import Document
+
+
+class WhatIfControl(QObject):
+    """Owns the window."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._view: WhatIfWindow | None = None
+        self._turns = Turns(self)
+        self._leaf = -1
+        self._window = 0
+        """The window that all walks have; 0: that of the rules in force."""
+        self._before: Chosen | None = None
+        self._models = Loader(self)
+        self._models.loaded.connect(self._know_models)
+        desk.settings_changed.connect(self._followed)
+        desk.document_changed.connect(self._other_document)
+
+    def open(self) -> None:
+        """Walk the path to the leaf under every profile."""
+        if self._desk.document is None or self._turns.is_running:
+            return
+        if self._view is None:
+            view = WhatIfWindow(self._walk, self._sweep, self._desk.window)
+            self._turns.start(view.building(), lambda: self._built(view))
+        else:
+            self._present(self._view)
+
+    def _built(self, view: WhatIfWindow) -> None:
+        self._view = view
+        view.entry_requested.connect(self._select)
+        view.use_asked.connect(self._use)
+        view.undo_asked.connect(self._undo)
+        view.window_changed.connect(self._other_window)
+        view.prices_wanted.connect(self._price)
+        view.sweep.forget()
+        self._present(view)
+
+    def _present(self, view: WhatIfWindow) -> None:
+        if self._desk.document is None:
+            return
+        self._leaf = self._desk.document.leaf
+        self._show_models()
+        self._show()
+        present(view)
+
+    # what is walked ----------------------------------------------------------------------------
+
+    def _in_force(self) -> Policy:
+        own = Policy(self._desk.profile, self._desk.settings)
+        return in_window(own, self._window) if self._window else own
+
+    def _show(self) -> None:
+        view = self._view
+        if view is None or self._desk.document is None:
+            return
+        own = self._in_force()
+        window = own.settings.context_window
+        policies = [
+            own if name == own.profile.name else in_window(Policy.of(profile), window)
+            for name, profile in PROFILES.items()
+        ]
+        if own.profile.name not in PROFILES:
+            policies.insert(0, own)
+        view.show_policies(policies, own, list(self._desk.profiles.values()))
+
+    def _walk(self, question: Question) -> Drawing:
+        """Called in a thread."""
+        document = self._desk.document
+        if document is None:
+            return Drawing((), (), ())
+        leaf = self._leaf
+        past = self._past(document, leaf, question.policies[0][1])
+        walks = [(RECORDED, past.recorded)]
+        for key, policy in question.policies:
+            taken = assumptions_for(document, policy.profile)
+            found = simulate(document.tree, leaf, policy, assumptions=taken, past=past)
+            walks.append((key, found))
+        return drawing_of(document.tree, leaf, walks)
+
+    def _past(self, document: Document, leaf: int, policy: Policy) -> Past:
+        return read_past(document, leaf, policy, assumptions_for(document, policy.profile))
+
+    def _sweep(
+        self, policy: Policy, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+    ) -> Sweep:
+        """Called in a thread. Raises Stopped."""
+        document, view = self._desk.document, self._view
+        if document is None or view is None:
+            raise ValueError("The session was closed.")
+        past = self._past(document, self._leaf, policy)
+        taken = assumptions_for(document, policy.profile)
+        return sweep(
+            past, policy, assumptions=taken, prices=view.prices, progress=progress,
+            cancelled=cancelled,
+        )  # fmt: skip
+
+    # what changes ------------------------------------------------------------------------------
+
+    def _followed(self) -> None:
+        if self._view is not None and self._view.isVisible():
+            self._show()
+
+    def _other_document(self) -> None:
+        self._window, self._before = 0, None
+        if self._view is not None:
+            self._view.close()
+            self._view.forget()
+
+    def _other_window(self, tokens: int) -> None:
+        self._window = tokens
+        self._show()
+
+    def _select(self, entry: int) -> None:
+        self._desk.select(entry)
+
+    # prices ------------------------------------------------------------------------------------
+
+    def _show_models(self) -> None:
+        """Offer the models that the session was held with, and those that can be asked."""
+        bench, document = self._desk.bench, self._desk.document
+        if bench is None or document is None:
+            return
+        door, held = bench.door, [name for name in document.tree.columns.models if name]
+        listed = self._desk.model_infos()
+
+        def priced() -> list[tuple[str, str]]:
+            infos = [*(door.info(name) for name in held), *listed]
+            found = {info.id: info.label for info in infos if prices_of(info) is not None}
+            return list(found.items())
+
+        # The first look into the table of prices takes a tenth of a second.
+        self._models.load(priced)
+
+    def _know_models(self, models: list[tuple[str, str]]) -> None:
+        if self._view is not None:
+            self._view.show_models(models, str(self._view.models.currentData() or ""))
+
+    def _price(self, model: str) -> None:
+        bench, view = self._desk.bench, self._view
+        if bench is not None and view is not None:
+            view.show_prices(prices_of(bench.door.info(model)) if model else None)
+
+    # rules of the session ----------------------------------------------------------------------
+
+    def _use(self, policy: Policy) -> None:
+        """Let the session follow a policy's profile and sizes."""
+        self._before = self._desk.chosen
+        self._desk.set_profile(policy.profile.name)
+        self._desk.set_settings(policy.settings)
+
+    def _undo(self) -> None:
+        """Let the session follow what it followed before."""
+        before, self._before = self._before, None
+        if before is not None:
+            self._desk.choose_again(before)

@@ -1,0 +1,92 @@
+"""The actions of compaction: preview, draft, undo, pins and omissions, the cut, profiles."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QKeySequence
+
+from ui.actions import ActionSpec, Entry
+from ui.session import WindowSession
+
+COMPACTION = "Com&paction"
+NEEDS_DATABASE = ("extensions",)
+NEEDS_SESSION = ("compact", "prune", "save_report", "rules", "compare_profiles", "what_if")
+NEEDS_CUT = ("show_cut", "request")
+NEEDS_ENTRY_ON_PATH = ("pin", "omit", "up_to_here", "from_here")
+
+
+def compaction_actions(session: WindowSession) -> list[Entry]:
+    """Preview, draft, prune, undo, report and extensions."""
+    return [
+        (ActionSpec("compact", "&Preview", "See what a compaction would summarize and keep",
+                    COMPACTION, ("Ctrl+K",)), lambda: session.window.show_tab("compaction")),
+        (ActionSpec("summarize", "&Summarize", "Make a draft of the summary",
+                    COMPACTION, ("Ctrl+Shift+K",)), session.compaction.start_from_action),
+        (ActionSpec("prune", "P&rune tool output…",
+                    "See which old tool results could give way to notes, and why",
+                    COMPACTION, ("Ctrl+Alt+P",)), session.pruning.ask),
+        (ActionSpec("undo", "&Undo the latest compaction, prune, pin or omission",
+                    "Take back the latest of them on the active path",
+                    COMPACTION, (QKeySequence.StandardKey.Undo,)), session.compaction.undo),
+        (ActionSpec("save_report", "Save a rep&ort…",
+                    "Write what was kept and lost to a web page, Markdown or JSON",
+                    COMPACTION, ("Ctrl+Alt+S",)), session.reporting.choose),
+        (ActionSpec("extensions", "&Extensions…",
+                    "See which extensions are loaded, and why others are not",
+                    COMPACTION, separator=True), session.extensions.open),
+    ]  # fmt: skip
+
+
+def shaping_actions(session: WindowSession) -> list[Entry]:
+    """What is done with the selected entry, for every compaction to come."""
+    shaping, pane = session.shaping, session.window.map
+    return [
+        (ActionSpec("pin", "P&in or unpin",
+                    "Keep the selected entry word for word through every compaction (P on the map)",
+                    COMPACTION, ("Ctrl+Alt+I",), separator=True),
+         lambda: shaping.toggle_pin(pane.selected)),
+        (ActionSpec("omit", "&Omit or take in again",
+                    "Leave the selected entry out of the context and of summaries (O on the map)",
+                    COMPACTION, ("Ctrl+Alt+O",)), lambda: shaping.toggle_omission(pane.selected)),
+        (ActionSpec("up_to_here", "Summarize up to &here…",
+                    "A compaction whose cut falls after the selected entry", COMPACTION,
+                    ("Ctrl+Alt+U",)), lambda: shaping.up_to(pane.selected)),
+        (ActionSpec("from_here", "Summarize &from here…",
+                    "Keep what stands before the selected entry, and tell the rest by a summary",
+                    COMPACTION, ("Ctrl+Alt+H",)), lambda: shaping.from_here(pane.selected)),
+    ]  # fmt: skip
+
+
+def cut_actions(session: WindowSession) -> list[Entry]:
+    """What the compaction panel offers besides its main buttons."""
+    panel = session.window.compaction
+
+    def show_cut() -> None:
+        shown = panel.partition
+        if shown is not None and shown.cut >= 0:
+            session.window.map.select(shown.path[shown.cut])
+            session.window.map.setFocus()
+
+    def open_tab(then: str) -> None:
+        session.window.show_tab("compaction")
+        if then == "rules":
+            panel.show_rules_page()
+        else:
+            panel.show_requests()
+
+    return [
+        (ActionSpec("compare_profiles", "Co&mpare profiles…",
+                    "What every profile would do at the selected entry, side by side",
+                    COMPACTION, ("Ctrl+Shift+M",)), session.comparing.compare),
+        (ActionSpec("what_if", "&What if…",
+                    "What the session would have come to under other rules: sizes, tokens, cost",
+                    COMPACTION, ("Ctrl+Alt+W",)), session.what_if.open),
+        (ActionSpec("profiles", "&Profiles…",
+                    "What each profile stands for, and where its numbers come from",
+                    COMPACTION), session.profiles.show_profiles),
+        (ActionSpec("show_cut", "Show the &cut", "Select the first entry that is kept, on the map",
+                    COMPACTION, separator=True), show_cut),
+        (ActionSpec("request", "Show the exact re&quest", "What would be sent to the summarizer",
+                    COMPACTION), lambda: open_tab("request")),
+        (ActionSpec("rules", "Ru&les of the profile", "The rules that compaction follows",
+                    COMPACTION), lambda: open_tab("rules")),
+    ]  # fmt: skip

@@ -1,0 +1,179 @@
+"""Taking back what happened by itself: alone, or so that the agent goes on without it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject
+
+from explorer.agent.prompt import Prompt
+from explorer.models.request import ImagePart
+from explorer.session.describe import blocks_of, text_of
+from explorer.session.kinds import Kind
+from explorer.store.rows import StoreError
+from explorer.work.document import Document, NothingToUndo, Undone
+from explorer.work.rules import limits_of
+from explorer.work.unfinished import unfinished
+from ui.agent.controller import AgentControl
+from ui.app_state import Desk
+from ui.widgets.figures import count, full
+from ui.widgets.notice import Notice
+
+STAYS = "Its entry stays in the session."
+
+
+class AutomaticUndoControl(QObject):
+    """Undoes a compaction or prune that the line above the message box tells of."""
+
+    def __init__(self, desk: Desk, agent: AgentControl) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._turns = agent.turns
+        self._line = agent.automatic.line
+        self._line.undo_asked.connect(self.undo)
+        self._line.undo_and_go_on_asked.connect(self.undo_and_go_on)
+        self._notice: Notice | None = None
+        """Why the agent did not go on; void once it works again."""
+        desk.state_changed.connect(self._follow)
+
+    def _follow(self) -> None:
+        notices = self._desk.window.notices
+        if self._desk.agent_running and self._notice is not None:
+            if notices.notice is self._notice:
+                notices.dismiss()
+            self._notice = None
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether something that happened by itself can be taken back from the line."""
+        return self._line.offered >= 0
+
+    def undo(self, entry: int) -> None:
+        """Take it back; the agent must stand still."""
+        if self._desk.agent_running:
+            self._desk.say("The agent is still answering; stop it first, or undo and go on.")
+        elif self._desk.document is not None:
+            self._desk.tasks.start("Undoing", self._alone(self._desk.document, entry))
+
+    def undo_and_go_on(self, entry: int = -1) -> None:
+        """Take it back, by default what is offered, and let the agent go on without it; a turn
+        that runs is stopped first."""
+        document = self._desk.document
+        entry = self._line.offered if entry < 0 else entry
+        if document is None or entry < 0:
+            return
+        if self._turns.running:
+            self._turns.stop_then(partial(self._begin, document, entry))
+        else:
+            self._begin(document, entry)
+
+    def _begin(self, document: Document, entry: int) -> None:
+        self._desk.tasks.start("Undoing", self._and_go_on(document, entry))
+
+    # doing ---------------------------------------------------------------------------------------
+
+    async def _alone(self, document: Document, entry: int) -> None:
+        if await self._undone(document, entry) is not None:
+            self._desk.say("It was taken back; its entry stays in the session.")
+
+    async def _and_go_on(self, document: Document, entry: int) -> None:
+        desk = self._desk
+        said = prompts_after(document, entry)
+        undone = await self._undone(document, entry)
+        if undone is None or desk.document is not document or self._turns.running:
+            return
+        left = said if undone.kind == "compaction" else []
+        if len(left) > 1:
+            desk.notice(
+                "info", "It was taken back.",
+                f"{count(len(left), 'message')} came after it; they are on the branch that was"
+                " left, and nothing was sent again.",
+                "Your next message goes on with all of the context.",
+            )  # fmt: skip
+        elif left or unfinished(document):
+            self._if_it_fits(document, left)
+        else:
+            desk.notice(
+                "done", "It was taken back; the turn was complete.", STAYS,
+                "Your next message goes on with all of the context.",
+            )  # fmt: skip
+
+    def _if_it_fits(self, document: Document, left: list[Prompt]) -> None:
+        desk = self._desk
+        window = document.door.info(desk.agent_model()).window
+        taken = document.context_size(desk.profile).tokens
+        most = limits_of(desk.profile, desk.settings, window).window
+        if taken <= most:
+            desk.say("It was taken back; the agent goes on with all of the context.")
+            self._go_on(left)
+            return
+
+        def all_the_same() -> None:
+            desk.window.notices.dismiss()
+            if desk.document is document and not self._turns.running:
+                self._go_on(left)
+
+        desk.notice(
+            "warning",
+            f"It was taken back. The context takes {full(taken)} tokens, more than the window of"
+            f" {full(most)}: the agent did not go on.",
+            STAYS, "Compact with changes on the tab Compaction, or choose a larger model.",
+            action="Go on all the same", on_action=all_the_same,
+        )  # fmt: skip
+        self._notice = desk.window.notices.notice
+
+    def _go_on(self, left: list[Prompt]) -> None:
+        if left:
+            self._turns.send(left[0])
+        else:
+            self._turns.go_on()
+
+    async def _undone(self, document: Document, entry: int) -> Undone | None:
+        """What was undone; None where nothing could be, which is told."""
+        desk = self._desk
+        try:
+            if document.tree.kind(entry) is Kind.COMPACTION:
+                undone = await self._undo_compaction(document, entry)
+            else:
+                undone = await document.undo_prune(entry)
+        except NothingToUndo as error:
+            desk.say(str(error))
+            return None
+        except StoreError as error:
+            desk.notice("error", str(error), "Nothing was changed.")
+            return None
+        desk.select(undone.leaf)
+        self._line.show()
+        return undone
+
+    @staticmethod
+    async def _undo_compaction(document: Document, entry: int) -> Undone:
+        if document.context().compaction != entry:
+            raise NothingToUndo(
+                "The session has moved on: that compaction is not the latest any more."
+            )
+        return await document.undo_compaction()
+
+
+def prompts_after(document: Document, entry: int) -> list[Prompt]:
+    """What a person said on the active path after an entry, in order."""
+    path = document.tree.path(document.leaf)
+    start = path.position(entry) + 1
+    found: list[Prompt] = []
+    for at in path[start:]:
+        message = document.entry(at).get("message")
+        if document.tree.kind(at) is not Kind.USER or not isinstance(message, dict):
+            continue
+        if not message.get("synthetic"):
+            found.append(_prompt(message))
+    return found
+
+
+def _prompt(message: dict[str, object]) -> Prompt:
+    content = message.get("content")
+    images = tuple(
+        ImagePart(str(block.get("mimeType", "")), str(block.get("data", "")))
+        for block in blocks_of(content)
+        if block.get("type") == "image"
+    )
+    return Prompt(text_of(content), images)

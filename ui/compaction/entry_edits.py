@@ -1,0 +1,333 @@
+"""Pins, omissions and prunes: what a person does to entries before they are compacted."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtWidgets import QMenu
+
+from explorer.compaction.pruning import PruningPlan
+from explorer.session.edits import can_be_told
+from explorer.store.rows import StoreError
+from explorer.work.document import Document, NothingToUndo
+from explorer.work.pruning import pruning_of
+from explorer.work.ranges import cut_after
+from explorer.work.shaping import CannotShape, Shaped
+from ui.app_state import Desk
+from ui.compaction.prune_dialog import PruneDialog
+from ui.map.navigation import NavigationControl
+from ui.widgets.entry_table import ENTRY
+from ui.widgets.figures import count, full
+
+
+class Offer(NamedTuple):
+    """What can be done with an entry."""
+
+    possible: bool = False
+    pinned: bool = False
+    omitted: bool = False
+
+
+NOTHING = Offer()
+
+
+def nothing_more() -> None:
+    """For what ends with itself."""
+
+
+class EntryEditsControl(QObject):
+    """What a person does to entries, from the map, the inspector, the ledger or the palette.
+
+    Every method starts a task and tells in the status line what came of it.
+    """
+
+    changed = Signal()
+    """Something was pinned, omitted, or is no more."""
+
+    def __init__(self, desk: Desk, navigation: NavigationControl) -> None:
+        super().__init__(desk)
+        self._desk, self._navigation = desk, navigation
+        window, part = desk.window, desk.window.compaction.setup.shaping
+        window.map.shape_asked.connect(self._key)
+        part.unpin_asked.connect(lambda entry: self.unpin([entry]))
+        part.take_in_asked.connect(lambda entry: self.take_in([entry]))
+        part.budget_chosen.connect(self.keep_user_messages)
+        window.compaction.partition_changed.connect(self._show)
+        table = window.compaction.setup.table
+        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        table.customContextMenuRequested.connect(self._ledger_menu)
+
+    def pin(
+        self, entries: Sequence[int], reason: str = "", then: Callable[[], None] = nothing_more
+    ) -> None:
+        """Keep entries of the active path word for word through every compaction. ``then`` is
+        called when they are pinned."""
+        self._start("Pinning", lambda document: self._pin(document, list(entries), reason), then)
+
+    def unpin(self, entries: Sequence[int]) -> None:
+        """End their pins."""
+        self._start("Unpinning", lambda document: self._unpin(document, list(entries)))
+
+    def omit(self, entries: Sequence[int], reason: str = "") -> None:
+        """Leave entries, with their whole rounds, out of the context and of summaries."""
+        self._start("Omitting", lambda document: self._omit(document, list(entries), reason))
+
+    def take_in(self, entries: Sequence[int]) -> None:
+        """End their omission."""
+        self._start("Taking in", lambda document: self._take_in(document, list(entries)))
+
+    def toggle_pin(self, entry: int) -> None:
+        """Pin an entry, or unpin it."""
+        document = self._desk.document
+        if document is not None:
+            (self.unpin if entry in document.shape().pinned else self.pin)([entry])
+
+    def toggle_omission(self, entry: int) -> None:
+        """Omit an entry, or take it in again."""
+        document = self._desk.document
+        if document is not None:
+            (self.take_in if entry in document.shape().omitted else self.omit)([entry])
+
+    def keep_user_messages(self, tokens: int) -> None:
+        """Keep the user's messages up to so many tokens; 0: none."""
+        self._start("Keeping messages", lambda document: self._keep(document, tokens))
+
+    def undo(self, entry: int | None = None) -> None:
+        """Take back one of these entries, by default the latest."""
+        self._start("Undoing", lambda document: self._undo(document, entry))
+
+    def up_to(self, entry: int) -> None:
+        """Show the compaction that summarizes up to an entry, ready to be ordered."""
+        desk, document = self._desk, self._desk.document
+        panel = desk.window.compaction
+        if document is None:
+            return
+        panel.set_at(None)
+        if panel.partition is None:
+            return
+        try:
+            cut = cut_after(document.tree, panel.partition, entry)
+        except CannotShape as error:
+            desk.say(str(error))
+            return
+        panel.set_cut(cut)
+        desk.window.show_tab("compaction")
+        desk.say(f"The cut is after #{entry}: summarize it there, or drag the cut elsewhere.")
+
+    def from_here(self, entry: int) -> None:
+        """Ask for a summary in place of all from an entry on."""
+        self._navigation.summarize_from(entry)
+
+    # what is offered -----------------------------------------------------------------------------
+
+    def offers(self, entry: int) -> Offer:
+        """What can be done with an entry."""
+        document = self._desk.document
+        if document is None or not 0 <= entry < len(document.tree):
+            return NOTHING
+        path = document.tree.path(document.leaf)
+        if not can_be_told(document.tree, path, entry):
+            return NOTHING
+        shape = document.shape()
+        return Offer(True, entry in shape.pinned, entry in shape.omitted)
+
+    def fill_menu(self, menu: QMenu, entry: int) -> None:
+        """Offer it in the menu of an entry."""
+        offer = self.offers(entry)
+        if not offer.possible:
+            return
+        menu.addSeparator()
+        deeds: list[tuple[str, Callable[[int], None]]] = [
+            ("Unpin" if offer.pinned else "Pin", self.toggle_pin),
+            ("Take in again" if offer.omitted else "Omit", self.toggle_omission),
+            ("Summarize up to here…", self.up_to),
+            ("Summarize from here…", self.from_here),
+        ]
+        for text, deed in deeds:
+            menu.addAction(text).triggered.connect(lambda _on=False, do=deed: do(entry))
+
+    def _key(self, how: str, entry: int) -> None:
+        if not self.offers(entry).possible:
+            self._desk.say(f"#{entry} is not on the active path, or is never sent to a model.")
+        elif how == "pin":
+            self.toggle_pin(entry)
+        else:
+            self.toggle_omission(entry)
+
+    def _ledger_menu(self, at: QPoint) -> None:
+        table = self._desk.window.compaction.setup.table
+        index = table.indexAt(at)
+        entry = index.data(ENTRY) if index.isValid() else None
+        if entry is None or not self.offers(entry).possible:
+            return
+        menu = QMenu(table)
+        menu.aboutToHide.connect(menu.deleteLater)
+        self.fill_menu(menu, entry)
+        menu.popup(table.viewport().mapToGlobal(at))
+
+    def _show(self, _shown: object) -> None:
+        """Fill the part of the panel that lists what is pinned, omitted and kept."""
+        document, part = self._desk.document, self._desk.window.compaction.setup.shaping
+        if document is None:
+            part.show_rows([], [], 0)
+            return
+        rows = document.shaped_rows(self._desk.profile)
+        rule = document.shape().user_budget
+        tokens = rule.tokens if rule is not None else self._desk.profile.keep_user_tokens
+        part.show_rows(rows, document.previews([row.entry for row in rows]), tokens)
+
+    # doing ---------------------------------------------------------------------------------------
+
+    def _start(
+        self,
+        title: str,
+        work: Callable[[Document], Awaitable[str]],
+        then: Callable[[], None] = nothing_more,
+    ) -> None:
+        desk, document = self._desk, self._desk.document
+        if document is None:
+            return
+        if desk.agent_running:
+            desk.say("The agent is still answering; stop it first.")
+            return
+        desk.tasks.start(title, self._done(document, work, then))
+
+    async def _done(
+        self,
+        document: Document,
+        work: Callable[[Document], Awaitable[str]],
+        then: Callable[[], None],
+    ) -> None:
+        desk = self._desk
+        try:
+            said = await work(document)
+        except (CannotShape, NothingToUndo) as error:
+            desk.say(str(error))
+            return
+        except StoreError as error:
+            desk.notice("error", str(error), "Nothing was changed.")
+            return
+        self.changed.emit()
+        desk.say(said)
+        if desk.document is document:
+            then()
+
+    async def _pin(self, document: Document, entries: list[int], reason: str) -> str:
+        made = await document.pin(entries, reason)
+        return (
+            f"{_entries(made)} pinned, {self._weigh(document, made)}: kept word for word through"
+            " every compaction; undo takes it back."
+        )
+
+    def _weigh(self, document: Document, made: Shaped) -> str:
+        weights = (document.entry_weight(at, self._desk.profile) for at in made.entries)
+        return f"{full(sum(weights))} tokens"
+
+    async def _unpin(self, document: Document, entries: list[int]) -> str:
+        made = await document.unpin(entries)
+        return f"{_entries(made)} unpinned; undo takes it back."
+
+    async def _omit(self, document: Document, entries: list[int], reason: str) -> str:
+        made = await document.omit(entries, reason)
+        more = ""
+        if len(made.entries) > len(set(entries)):
+            more = ", a call and its results together"
+        return (
+            f"{_entries(made)} omitted{more}, {self._weigh(document, made)}: left out of the"
+            " context and of summaries; undo takes it back."
+        )
+
+    async def _take_in(self, document: Document, entries: list[int]) -> str:
+        made = await document.take_in(entries)
+        return f"{_entries(made)} taken in again; undo takes it back."
+
+    async def _keep(self, document: Document, tokens: int) -> str:
+        await document.keep_user_messages(tokens)
+        if not tokens:
+            return "Your messages are summarized like all others; undo takes it back."
+        return (
+            f"Your own messages are kept word for word through compactions, the newest first, up"
+            f" to {full(tokens)} tokens; undo takes it back."
+        )
+
+    async def _undo(self, document: Document, entry: int | None) -> str:
+        undone = await document.undo_shaping(entry)
+        return f"{TAKEN_BACK[undone.kind]}; its entry stays in the session."
+
+
+TAKEN_BACK = {
+    "pin": "What was said about pins was taken back",
+    "omit": "What was said about omissions was taken back",
+    "keep-user-messages": "The rule about your own messages was taken back",
+}
+
+
+def _entries(made: Shaped) -> str:
+    return count(len(made.entries), "entry", "entries")
+
+
+class PruningControl(QObject):
+    """One dialog at a time."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self.dialog: PruneDialog | None = None
+        desk.document_changed.connect(self.close)
+
+    def ask(self) -> None:
+        """Show what pruning at the leaf would do."""
+        desk, document = self._desk, self._desk.document
+        if document is None or self.dialog is not None:
+            return
+        if desk.agent_running:
+            desk.say("The agent is still answering; stop it first.")
+            return
+        profile = desk.profile
+        size = document.context_size(profile)
+        lent = ""
+        if profile.pruning is None:
+            lent = f"{profile.title} prunes nothing by itself; the corrected rules are used."
+        self.dialog = PruneDialog(
+            document.tree,
+            document.previews,
+            lambda policy: document.plan_pruning(profile, policy),
+            pruning_of(profile),
+            lent,
+            (size.tokens, size.source),
+            desk.window,
+        )
+        self.dialog.prune_chosen.connect(self._prune)
+        self.dialog.entry_requested.connect(desk.select)
+        self.dialog.finished.connect(self._closed)
+        self.dialog.open()
+
+    def close(self) -> None:
+        """What is shown is not of this session any more."""
+        if self.dialog is not None:
+            self.dialog.reject()
+
+    def _closed(self) -> None:
+        if self.dialog is not None:
+            self.dialog.deleteLater()
+            self.dialog = None
+
+    def _prune(self, plan: PruningPlan) -> None:
+        self._desk.tasks.start("Pruning", self._append(plan))
+
+    async def _append(self, plan: PruningPlan) -> None:
+        desk, document = self._desk, self._desk.document
+        if document is None:
+            return
+        try:
+            entry = await document.prune(plan)
+        except (ValueError, StoreError) as error:
+            desk.notice("error", str(error), "Nothing was pruned.")
+            return
+        desk.select(entry)
+        desk.say(
+            f"{count(len(plan.results), 'tool result')} pruned, {full(plan.saved)} tokens saved; "
+            "undo takes it back."
+        )

@@ -1,0 +1,93 @@
+"""The tab for a prompt that is kept within a budget, for profiles that do so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer
+
+from explorer.compaction.background import Machine
+from explorer.compaction.profile.rules import Background
+from explorer.work.agent_words import outgoing_of
+from explorer.work.background import PromptKeeper
+from explorer.work.changes import (
+    BackgroundChanged,
+    CountsChanged,
+    EntriesAppended,
+    LeafMoved,
+)
+from explorer.work.prompt import CopilotWords, PreparedPrompt, prepare_prompt, window_for
+from ui.agent.controller import AgentControl
+from ui.agent.turns import today
+from ui.app_state import Desk
+from ui.main_window import TABS
+
+REST_MS = 120
+"""How long nothing must change before the prompt is read anew."""
+
+
+class PromptTabControl(QObject):
+    """Shows the prompt at the leaf as the agent would be sent it now."""
+
+    def __init__(self, desk: Desk, agent: AgentControl) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._agent = agent
+        self._tab = TABS.index("prompt")
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._fill)
+        window = desk.window
+        window.prompt.entry_requested.connect(window.map.select)
+        window.prompt.stop_requested.connect(self._stop)
+        window.prompt.compact_requested.connect(lambda: agent.compact_now())
+        window.inspector.currentChanged.connect(lambda _tab: self._rest.start())
+        desk.settings_changed.connect(self._rules_changed)
+        desk.models_changed.connect(self._rest.start)
+        desk.fillers.append(self._rules_changed)
+        desk.opened.connect(self._rules_changed)
+        desk.bus.on_shown(BackgroundChanged, lambda _change: self._show_machine())
+        for kind in (EntriesAppended, LeafMoved, CountsChanged):
+            desk.bus.on_shown(kind, lambda _change: self._rest.start())
+
+    def _rules_changed(self) -> None:
+        wanted = self._desk.profile.prompt_budget is not None
+        self._desk.window.inspector.setTabVisible(self._tab, wanted)
+        self._desk.state_changed.emit()
+        self._rest.start()
+
+    def _keeper(self) -> PromptKeeper | None:
+        document = self._desk.document
+        if document is None:
+            return None
+        return self._agent.automatic.of(document).prompts.keeper
+
+    def _show_machine(self) -> None:
+        keeper = self._keeper()
+        policy = self._desk.profile.background or Background()
+        machine = keeper.machine if keeper is not None else Machine()
+        self._desk.window.prompt.show_machine(machine, policy)
+
+    def _fill(self) -> None:
+        """Show the prompt, where the tab is in sight; otherwise it waits until it is."""
+        window = self._desk.window
+        if window.inspector.currentIndex() != self._tab:
+            return
+        self._show_machine()
+        window.prompt.show_prompt(self._prepare(), self._desk.agent_model())
+
+    def _prepare(self) -> Callable[[], PreparedPrompt] | None:
+        desk, document = self._desk, self._desk.document
+        if document is None or desk.profile.prompt_budget is None:
+            return None
+        words = CopilotWords.load()
+        profile, model = desk.profile, desk.agent_model()
+        window = window_for(document, profile, model, desk.settings.context_window)
+        outgoing = outgoing_of(document.agent_prompt, model, self._agent.tools.box(), today())
+        return lambda: prepare_prompt(document, profile, outgoing, window, words)
+
+    def _stop(self) -> None:
+        keeper = self._keeper()
+        if keeper is not None:
+            self._desk.tasks.start("Stopping the summary", keeper.stop())

@@ -1,0 +1,359 @@
+"""Opening, importing, finding, exporting and removing sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
+
+from explorer.formats import ExportError, FormatError, ReadCancelled
+from explorer.formats.export import AsFormat, shape_note
+from explorer.store.rows import ImportCancelled, ImportReport, StoreError
+from explorer.store.salvage import salvage
+from explorer.tokens.counters import ProcessCounter
+from explorer.work.document import Document
+from ui.app_state import BREATH_S, Desk
+from ui.library.found import FoundDialog
+from ui.shell.dialogs import ask_text, choose_files, confirm, open_once
+from ui.widgets.figures import count
+from ui.widgets.notice import Notice
+
+
+@dataclass(slots=True)
+class ImportNotes:
+    """Files that could not be imported, and lines that were not as expected."""
+
+    failed: list[str] = field(default_factory=list)
+    """One sentence for each file; it names the file and the reason."""
+    odd: list[tuple[str, int, str]] = field(default_factory=list)
+    """File name, line counted from 1, and what was wrong with it."""
+
+    def notice(self) -> Notice | None:
+        """What to tell the person; None when all went well."""
+        lines = [f"{name}, line {line}: {reason}" for name, line, reason in self.odd]
+        everything = "\n".join([*self.failed, *lines])
+        if self.failed:
+            more = len(self.failed) - 1
+            what = self.failed[0] + (f" (and {count(more, 'file')} more)" if more else "")
+            return Notice(
+                "error",
+                what,
+                "Nothing of it was kept; the sessions that are here are as they were.",
+                "Look whether it is a session file of pi or oh-my-pi.",
+                details=everything if more or lines else "",
+            )
+        if not lines:
+            return None
+        names = sorted({name for name, _, _ in self.odd})
+        where = names[0] if len(names) == 1 else count(len(names), "file")
+        what = lines[0]
+        if len(lines) > 1:
+            what = f"{where}: {len(lines):,} lines were not as expected."
+        return Notice(
+            "warning",
+            what,
+            "Everything else was imported. What could not be understood is kept aside, byte for "
+            "byte, and is in an export again.",
+            details=everything if len(lines) > 1 else "",
+        )
+
+
+FILTER = "Agent sessions (*.jsonl);;All files (*)"
+
+AS_IT_WAS = "As it was imported (*.jsonl)"
+AS_PI_3 = "pi session, version 3 (*.jsonl)"
+TRY_PI_3 = "Export as pi version 3"
+
+FIRST_PAINT_S = 0.02
+"""How long the map has for its first rows before anything else is done with a session."""
+
+
+def file_name(title: str) -> str:
+    """A name for a session's file that every system takes."""
+    words = "-".join(re.findall(r"\w+", title.lower()))[:60].strip("-")
+    return f"{words or 'session'}.jsonl"
+
+
+class SessionsControl(QObject):
+    """Everything that the library asks for."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._imports = asyncio.Lock()
+        self._exports = str(Path.home())
+        self._counter: ProcessCounter | None = None
+        library = desk.window.library
+        library.open_requested.connect(self.open)
+        library.import_requested.connect(self.choose_files)
+        library.find_requested.connect(self.find)
+        library.export_requested.connect(self.choose_export)
+        library.remove_requested.connect(self.ask_remove)
+        desk.window.files_dropped.connect(self.import_files)
+
+    def refresh(self) -> None:
+        """Show the library as it is now."""
+        if self._desk.bench is None:
+            return
+        key = self._desk.document.key if self._desk.document else 0
+        self._desk.window.library.show_sessions(self._desk.bench.sessions(), key)
+
+    # opening -------------------------------------------------------------------------------------
+
+    def open(self, key: int, select: int = -1) -> None:
+        """Open a stored session; ``select`` is an entry to show."""
+        self._desk.tasks.start("Opening the session", self.open_now(key, select))
+
+    async def open_now(self, key: int, select: int = -1) -> None:
+        bench = self._desk.bench
+        if bench is None:
+            return
+        try:
+            document = await bench.open(key)
+        except StoreError as error:
+            self._desk.notice("error", str(error), "The database was not changed.")
+            return
+        if self._desk.document is not document:
+            if self._desk.document is not None:
+                bench.close(self._desk.document.key)
+            self._desk.preferences.last_session = key
+            self._desk.show(document)
+            await self._fill(document)
+            # Only now: threads that are busy hold up the panes that fill.
+            if self._desk.document is document:
+                self._desk.tasks.start("Counting tokens", self._count(document))
+        if select >= 0 and self._desk.document is document:
+            self._desk.select(select)
+
+    async def _fill(self, document: Document) -> None:
+        """Let the map paint, lay out and paint again before the other panes take their time."""
+        await asyncio.sleep(FIRST_PAINT_S)
+        await self._laid_out()
+        for fill in self._desk.fillers:
+            await asyncio.sleep(BREATH_S)
+            if self._desk.document is document:
+                fill()
+
+    async def _count(self, document: Document) -> None:
+        """Count with the tokenizer while the estimate is shown; closing the session ends it."""
+        await self._laid_out()
+        await asyncio.to_thread(document.prepare_names)
+        if self._counter is None:
+            self._counter = await asyncio.to_thread(ProcessCounter)
+            if self._counter.note:
+                self._desk.notice("warning", self._counter.note)
+        counter = self._counter
+        if not counter.available or await document.take_stored_counts(counter):
+            return
+        loop = asyncio.get_running_loop()
+        task = self._desk.window.progress.begin("Counting tokens")
+
+        def progress(done: int, total: int) -> None:
+            loop.call_soon_threadsafe(task.update, done, total)
+
+        try:
+            await document.count(
+                counter,
+                progress,
+                lambda: task.cancelled or self._desk.document is not document,
+            )
+        finally:
+            task.end()
+
+    def close(self) -> None:
+        """End the process that counts tokens."""
+        if self._counter is not None:
+            self._counter.close()
+
+    async def _laid_out(self) -> None:
+        """Wait until the map is whole: the work after it would take its time from it."""
+        model = self._desk.window.map.model
+        if not model.is_complete:
+            done = asyncio.Event()
+            ends = (model.layout_changed, model.layout_failed, model.session_changed)
+            for signal in ends:
+                signal.connect(done.set)
+            await done.wait()
+            for signal in ends:
+                signal.disconnect(done.set)
+
+    # importing -----------------------------------------------------------------------------------
+
+    def choose_files(self) -> None:
+        choose_files(self._desk.window, "Import sessions", self.import_files, FILTER)
+
+    def import_files(self, names: Sequence[str]) -> None:
+        """Import files one after the other and open the last one."""
+        self._desk.tasks.start("Importing", self.import_now([Path(name) for name in names]))
+
+    async def import_now(self, files: list[Path]) -> None:
+        bench = self._desk.bench
+        if bench is None:
+            return
+        last: ImportReport | None = None
+        notes = ImportNotes()
+        async with self._imports:
+            for path in files:
+                report = await self._import_one(path, notes)
+                last = report or last
+        if last is not None:
+            await self.open_now(last.key)
+        if (notice := notes.notice()) is not None:
+            self._desk.window.notices.show_notice(notice)
+
+    async def _import_one(self, path: Path, notes: ImportNotes) -> ImportReport | None:
+        loop = asyncio.get_running_loop()
+        task = self._desk.window.progress.begin(f"Importing {path.name}")
+
+        def progress(done: int, total: int) -> None:
+            loop.call_soon_threadsafe(task.update, done, total)
+
+        assert self._desk.bench is not None
+        try:
+            report = await self._desk.bench.import_file(path, progress, lambda: task.cancelled)
+        except (ImportCancelled, ReadCancelled):
+            self._desk.say(f"Import of {path.name} cancelled; nothing of it was kept.")
+            return None
+        except (FormatError, StoreError) as error:
+            notes.failed.append(str(error))
+            return None
+        except OSError as error:
+            notes.failed.append(f"{path}: {error.strerror or error}")
+            return None
+        finally:
+            task.end()
+        notes.odd += [(path.name, item.line, item.reason) for item in report.problems]
+        word = "up to date" if report.unchanged else f"{report.added:,} entries added"
+        self._desk.say(f"{path.name}: {word}")
+        return report
+
+    def find(self) -> None:
+        """Look for sessions of other agents in their usual places."""
+        self._desk.tasks.start("Looking for sessions", self._find())
+
+    async def _find(self) -> None:
+        if self._desk.bench is None:
+            return
+        found = await self._desk.bench.find(Path.home())
+        dialog = FoundDialog(found, self._desk.window)
+        dialog.import_chosen.connect(self.import_files)
+        open_once(dialog)
+
+    async def salvage(self, path: Path) -> None:
+        """Copy what a damaged database still gives into a new one beside it."""
+        target = path.with_name(f"{path.stem}-salvaged{path.suffix}")
+        try:
+            report = await asyncio.to_thread(salvage, path, target)
+        except (StoreError, OSError) as error:
+            self._desk.notice("error", str(error), "The damaged file was left as it is.")
+            return
+        entries = sum(session.entries for session in report.sessions)
+        lost = sum(session.lost for session in report.sessions)
+        self._desk.notice(
+            "info",
+            f"{len(report.sessions):,} sessions with {entries:,} entries were copied to {target}.",
+            f"{lost:,} entries could not be read. The damaged file was left as it is.",
+            "Close the window and move the copy in its place to go on with it.",
+            details="\n".join(report.notes),
+        )
+
+    def ask_rename(self) -> None:
+        """Ask for the session's name."""
+        document = self._desk.document
+        if document is None:
+            return
+
+        def rename(name: str) -> None:
+            if name:
+                self._desk.tasks.start("Renaming", document.rename(name))
+
+        ask_text(self._desk.window, "Rename", "Name of this session", document.title, rename)
+
+    # exporting and removing ----------------------------------------------------------------------
+
+    def choose_export(self, key: int | None = None) -> None:
+        """Ask for a file and a format."""
+        document, bench = self._desk.document, self._desk.bench
+        if key is None:
+            key = document.key if document is not None else 0
+        row = next((row for row in bench.sessions() if row.key == key), None) if bench else None
+        if row is None:
+            return
+        dialog = QFileDialog(self._desk.window, "Export session")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters([AS_IT_WAS, AS_PI_3])
+        # A file of version 1 has no place for what was done since.
+        dialog.selectNameFilter(AS_PI_3 if row.version == 1 else AS_IT_WAS)
+        dialog.setDefaultSuffix("jsonl")
+        dialog.setDirectory(self._exports)
+        dialog.selectFile(file_name(row.title))
+        chosen = row.key
+
+        def save(name: str) -> None:
+            form: AsFormat = "pi-v3" if dialog.selectedNameFilter() == AS_PI_3 else "original"
+            self._exports = str(Path(name).parent)
+            self._desk.tasks.start("Exporting", self.export_now(chosen, Path(name), form))
+
+        dialog.fileSelected.connect(save)
+        open_once(dialog)
+
+    async def export_now(self, key: int, path: Path, form: AsFormat) -> None:
+        if self._desk.bench is None:
+            return
+        try:
+            report = await self._desk.bench.export(key, path, form)
+        except ExportError as error:
+            self._desk.notice(
+                "error", f"{error}.", f"{path} was not written.",
+                action=TRY_PI_3,
+                on_action=lambda: self._desk.tasks.start(
+                    "Exporting", self.export_now(key, path, "pi-v3")
+                ),
+            )  # fmt: skip
+            return
+        except StoreError as error:
+            self._desk.notice("error", str(error), f"{path} was not written.")
+            return
+        except OSError as error:
+            self._desk.notice("error", f"{path}: {error.strerror or error}", "Nothing was written.")
+            return
+        shown = self._desk.window.notices.notice
+        if shown is not None and shown.action == TRY_PI_3:
+            self._desk.window.notices.dismiss()
+        if report.read_over:
+            self._desk.notice(
+                "info", f"{report.entries:,} entries written to {path}.",
+                shape_note(report.read_over),
+            )  # fmt: skip
+            return
+        self._desk.say(f"{report.entries:,} entries written to {path}")
+
+    def ask_remove(self, key: int) -> None:
+        bench = self._desk.bench
+        if bench is None:
+            return
+        row = next((row for row in bench.sessions() if row.key == key), None)
+        if row is None:
+            return
+        confirm(
+            self._desk.window,
+            "Remove session",
+            f"Remove “{row.title or 'Untitled session'}” from the library?",
+            "Compactions, branches and labels that were made here go with it. "
+            "The file that it was imported from is not touched.",
+            "Remove",
+            lambda: self._desk.tasks.start("Removing", self._remove(key)),
+        )
+
+    async def _remove(self, key: int) -> None:
+        bench = self._desk.bench
+        if bench is None:
+            return
+        if self._desk.document is not None and self._desk.document.key == key:
+            self._desk.show(None)
+        await bench.remove(key)

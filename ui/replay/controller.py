@@ -1,0 +1,163 @@
+"""Playing a recorded session again, in a new session that is shown while it grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+from explorer.agent.events import TurnEvent
+from explorer.models.door import CancelToken
+from explorer.store.rows import StoreError
+from explorer.work.changes import CompactionEnded, PruneMade
+from explorer.work.document import Document
+from explorer.work.replay.answering import Pace
+from explorer.work.replay.player import Played, Player, in_proportion
+from explorer.work.replay.recorded import recorded
+from explorer.work.rules import AutomaticRules
+from ui.agent.controller import AgentControl
+from ui.app_state import AGENT_MODEL, Desk
+from ui.library.controller import SessionsControl
+from ui.replay.dialog import Choice, ReplayDialog
+from ui.replay.strip import ReplayStrip
+from ui.shell.dialogs import open_once
+from ui.widgets.figures import count
+
+DEFAULT_WINDOW = 16_000
+"""Small enough for a session of an hour to be compacted more than once."""
+
+
+class ReplayControl(QObject):
+    """One replay at a time; it counts as work of the agent, and Esc ends it like that."""
+
+    def __init__(self, desk: Desk, sessions: SessionsControl, agent: AgentControl) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._sessions = sessions
+        self._agent = agent
+        self._player: Player | None = None
+        self._happened = [0, 0]
+        self.dialog: ReplayDialog | None = None
+        self.strip = ReplayStrip(desk.window.agent)
+        desk.window.agent.add_strip(self.strip)
+        self.strip.paused.connect(self._pause)
+        self.strip.stepped.connect(self._step)
+        self.strip.stopped.connect(agent.stop)
+        self.strip.speed_chosen.connect(self._set_speed)
+        desk.bus.on(CompactionEnded, self._count_compaction)
+        desk.bus.on(PruneMade, self._count_prune)
+
+    def ask(self) -> None:
+        """Ask what is to be played, and how."""
+        desk = self._desk
+        if desk.bench is None:
+            return
+        if self._agent.running:
+            desk.say("The agent is still at work; stop it first.")
+            return
+        found = [Choice(row.key, row.title or "Untitled session") for row in desk.bench.sessions()]
+        if not found:
+            desk.say("There is no session to replay yet: import one, or open the bundled one.")
+            return
+        key = desk.document.key if desk.document is not None else found[0].key
+        self.dialog = dialog = ReplayDialog(
+            found, key, DEFAULT_WINDOW, desk.profile.title, desk.window
+        )
+        dialog.chosen.connect(self.play)
+        open_once(dialog)
+
+    def play(self, key: int, window: int, shrinks: bool, speed: float) -> None:
+        """Play a stored session in a context window of so many tokens."""
+        work = self._prepare(key, window, shrinks, speed)
+        self._desk.tasks.start("Preparing the replay", work)
+
+    async def _prepare(self, key: int, window: int, shrinks: bool, speed: float) -> None:
+        desk, bench = self._desk, self._desk.bench
+        assert bench is not None
+        try:
+            source = await bench.open(key)
+            stage = await bench.create(source.header.cwd, f"Replay of {source.title}")
+        except (StoreError, ValueError) as error:
+            desk.notice("error", str(error), "The recorded session was not changed.")
+            return
+
+        def rules() -> AutomaticRules:
+            now = self._agent.automatic.rules(stage)
+            return in_proportion(now, window) if shrinks else now
+
+        player = Player(recorded(source), stage, rules, Pace(speed), window)
+        stage.choose(AGENT_MODEL, player.model)
+        await self._sessions.open_now(stage.key)
+        if desk.document is stage:
+            self._agent.turns.start("The replay", lambda cancel: self._play(player, cancel))
+
+    async def _play(self, player: Player, cancel: CancelToken) -> None:
+        desk, stage, pane = self._desk, player.target, self._desk.window.agent
+        self._player, self._happened = player, [0, 0]
+        player.stood_still = lambda: self.strip.show_paused(True)
+        release = self._agent.automatic.adopt(stage, player.automatic)
+        self.strip.begin(player.play.document.title, player.pace.tokens_per_s)
+        self.strip.show_progress(0, len(player.play))
+        pane.set_running(True, "replaying…")
+
+        def on_event(event: TurnEvent) -> None:
+            self.strip.show_progress(player.position, len(player.play))
+            self.strip.show_paused(player.pace.is_paused)
+            pane.turn_event(event)
+
+        try:
+            self._tell(player, await player.run(cancel, on_event))
+        except StoreError as error:
+            desk.notice("error", str(error), "What was played so far is kept.")
+        finally:
+            self._player = None
+            self.strip.hide()
+            release()
+            self._forget_model(stage)
+
+    def _forget_model(self, stage: Document) -> None:
+        """Whoever goes on in the session that was played talks to a model of their own."""
+        stage.choose(AGENT_MODEL, None)
+        if self._desk.document is stage:
+            self._desk.forget_model(AGENT_MODEL)
+
+    def _count_compaction(self, change: CompactionEnded) -> None:
+        if self._is_played(change.key) and change.entry >= 0:
+            self._happened[0] += 1
+
+    def _count_prune(self, change: PruneMade) -> None:
+        if self._is_played(change.key):
+            self._happened[1] += 1
+
+    def _is_played(self, key: int) -> bool:
+        return self._player is not None and self._player.target.key == key
+
+    def _tell(self, player: Player, played: Played) -> None:
+        compacted = count(self._happened[0], "compaction")
+        what = f"{compacted}, {count(self._happened[1], 'prune')}"
+        far = f"{played.steps:,} of {len(player.play):,} messages"
+        if played.end == "failed":
+            self._desk.notice(
+                "warning", f"The replay ended after {far}: {played.error}",
+                f"{what}. What was played is kept as a session.",
+                "A real agent would be stuck here too, under these rules.",
+            )  # fmt: skip
+        else:
+            ended = "to its end" if played.end == "done" else f"until {far}"
+            self._desk.say(f"Replayed {ended} under {self._desk.profile.title}: {what}.")
+
+    # steering ------------------------------------------------------------------------------------
+
+    def _with(self, do: Callable[[Player], None]) -> None:
+        if self._player is not None:
+            do(self._player)
+            self.strip.show_paused(self._player.pace.is_paused)
+
+    def _pause(self, on: bool) -> None:
+        self._with(lambda player: player.pace.pause() if on else player.pace.go_on())
+
+    def _step(self) -> None:
+        self._with(lambda player: player.step())
+
+    def _set_speed(self, tokens: float) -> None:
+        self._with(lambda player: setattr(player.pace, "tokens_per_s", tokens))

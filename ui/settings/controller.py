@@ -1,0 +1,135 @@
+"""The settings in the window: followed while it is open, told when wrong, changed in a dialog."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+from explorer.compaction.profile import PROFILES
+from explorer.models.door import ModelError
+from explorer.settings.effective import pace_of
+from explorer.settings.live import SettingsChanged
+from ui.app_state import Desk
+from ui.compaction.automatic import ASK, ASK_FIRST, CHOICE, AutomaticControl
+from ui.settings.dialog import SettingsDialog
+from ui.settings.standing import Surroundings
+
+OWN = {"compaction.enabled": CHOICE, ASK_FIRST: ASK}
+"""Settings that a session chooses for itself below the message box, and how it keeps that."""
+
+
+class SettingsControl(QObject):
+    """Watches the settings files for as long as the window is open."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        automatic: AutomaticControl,
+        pick_model: Callable[[Callable[[str], None]], None],
+    ) -> None:
+        """``pick_model`` lets a person choose among all models, and passes on which."""
+        super().__init__(desk)
+        self._desk = desk
+        self._automatic = automatic
+        self._pick_model = pick_model
+        desk.opened.connect(self._ready)
+        self._reported: list[str] = []
+        self._endpoint = ""
+        self._ends: list[Callable[[], None]] = []
+        self.dialog: SettingsDialog | None = None
+        """The dialog, while it is open."""
+
+    def _ready(self) -> None:
+        """There is a loop: follow the files."""
+        live, loop = self._desk.live, asyncio.get_running_loop()
+        self._ends = [
+            live.subscribe(self._changed),
+            live.watch(loop.call_soon_threadsafe),
+        ]
+        for changed in (self._desk.document_changed, self._desk.settings_changed):
+            changed.connect(self._refresh)
+        self._desk.models_changed.connect(self._refresh)
+        self._desk.settings_changed.connect(self._use_addresses)
+        self._use_addresses()
+        self._desk.document_changed.connect(self.tell_problems)
+        self.tell_problems()
+
+    def stop(self) -> None:
+        """Follow them no more."""
+        while self._ends:
+            self._ends.pop()()
+
+    def open(self) -> None:
+        """Show the settings; what is changed there holds at once."""
+        if self.dialog is not None:
+            self.dialog.activateWindow()
+            return
+        desk = self._desk
+        dialog = SettingsDialog(desk.live, self._around, self._forget, desk.window)
+        dialog.finished.connect(self._closed)
+        self.dialog = dialog
+        desk.live.refresh()
+        dialog.open()
+
+    def _closed(self) -> None:
+        if self.dialog is not None:
+            self.dialog.deleteLater()
+            self.dialog = None
+
+    def _refresh(self) -> None:
+        if self.dialog is not None:
+            self.dialog.refresh()
+
+    def _around(self) -> Surroundings:
+        desk = self._desk
+        own = desk.profiles.get(desk.profile.name) or PROFILES["explorer"]
+        names = [model.id for model in desk.model_infos()]
+        titles = {name: profile.title for name, profile in desk.profiles.items()}
+        chosen = desk.own_choices()
+        for name, choice in OWN.items():
+            if (on := self._automatic.own_choice(choice)) is not None:
+                chosen[name] = on
+        return Surroundings(desk.project, own, chosen, names, titles, self._pick_model)
+
+    def _forget(self, name: str) -> None:
+        if name in OWN:
+            self._automatic.forget_choice(OWN[name])
+        self._desk.forget_choice(name)
+
+    def _changed(self, change: SettingsChanged) -> None:
+        self._desk.settings_file_changed()
+        self._use_addresses()
+        self.tell_problems()
+        self._refresh()
+
+    def _use_addresses(self) -> None:
+        """Let the models be asked where the settings say."""
+        desk = self._desk
+        if desk.bench is None:
+            return
+        desk.bench.door.use_api_base(desk.live.get("models.apiBase") or "")
+        desk.bench.door.use_silence(desk.live.get("models.silenceSeconds"))
+        desk.bench.door.use_pace(pace_of(desk.live.get("models.scriptedPace")))
+        endpoint = desk.profile.remote_endpoint
+        if endpoint == self._endpoint:
+            return
+        self._endpoint = endpoint
+        try:
+            desk.bench.door.use_endpoint(endpoint)
+        except ModelError as error:
+            desk.bench.door.use_endpoint("")
+            desk.notice("warning", f"The service for summaries cannot be used: {error.message}")
+        desk.models_changed.emit()
+
+    def tell_problems(self) -> None:
+        """Say once what of the files cannot be used; what is only unknown, the dialog says."""
+        problems = self._desk.live.problems(self._desk.project)
+        found_problems = [str(problem) for problem in problems if not problem.unknown]
+        if found_problems and found_problems != self._reported and self.dialog is None:
+            self._desk.notice(
+                "warning", "Some settings cannot be used.", "What was set before holds.",
+                details="\n".join(found_problems), action="Settings", on_action=self.open,
+            )  # fmt: skip
+        self._reported = found_problems

@@ -1,0 +1,289 @@
+"""Every action of the window: its name, its keys, and what it calls."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QApplication
+
+from explorer.session.context import latest_on_path
+from explorer.session.edits import prunes_on, shapes_on
+from explorer.session.kinds import Kind
+from explorer.work.document import Document
+from ui import theme
+from ui.actions import ActionSpec, Entry
+from ui.agent import actions as agent
+from ui.audit.compare import actions as summaries
+from ui.branching import actions as branching
+from ui.compaction import actions as compaction
+from ui.main_window import TABS
+from ui.map import actions as session_map
+from ui.panes import show_sessions
+from ui.session import WindowSession
+from ui.shell.command_palette import CommandPalette, KeysPage
+from ui.shell.dialogs import open_once
+from ui.shell.splitters import TallConversation
+from ui.workshop import actions as workshop
+
+Standard = QKeySequence.StandardKey
+SAID_AGAIN_MS = 120
+SCALES = (100, 110, 125, 150, 175, 200)
+NEEDS_DATABASE = (
+    *("new", "import", "find", "sample", "watch_run", "search"),
+    *compaction.NEEDS_DATABASE,
+    *agent.NEEDS_DATABASE,
+)
+NEEDS_SESSION = (
+    *("export", "rename", "focus_map", "focus_agent"),
+    *(f"tab_{name}" for name in TABS),
+    *session_map.NEEDS_SESSION,
+    *compaction.NEEDS_SESSION,
+    *agent.NEEDS_SESSION,
+)
+NEEDS_SELECTION = ("goto", "label")
+NEEDS_LEAF = ("goto_start", "leaf")
+NEEDS_HITS = ("next_hit", "previous_hit")
+COLOURS = {"system": "S&ystem colours", "light": "Li&ght colours", "dark": "&Dark colours"}
+THEMES = tuple(COLOURS)
+
+
+class WindowActions(QObject):
+    """Registers the actions and slash commands of all features, offers them in the menus of
+    entries, and keeps them enabled only where they can do something."""
+
+    def __init__(self, session: WindowSession) -> None:
+        super().__init__(session)
+        self._session = session
+        self._desk = session.desk
+        self._registry = session.actions
+        self._tall = TallConversation(session.window.left)
+        self._looked_at, self._compacted = (0, -1), False
+        # The page of findings joins the tab Audit here, before an action leads to it.
+        self._offer_in_entry_menus()
+        for spec, run in self._specs():
+            self._registry.add(spec, run)
+        self._registry.fill(session.window.menuBar())
+        for command in agent.Commands(session).all():
+            session.agent.commands.add(command)
+        session.window.header.help_requested.connect(self.show_keys)
+        session.window.header.palette_requested.connect(self.show_palette)
+        session.desk.document_changed.connect(self.follow)
+        session.desk.state_changed.connect(self.follow)
+        self.follow()
+
+    def _offer_in_entry_menus(self) -> None:
+        session = self._session
+        session.refresh.menu_parts.append(partial(agent.fill_menu, session.desk))
+        branching.connect(session)
+        session.refresh.menu_parts += [session.reporting.fill_menu, session.shaping.fill_menu]
+        summaries.connect(session)
+
+    def follow(self) -> None:
+        """What can do nothing now cannot be chosen."""
+        document, window, registry = self._desk.document, self._session.window, self._registry
+        has_database = self._desk.bench is not None
+        for control in (
+            window.welcome.button,
+            window.welcome.other,
+            window.library.import_button,
+            window.library.find_button,
+            window.header.search,
+        ):
+            control.setEnabled(has_database)
+        registry.enable(NEEDS_DATABASE, has_database)
+        registry.enable(NEEDS_SESSION, document is not None)
+        shows_prompts = window.inspector.isTabVisible(TABS.index("prompt"))
+        registry.enable(("tab_prompt",), document is not None and shows_prompts)
+        registry.enable(NEEDS_SELECTION, document is not None and window.map.selected >= 0)
+        registry.enable(NEEDS_LEAF, document is not None and document.leaf >= 0)
+        registry.enable(NEEDS_HITS, self._session.search.has_hits)
+        registry.enable(("summarize",), self._session.compaction.can_summarize)
+        registry.enable(("undo",), self._can_undo())
+        compactions = document is not None and bool(document.tree.columns.compactions)
+        registry.enable(session_map.NEEDS_COMPACTIONS, compactions)
+        shown = window.compaction.partition
+        registry.enable(compaction.NEEDS_CUT, shown is not None and shown.cut >= 0)
+        on_path = self._session.shaping.offers(window.map.selected).possible
+        registry.enable(compaction.NEEDS_ENTRY_ON_PATH, on_path)
+        registry.enable(("stop",), self._desk.agent_running)
+        registry.enable(("question",), bool(self._session.agent.permission.waiting))
+        registry.enable(("continue",), self._session.agent.can_go_on)
+        registry.enable(("compact_not_now",), self._session.watching.asks)
+        registry.enable(("undo_and_go_on",), self._session.taking_back.is_offered)
+        branching.follow(self._session, registry)
+        workshop.follow(self._session, registry)
+        summaries.follow(self._session, registry)
+        registry["less_motion"].setChecked(self._desk.preferences.less_motion)
+        scale = self._desk.preferences.scale
+        registry.enable(("larger",), scale < SCALES[-1])
+        registry.enable(("smaller",), scale > SCALES[0])
+        for name in THEMES:
+            registry[f"theme_{name}"].setChecked(name == theme.theme_choice())
+
+    def _can_undo(self) -> bool:
+        """Whether there is a compaction or a prune to take back; looked up once per leaf."""
+        document = self._desk.document
+        at = (document.key, document.leaf) if document is not None else (0, -1)
+        if at != self._looked_at:
+            self._looked_at = at
+            self._compacted = document is not None and _can_be_undone(document)
+        return self._compacted
+
+    def _specs(self) -> list[Entry]:
+        session = self._session
+        return [
+            *self._file(),
+            *branching.session_actions(session),
+            *self._go(),
+            *branching.go_actions(session),
+            *session_map.map_actions(session),
+            *compaction.compaction_actions(session),
+            *compaction.shaping_actions(session),
+            *compaction.cut_actions(session),
+            *summaries.compare_actions(session),
+            *workshop.workshop_actions(session),
+            *agent.agent_actions(session),
+            *branching.agent_actions(session),
+            *self._view(),
+            *self._help(),
+        ]
+
+    def _file(self) -> list[Entry]:
+        sessions, window = self._session.sessions, self._session.window
+        return [
+            (ActionSpec("new", "&New session", "Begin an empty session in a folder", "Sess&ion",
+                        (Standard.New,)), self._session.beginning.new),
+            (ActionSpec("import", "&Import…", "Import session files", "Sess&ion", (Standard.Open,)),
+             sessions.choose_files),
+            (ActionSpec("find", "&Find on this computer…",
+                        "Look for pi and oh-my-pi sessions in their usual places", "Sess&ion"),
+             sessions.find),
+            (ActionSpec("sample", "Open the &bundled session", "Open the session that comes along",
+                        "Sess&ion"), self._session.open_sample),
+            (ActionSpec("export", "&Export…", "Write the session to a file", "Sess&ion",
+                        (Standard.Save,), separator=True), sessions.choose_export),
+            (ActionSpec("rename", "&Rename…", "Give the session a name", "Sess&ion"),
+             sessions.ask_rename),
+            (ActionSpec("settings", "Se&ttings…", "See and change the settings", "Sess&ion",
+                        ("Ctrl+,",), separator=True), self._session.settings.open),
+            (ActionSpec("quit", "&Quit", "Close the window; nothing is lost", "Sess&ion",
+                        ("Ctrl+Q",), separator=True), window.close),
+        ]  # fmt: skip
+
+    def _go(self) -> list[Entry]:
+        window, navigation = self._session.window, self._session.navigation
+        search = window.header.search
+        return [
+            (ActionSpec("search", "&Search", "Search this session", "&Go", ("/", "Ctrl+F")),
+             search.focus_box),
+            (ActionSpec("next_hit", "&Next hit", "Go to the next hit of the search", "&Go",
+                        ("F3",)),
+             lambda: search.step_requested.emit(1)),
+            (ActionSpec("previous_hit", "&Previous hit", "Go to the previous hit of the search",
+                        "&Go", ("Shift+F3",)), lambda: search.step_requested.emit(-1)),
+            (ActionSpec("goto", "&Go to the selected entry",
+                        "Make the selected entry the leaf (a user message: its parent)", "&Go",
+                        ("Ctrl+G",), separator=True),
+             lambda: navigation.go_to(window.map.selected)),
+            (ActionSpec("goto_start", "Go &before the first entry",
+                        "Make the session start anew, with an empty context", "&Go"),
+             lambda: navigation.go_to(-1)),
+            (ActionSpec("leaf", "Show the &leaf", "Select the leaf on the map", "&Go", ("Ctrl+L",)),
+             self._show_leaf),
+            (ActionSpec("label", "La&bel…", "Label the selected entry", "&Go", ("Ctrl+B",)),
+             lambda: self._session.refresh.ask_label(window.map.selected)),
+        ]  # fmt: skip
+
+    def _view(self) -> list[Entry]:
+        window = self._session.window
+        found: list[Entry] = [
+            (ActionSpec(f"tab_{name}", f"Inspector: {name.title()}", f"Show the tab {name.title()}",
+                        "&View", (f"Ctrl+{number}",)), partial(window.show_tab, name))
+            for number, name in enumerate(TABS, 1)
+        ]  # fmt: skip
+        for name in THEMES:
+            found.append((
+                ActionSpec(f"theme_{name}", COLOURS[name], f"Use {name} colours",
+                           "&View", checkable=True, separator=name == "system"),
+                partial(self._theme, name),
+            ))  # fmt: skip
+        found += [
+            (ActionSpec("less_motion", "Less mo&tion", "No motion on the map", "&View",
+                        checkable=True), self._less_motion),
+            (ActionSpec("larger", "&Larger text", "Make text and controls larger", "&View",
+                        ("Ctrl+Shift+=",), separator=True), lambda: self._scale(1)),
+            (ActionSpec("smaller", "&Smaller text", "Make text and controls smaller", "&View",
+                        ("Ctrl+Shift+-",)), lambda: self._scale(-1)),
+            (ActionSpec("tall", "&Tall conversation, or low again",
+                        "Give the conversation most of the height, or give it back to the map",
+                        "&View", ("Ctrl+F9",), separator=True), self._tall.toggle),
+            (ActionSpec("focus_map", "Go to the &map", "Put the keyboard on the map", "&View",
+                        ("F6",)), window.map.setFocus),
+            (ActionSpec("focus_agent", "Go to the message &box", "Put the keyboard in the composer",
+                        "&View", ("F7",)), window.agent.composer.setFocus),
+            (ActionSpec("focus_library", "Go to the session l&ist", "Put the keyboard on the list",
+                        "&View", ("F8",)), partial(show_sessions, window)),
+        ]  # fmt: skip
+        return found
+
+    def _help(self) -> list[Entry]:
+        return [
+            (ActionSpec("watch_run", "&Watch a scripted run",
+                        "See an agent read, edit and test a small repository, without a key",
+                        "&Help"), self._session.beginning.watch),
+            (ActionSpec("palette", "&Commands…", "List and run any command", "&Help",
+                        ("Ctrl+Shift+P",)), self.show_palette),
+            (ActionSpec("keys", "&Keys", "Show all keys", "&Help", ("?", "F1")), self.show_keys),
+        ]  # fmt: skip
+
+    # what the small ones do -----------------------------------------------------------------------
+
+    def _show_leaf(self) -> None:
+        if self._desk.document is not None:
+            self._session.window.map.select(self._desk.document.leaf)
+
+    def _theme(self, name: str) -> None:
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            self._desk.preferences.theme = name
+            theme.set_theme(name, app)  # type: ignore[arg-type]
+            self.follow()
+
+    def _less_motion(self) -> None:
+        self._desk.preferences.less_motion = less = self._registry["less_motion"].isChecked()
+        theme.set_motion(not (less or theme.system_asks_for_less_motion()))
+
+    def _scale(self, step: int) -> None:
+        app, now = QApplication.instance(), self._desk.preferences.scale
+        at = min(range(len(SCALES)), key=lambda row: abs(SCALES[row] - now)) + step
+        if isinstance(app, QApplication) and 0 <= at < len(SCALES):
+            self._desk.preferences.scale = SCALES[at]
+            theme.set_text_scale(SCALES[at] / 100)
+            theme.set_theme(theme.theme_choice(), app)
+            self.follow()
+            words = f"Text at {SCALES[at]} %"
+            self._desk.say(words)
+            QTimer.singleShot(SAID_AGAIN_MS, self, lambda: self._say_again(words))
+
+    def _say_again(self, words: str) -> None:
+        """A status bar that is laid out anew shows its labels over a message that was there."""
+        bar = self._session.window.statusBar()
+        if bar.currentMessage() == words:
+            bar.clearMessage()
+            self._desk.say(words)
+
+    def show_palette(self) -> None:
+        dialog = CommandPalette(self._registry, self._session.window)
+        open_once(dialog)
+
+    def show_keys(self) -> None:
+        dialog = KeysPage(self._registry, self._session.window)
+        open_once(dialog)
+
+
+def _can_be_undone(document: Document) -> bool:
+    path = document.tree.path(document.leaf)
+    compacted = latest_on_path(document.tree, path, Kind.COMPACTION) >= 0
+    return compacted or bool(prunes_on(document.tree, path) or shapes_on(document.tree, path))

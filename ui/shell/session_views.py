@@ -1,0 +1,300 @@
+"""The one place in which views are refreshed: from the typed changes and from the selection."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QPoint
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
+
+from explorer.session.text import legible
+from explorer.work.changes import (
+    AutomaticChanged,
+    BackgroundChanged,
+    CompactionEnded,
+    CompactionStarted,
+    CountsChanged,
+    EntriesAppended,
+    LabelsChanged,
+    LeafMoved,
+    PruneMade,
+    SessionsChanged,
+)
+from explorer.work.document import Document
+from explorer.work.rules import limits_of, mark_of
+from ui.app_state import BREATH_S, Desk
+from ui.library.controller import SessionsControl
+from ui.map.navigation import NavigationControl
+from ui.map.rows import RowFilter
+from ui.shell.dialogs import ask_text
+from ui.widgets.figures import count
+
+
+class SessionViewsControl(QObject):
+    """Selection, leaf, labels, counts: whatever changes is shown everywhere at once."""
+
+    def __init__(
+        self, desk: Desk, sessions: SessionsControl, navigation: NavigationControl
+    ) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._sessions = sessions
+        self._navigation = navigation
+        self._counts = desk.profile.weights
+        self._mapped: Document | None = None
+        """The session on the map."""
+        self._origin = ""
+        """What the session was forked from, in words; empty for one that is no fork."""
+        self.menu_parts: list[Callable[[QMenu, int], None]] = []
+        """What else is offered for an entry."""
+        window = desk.window
+        window.map.selection_changed.connect(self.selected)
+        window.map.activated.connect(navigation.go_to)
+        window.map.menu_requested.connect(self._menu)
+        window.inspector.currentChanged.connect(lambda _tab: self._inspect())
+        for pane in (window.context, window.compaction, window.agent):
+            pane.entry_requested.connect(self._show_entry)
+        window.entry.entry_requested.connect(self._follow_link)
+        desk.document_changed.connect(self._document_changed)
+        desk.settings_changed.connect(self._settings_changed)
+        desk.models_changed.connect(self._status)
+        window.header.profile_chosen.connect(desk.set_profile)
+        desk.opened.connect(self._ready)
+        desk.bus.on(SessionsChanged, lambda _change: sessions.refresh())
+        desk.bus.on_shown(EntriesAppended, self._entries_appended)
+        desk.bus.on_shown(LeafMoved, self._leaf_moved)
+        desk.bus.on_shown(LabelsChanged, self._labels_changed)
+        desk.bus.on_shown(CountsChanged, self._counts_changed)
+        for kind in (AutomaticChanged, BackgroundChanged, CompactionStarted, CompactionEnded,
+                     PruneMade):  # fmt: skip
+            desk.bus.on_shown(kind, lambda _change: self._status())
+
+    def _ready(self) -> None:
+        self._desk.window.header.set_profile(self._desk.profile.name)
+        self._sessions.refresh()
+        self._document_changed()
+
+    # changes --------------------------------------------------------------------------------------
+
+    def _entries_appended(self, change: EntriesAppended) -> None:
+        document, window = self._desk.document, self._desk.window
+        assert document is not None
+        window.map.entries_appended(change.first, change.count)
+        window.compaction.refresh()
+        self._desk.tasks.start("Counting tokens", document.count_new())
+        self._status()
+
+    def _leaf_moved(self, change: LeafMoved) -> None:
+        window = self._desk.window
+        follows = window.map.selected == change.old
+        window.map.set_leaf(change.new)
+        if follows and change.new >= 0:
+            # Who looks at the leaf goes on looking at the leaf.
+            window.map.select(change.new)
+        window.compaction.refresh()
+        window.agent.refresh()
+        self._sessions.refresh()
+        self._inspect()
+        self._status()
+
+    def _labels_changed(self, _change: LabelsChanged) -> None:
+        document, window = self._desk.document, self._desk.window
+        assert document is not None
+        window.map.set_labels(document.tree.labels())
+        window.entry.refresh_labels()
+        self._status()
+
+    def _counts_changed(self, _change: CountsChanged) -> None:
+        if self._desk.document is not None:
+            work = self._recount(self._desk.document)
+            self._desk.tasks.start("Showing the counts", work)
+
+    async def _recount(self, document: Document) -> None:
+        """Show new counts pane by pane: together they would hold the window up."""
+        window = self._desk.window
+        recount = window.agent.conversation.recount
+        for show in (self._weigh, recount, window.compaction.refresh, self._inspect, self._status):
+            await asyncio.sleep(BREATH_S)
+            if self._desk.document is document:
+                show()
+
+    def _weigh(self) -> None:
+        """Figures on the map are counted as the profile counts."""
+        document = self._desk.document
+        if document is not None:
+            self._desk.window.map.set_weights(document.weights_for(self._desk.profile))
+
+    def _settings_changed(self) -> None:
+        self._desk.window.header.set_profile(self._desk.profile.name)
+        document, counts = self._desk.document, self._desk.profile.weights
+        if document is not None and document.weights is not None and counts != self._counts:
+            self._weigh()
+        self._counts = counts
+        self._status()
+        self._inspect()
+
+    def _document_changed(self) -> None:
+        document, window = self._desk.document, self._desk.window
+        self.keep_map()
+        self._mapped = None
+        self._origin = self._origin_of(document) if document is not None else ""
+        window.library.set_open(document.key if document else 0)
+        window.middle.setCurrentWidget(window.map if document else window.welcome)
+        window.inspector.setEnabled(document is not None)
+        if document is None:
+            window.map.clear()
+            window.entry.clear()
+            window.context.clear()
+        else:
+            tree = document.tree
+            window.map.show_session(
+                tree, document.previews, document.leaf, tree.labels(), document.made_here
+            )
+            self._take_map(document)
+            window.map.select(document.leaf)
+            window.map.setFocus()
+        self._inspect()
+        self._status()
+
+    def _origin_of(self, document: Document) -> str:
+        bench = self._desk.bench
+        if bench is None or not document.header.parent_session:
+            return ""
+        origin = bench.origin(document.key)
+        return f" · fork of “{origin.title or 'Untitled session'}”" if origin else " · a fork"
+
+    def keep_map(self) -> None:
+        """What is folded and left out on the map is kept with its session."""
+        document, model = self._mapped, self._desk.window.map.model
+        if document is not None:
+            ids = document.tree.columns.ids
+            folded = [ids[entry] for entry in sorted(model.folded)]
+            kept = {"filter": int(model.filter), "folded": folded}
+            document.choose("map", kept if folded or model.filter else None)
+
+    def _take_map(self, document: Document) -> None:
+        self._mapped = document
+        kept = document.choices().get("map")
+        if not isinstance(kept, dict) or not self._desk.window.map.model.is_complete:
+            return
+        folded, chosen = kept.get("folded"), kept.get("filter")
+        if isinstance(folded, list):
+            entries = (document.tree.index_of(name) for name in folded if isinstance(name, str))
+            self._desk.window.map.model.set_folded(entries)
+        if chosen in list(RowFilter):
+            self._desk.window.map.set_filter(RowFilter(chosen))
+
+    # selection ------------------------------------------------------------------------------------
+
+    def selected(self, _index: int) -> None:
+        self._inspect()
+        self._desk.state_changed.emit()
+
+    def _show_entry(self, index: int) -> None:
+        self._desk.select(index)
+
+    def _follow_link(self, index: int) -> None:
+        """The pane with the link is about to show the other entry: the map has the keyboard."""
+        self._desk.window.map.setFocus()
+        self._desk.select(index)
+
+    def _inspect(self) -> None:
+        """Fill the tab that is shown; the others wait until they are."""
+        document, window = self._desk.document, self._desk.window
+        if document is None:
+            return
+        at = window.map.selected
+        tab = window.tab
+        if tab == "entry" and at >= 0:
+            window.entry.show_entry(document, at)
+        elif tab == "context":
+            window.context.show_context(document, at if at >= 0 else document.leaf)
+
+    def _status(self) -> None:
+        self._desk.state_changed.emit()
+        document, window = self._desk.document, self._desk.window
+        if document is None:
+            window.header.show_session("", "")
+            window.setWindowTitle("Session Explorer")
+            for label in (window.saved, window.leaf, window.model, window.entries):
+                label.setText("")
+            return
+        tree, settings = document.tree, self._desk.settings
+        size = document.context_size(self._desk.profile)
+        branches = len(tree.leaves())
+        window.header.show_session(
+            document.title,
+            f"{document.project} · {document.format_title} · {count(len(tree), 'entry', 'entries')}"
+            f" · {count(branches, 'branch', 'branches')}{self._origin}",
+        )
+        title = " ".join(legible(document.title).split())
+        window.setWindowTitle(f"{title} — Session Explorer")
+        # What is shown is what triggers: the agent's model may have a smaller window.
+        model = document.door.info(self._desk.agent_model())
+        limits = limits_of(self._desk.profile, settings, model.window)
+        reserve = limits.window - limits.threshold
+        window.context.set_limits(limits.window, reserve, self._desk.profile)
+        mark = mark_of(self._desk.profile, settings, model.window)
+        tokens, source = size.tokens, size.source
+        if self._desk.profile.prompt_budget is not None:
+            # Such a prompt is measured by its own count, whatever a provider reported before.
+            tokens = document.counted_size(self._desk.profile)
+            source = "estimate" if document.weights_for(self._desk.profile) is None else "tokenizer"
+        window.header.gauge.set_context(tokens, limits.window, mark.tokens, source, mark.about)
+        window.compaction.setup.budget.set_model_window(model.window or 0)
+        window.saved.setText("● saved")
+        window.leaf.setText(f"leaf #{document.leaf}" if document.leaf >= 0 else "no leaf")
+        window.model.setText(f"summaries by {self._desk.summary_models()[0]}")
+        window.entries.setText(count(len(tree), "entry", "entries"))
+
+    # the menu of an entry -------------------------------------------------------------------------
+
+    def _menu(self, index: int, at: QPoint) -> None:
+        document, window = self._desk.document, self._desk.window
+        if document is None:
+            return
+        menu = QMenu(window)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.addAction("Go here").triggered.connect(lambda: self._navigation.go_to(index))
+        menu.addAction("Show the context here").triggered.connect(
+            lambda: self._tab(index, "context")
+        )
+        menu.addAction("Preview a compaction here").triggered.connect(
+            lambda: self._tab(index, "compaction")
+        )
+        for fill in self.menu_parts:
+            fill(menu, index)
+        menu.addSeparator()
+        menu.addAction("Label…").triggered.connect(lambda: self.ask_label(index))
+        menu.addAction("Copy id").triggered.connect(
+            lambda: self._copy(document.tree.columns.ids[index])
+        )
+        menu.popup(at)
+
+    def _tab(self, index: int, tab: str) -> None:
+        document, window = self._desk.document, self._desk.window
+        if document is None:
+            return
+        window.map.select(index)
+        if tab == "compaction":
+            window.compaction.set_at(None if index == document.leaf else index)
+        window.show_tab(tab)
+
+    def _copy(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self._desk.say(f"{text} copied")
+
+    def ask_label(self, index: int) -> None:
+        """Ask for the label of an entry; an empty one removes it."""
+        document = self._desk.document
+        if document is None or index < 0:
+            return
+        ask_text(
+            self._desk.window,
+            "Label",
+            f"Label of #{index} (empty removes it)",
+            document.tree.labels().get(index, ""),
+            lambda text: self._desk.tasks.start("Labelling", document.set_label(index, text)),
+        )

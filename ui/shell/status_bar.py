@@ -1,0 +1,118 @@
+"""What stands in the status bar: long work with its progress and a button to cancel it, and the sum
+of tokens and money."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
+
+from ui import theme
+
+STEPS = 1000
+
+
+class Work:
+    """One piece of long work."""
+
+    def __init__(self, bar: ProgressArea, what: str) -> None:
+        self._bar = bar
+        self.what = what
+        self.done = 0
+        self.total = 0
+        self.cancelled = False
+
+    def update(self, done: int, total: int) -> None:
+        """``total`` 0 when it is not known."""
+        self.done, self.total = done, total
+        self._bar.refresh()
+
+    def end(self) -> None:
+        self._bar.remove(self)
+
+
+class ProgressArea(QWidget):
+    """Shows the newest running work; hidden when there is none."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._works: list[Work] = []
+        self.label = QLabel(self)
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(140)
+        self.cancel = QToolButton(self)
+        theme.bind_icon(self.cancel, "close", "dim")
+        self.cancel.setToolTip("Cancel")
+        self.cancel.setAccessibleName("Cancel the running work")
+        self.cancel.clicked.connect(self._cancel)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.S8)
+        for widget in (self.label, self.bar, self.cancel):
+            layout.addWidget(widget)
+        self.hide()
+
+    def begin(self, what: str) -> Work:
+        work = Work(self, what)
+        self._works.append(work)
+        self.refresh()
+        return work
+
+    def remove(self, work: Work) -> None:
+        if work in self._works:
+            self._works.remove(work)
+        self.refresh()
+
+    def refresh(self) -> None:
+        self.setVisible(bool(self._works))
+        if not self._works:
+            return
+        work = self._works[-1]
+        more = f" (+{len(self._works) - 1})" if len(self._works) > 1 else ""
+        self.label.setText(f"{work.what}{more}{' · cancelling…' if work.cancelled else ''}")
+        self.bar.setMaximum(STEPS if work.total else 0)
+        if work.total:
+            self.bar.setValue(int(STEPS * work.done / work.total))
+        self.bar.setAccessibleName(work.what)
+
+    def _cancel(self) -> None:
+        if self._works:
+            self._works[-1].cancelled = True
+            self.refresh()
+
+
+class SpentLabel(QLabel):
+    """Says as much as there is room for; the tip says all."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._short = ""
+        theme.set_tone(self, "dim")
+        self.hide()
+
+    def say(self, words: str, short: str, tip: str) -> None:
+        """``short`` is for where ``words`` do not fit; nothing is shown where both are empty."""
+        self._short = short
+        self.setText(words)
+        self.setToolTip(tip)
+        self.setAccessibleName("Spent so far")
+        self.setAccessibleDescription(tip)
+        self.setVisible(bool(words))
+        self.updateGeometry()
+
+    @property
+    def shown(self) -> str:
+        """What is painted at this width."""
+        fits = self.fontMetrics().horizontalAdvance(self.text()) <= self.contentsRect().width()
+        return self.text() if fits else self._short
+
+    def minimumSizeHint(self) -> QSize:
+        margins = self.contentsMargins()
+        width = self.fontMetrics().horizontalAdvance(self._short) + margins.left() + margins.right()
+        return QSize(width + 2, super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent, /) -> None:
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        painter.drawText(self.contentsRect(), int(self.alignment()), self.shown)

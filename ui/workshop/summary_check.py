@@ -1,0 +1,312 @@
+"""A summary is checked, mended by one more call when the person asks for it, and taken or not.
+
+A draft, or what a compaction of the session stored: then what is taken is a draft of its own, to
+be committed where that compaction was made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from PySide6.QtCore import QObject
+
+from explorer.audit.atoms import ScanCancelled
+from explorer.compaction.partition import Partition
+from explorer.models.door import Cancelled, CancelToken
+from explorer.session.context import latest_on_path
+from explorer.session.kinds import Kind
+from explorer.store.rows import StoreError
+from explorer.tokens.estimate import estimate_text
+from explorer.work.auditing import Auditor
+from explorer.work.document import Document
+from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.stored_summaries import stored_summary
+from explorer.work.verifying import Checked, Mended, check, mend, request_for
+from ui.app_state import Desk
+from ui.compaction.request_window import RequestWindow
+from ui.shell.dialogs import present
+from ui.widgets.figures import full
+from ui.widgets.notice import Notice
+from ui.widgets.turns import Turns
+from ui.workshop.mend_window import MendWindow
+
+
+class SummaryCheckControl(QObject):
+    """Owns the window; one summary at a time."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._desk = desk
+        self._window: MendWindow | None = None
+        self._requests: RequestWindow | None = None
+        self._cancel: CancelToken | None = None
+        self._turns = Turns(self)
+        self._document: Document | None = None
+        self._auditor: Auditor | None = None
+        self._draft: Draft | None = None
+        self._checked: Checked | None = None
+        self._mended: Mended | None = None
+        desk.window.compaction.audit_asked.connect(self._asked_of_draft)
+        desk.window.compaction.discard_requested.connect(lambda _draft: desk.state_changed.emit())
+        desk.document_changed.connect(self._other_document)
+
+    @property
+    def running(self) -> bool:
+        return self._cancel is not None
+
+    @property
+    def can_check(self) -> bool:
+        """Whether a draft or a compaction is there to be checked."""
+        document = self._desk.document
+        if document is None:
+            return False
+        return self._draft_shown() is not None or bool(document.tree.columns.compactions)
+
+    def _draft_shown(self) -> tuple[Draft, Partition, str] | None:
+        """The draft that is shown, what it was made from, and its text as it is edited by now."""
+        panel = self._desk.window.compaction
+        current = panel.draft.current if panel.has_drafts else None
+        held = panel.draft.held() if isinstance(current, Draft) else []
+        for draft, shown, text in held:
+            if draft is current and isinstance(draft, Draft):
+                return draft, shown, text
+        return None
+
+    def stop(self) -> None:
+        """Cancel what is under way; the draft and the session are not changed."""
+        if self._cancel is not None:
+            self._cancel.cancel()
+
+    def _other_document(self) -> None:
+        """What was checked is of a session that is not shown any more."""
+        self.stop()
+        if self._window is not None:
+            self._window.close()
+        if self._requests is not None:
+            self._requests.close()
+        self._document = self._auditor = self._draft = self._checked = self._mended = None
+
+    def _asked_of_draft(self, what: str) -> None:
+        if what == "mend":
+            self.open()
+
+    # checking ----------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Check the draft that is shown, else the compaction that is selected, else the latest
+        one of the active path."""
+        document = self._desk.document
+        if document is None:
+            return
+        if (found := self._draft_shown()) is not None:
+            draft, shown, text = found
+            self._desk.window.show_tab("compaction")
+            self._open(document, draft, shown, text, f"the draft by {draft.model}")
+            return
+        selected = self._desk.selected
+        if 0 <= selected < len(document.tree) and document.tree.kind(selected) is Kind.COMPACTION:
+            self.open_compaction(selected)
+            return
+        path = document.tree.path(document.leaf)
+        at = latest_on_path(document.tree, path, Kind.COMPACTION)
+        if at < 0:
+            self._desk.say("No compaction is on the active path: select one on the map.")
+            return
+        self.open_compaction(path[at])
+
+    def open_compaction(self, entry: int) -> None:
+        """Check what a compaction of the session stored; why not is said where that cannot be."""
+        document = self._desk.document
+        if document is not None and not self._is_busy():
+            self._cancel = CancelToken()
+            work = self._open_stored(document, entry, self._cancel)
+            self._desk.tasks.start("Reading the compaction", work)
+
+    async def _open_stored(self, document: Document, entry: int, cancel: CancelToken) -> None:
+        desk = self._desk
+        try:
+            found = await asyncio.to_thread(
+                stored_summary, document, entry, desk.profile, desk.settings
+            )
+        except ValueError as error:
+            desk.notice("info", str(error), "Nothing was changed.")
+            return
+        except StoreError as error:
+            desk.notice("error", f"#{entry} cannot be read: {error}", "Nothing was changed.")
+            return
+        finally:
+            self._cancel = None
+        if not cancel.cancelled and desk.document is document:
+            draft = found.draft
+            self._open(document, draft, found.shown, draft.summary, f"compaction #{entry}")
+
+    def _open(
+        self, document: Document, draft: Draft, shown: Partition, text: str, name: str
+    ) -> None:
+        if self._is_busy():
+            return
+        if document is not self._document:
+            self._document, self._auditor = document, Auditor(document)
+        self._draft, self._cancel = draft, CancelToken()
+        if self._window is not None:
+            self._begin(self._window, shown, text, name)
+            return
+        window = MendWindow(self._desk.window)
+        self._turns.start(window.building(), lambda: self._built(window, shown, text, name))
+
+    def _is_busy(self) -> bool:
+        if self.running:
+            self._desk.say("Another summary is being checked; wait for it, or stop it.")
+        return self.running
+
+    def _begin(self, window: MendWindow, shown: Partition, text: str, name: str) -> None:
+        cancel = self._cancel
+        if cancel is None or cancel.cancelled:
+            self._cancel = None
+            return
+        window.checking(name)
+        present(window)
+        self._desk.tasks.start("Checking the summary", self._check(shown, text, cancel))
+
+    def _built(self, window: MendWindow, shown: Partition, text: str, name: str) -> None:
+        self._window = window
+        window.asked.connect(self._mend)
+        window.request_asked.connect(self._show_request)
+        window.model_chosen.connect(lambda _model: self._show_cost())
+        window.cancel_asked.connect(self.stop)
+        window.taken.connect(self._take)
+        window.left.connect(window.close)
+        window.entry_requested.connect(self._desk.select)
+        window.closing.connect(self._closed)
+        self._begin(window, shown, text, name)
+
+    async def _check(self, shown: Partition, text: str, cancel: CancelToken) -> None:
+        document, auditor, window = self._document, self._auditor, self._window
+        assert document is not None and auditor is not None and window is not None
+        try:
+            checked = await asyncio.to_thread(
+                check, document, auditor, shown, text, lambda: cancel.cancelled
+            )
+        except ScanCancelled:
+            window.close()
+            return
+        except (StoreError, ValueError) as error:
+            window.show_found_again(Notice("error", f"It cannot be checked: {error}"))
+            return
+        finally:
+            self._cancel = None
+        if document is not self._document:
+            return
+        self._checked = checked
+        panel = self._desk.window.compaction
+        window.show_checked(checked, self._desk.models("summary"), panel.setup.chosen_model())
+        self._show_cost()
+
+    def _show_cost(self) -> None:
+        document, checked, window = self._document, self._checked, self._window
+        if document is None or checked is None or window is None or not checked.lacks:
+            return
+        model = window.chosen_model()
+        try:
+            asked = request_for(document, checked, model)
+        except (StoreError, ValueError) as error:
+            window.show_cost(str(error), possible=False)
+            return
+        request = asked.request
+        tokens = estimate_text(request.system) + estimate_text(request.prompt)
+        info = document.door.info(model)
+        words = f"{full(tokens)} tokens, and up to {full(request.max_output_tokens)} in the answer"
+        if model.startswith("offline/"):
+            words += ": nothing leaves this computer, and nothing is charged"
+        elif info.input_price is not None and info.output_price is not None:
+            most = tokens * info.input_price + request.max_output_tokens * info.output_price
+            words += f": at most ${most:.4f}"
+        else:
+            words += ": its price is not known here"
+        window.show_cost(f"{words}.", possible=True)
+
+    def _show_request(self, model: str) -> None:
+        document, checked, window = self._document, self._checked, self._window
+        if document is None or checked is None or window is None:
+            return
+        try:
+            asked = request_for(document, checked, model)
+        except (StoreError, ValueError) as error:
+            window.show_cost(str(error), possible=False)
+            return
+        if self._requests is None:
+            self._requests = RequestWindow(window)
+            self._requests.entry_requested.connect(self._desk.select)
+        self._requests.show_requests([asked.request])
+        self._requests.show()
+        self._requests.raise_()
+
+    # mending -----------------------------------------------------------------------------------
+
+    def _mend(self, model: str) -> None:
+        if self.running or self._checked is None or self._window is None or self._draft is None:
+            return
+        self._cancel = CancelToken()
+        self._window.asking(model)
+        work = self._ask(self._draft, self._checked, model, self._cancel)
+        self._desk.tasks.start("Mending the summary", work)
+
+    async def _ask(self, draft: Draft, checked: Checked, model: str, cancel: CancelToken) -> None:
+        document, auditor, window = self._document, self._auditor, self._window
+        assert document is not None and auditor is not None and window is not None
+        order = Order(
+            draft.instructions, model, lambda _purpose, piece: window.stream.add(piece), cancel,
+            on_progress=window.told.setText, on_restart=lambda _purpose: window.stream.begin(),
+        )  # fmt: skip
+        try:
+            mended = await mend(document, auditor, draft, checked, order)
+        except (Cancelled, asyncio.CancelledError):
+            window.show_found_again(Notice("info", "Stopped.", window.stays))
+            return
+        except DraftFailed as error:
+            written = "\n\n".join(part.text for part in error.parts)
+            window.show_found_again(
+                Notice("error", str(error), window.stays,
+                       "Try again, or ask another model.", details=written)
+            )  # fmt: skip
+            return
+        except (StoreError, ValueError) as error:
+            window.show_found_again(Notice("error", str(error), window.stays))
+            return
+        finally:
+            self._cancel = None
+        if not window.isVisible():
+            await self._give_up(document, mended)
+            return
+        self._mended = mended
+        window.show_mended(mended, _facts(mended.draft))
+
+    async def _give_up(self, document: Document, mended: Mended) -> None:
+        await document.drafts.mark(mended.draft, "discarded", mended.draft.summary)
+
+    def _take(self) -> None:
+        """Put the mended draft beside the one that it was made from; of a compaction, show it."""
+        mended, window, document = self._mended, self._window, self._desk.document
+        self._mended = None
+        if window is not None:
+            window.close()
+        if mended is None or document is None or document is not self._document:
+            return
+        self._desk.window.show_tab("compaction")
+        self._desk.window.compaction.draft_finished(mended.draft, mended.before.shown)
+        self._desk.state_changed.emit()
+        self._desk.say("The mended draft is here; nothing is stored before you commit.")
+
+    def _closed(self) -> None:
+        self.stop()
+        mended, document = self._mended, self._document
+        self._mended = None
+        if mended is not None and document is not None:
+            self._desk.tasks.start("Giving the draft up", self._give_up(document, mended))
+
+
+def _facts(draft: Draft) -> str:
+    words = [f"By {draft.model}", f"{draft.elapsed_ms / 1000:.1f} s"]
+    if draft.output_tokens:
+        words.append(f"{full(draft.output_tokens)} tokens written")
+    return ", ".join(words)
