@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu
 
 from explorer.compaction.pruning import PruningPlan
-from explorer.session.shaped import can_be_told
+from explorer.session.edits import can_be_told
 from explorer.store.rows import StoreError
 from explorer.work.document import Document, NothingToUndo
 from explorer.work.pruning import pruning_of

@@ -14,9 +14,9 @@ from explorer.compaction.context_size import counted_size
 from explorer.compaction.profile import PROFILES
 from explorer.session.columns import SessionColumns
 from explorer.session.context import context_at
+from explorer.session.edit_entries import NOTHING_PRUNED, PLAIN, Pruned, Shape
+from explorer.session.edits import pruned_at, shape_at
 from explorer.session.kinds import Kind
-from explorer.session.pruned import NOTHING_PRUNED, Pruned, pruned_at
-from explorer.session.shaped import PLAIN, Shape, shape_at
 from explorer.session.tree import Path, SessionTree
 from ui.audit.known import marked
 from ui.map.layout import Lanes

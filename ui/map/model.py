@@ -18,9 +18,8 @@ from explorer.audit.provenance import (
     time_known,
     weight_known,
 )
+from explorer.session.edit_entries import Pruned, Shape
 from explorer.session.kinds import Kind
-from explorer.session.pruned import Pruned
-from explorer.session.shaped import Shape
 from explorer.session.text import legible
 from explorer.session.tree import SessionTree
 from ui.audit.known import marked, reason, spoken

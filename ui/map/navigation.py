@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.compaction.branches import BranchPreparation
+from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.models.door import Cancelled, CancelToken
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind

@@ -10,8 +10,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
-from explorer.compaction.comparison import Cause, causes, compare_profiles
 from explorer.compaction.profile import BASES, PROFILES, Profile
+from explorer.compaction.profile_comparison import Cause, causes, compare_profiles
 from explorer.profiles import OwnProfile, ProfileError, ProfileFiles, Shelf, read_file
 from explorer.work.document import Document
 from ui.app_state import Desk
