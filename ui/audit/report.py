@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -15,15 +14,13 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from explorer.audit.atoms import ScanCancelled
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
+from explorer.work.document import Document
 from explorer.work.reporting import Form, form_of_file, make_report, save_report
 from ui.app_state import Desk
 from ui.audit.controller import AuditControl
 from ui.audit.tab import NOW
 from ui.library.controller import file_name
 from ui.shell.dialogs import open_once
-
-if TYPE_CHECKING:
-    from explorer.work.document import Document
 
 FILTERS: dict[str, Form] = {
     "Web page (*.html)": "html",

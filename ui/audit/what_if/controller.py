@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -11,6 +10,7 @@ from explorer.audit.simulation import Past, Policy, simulate
 from explorer.audit.simulation.sweep import Sweep, sweep
 from explorer.compaction.profile import PROFILES
 from explorer.settings.choices import Chosen
+from explorer.work.document import Document
 from explorer.work.what_if import assumptions_for, prices_of, read_past
 from ui.app_state import Desk
 from ui.audit.what_if.lines import Drawing, drawing_of
@@ -20,9 +20,6 @@ from ui.audit.what_if.window import Question, WhatIfWindow
 from ui.inspector.gather import Loader
 from ui.shell.dialogs import present
 from ui.widgets.turns import Turns
-
-if TYPE_CHECKING:
-    from explorer.work.document import Document
 
 
 class WhatIfControl(QObject):
