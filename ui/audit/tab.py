@@ -15,11 +15,11 @@ from explorer.audit.provenance import Provenance, tokens_before_known
 from explorer.compaction.profile import Profile
 from ui.audit.branch_view import BranchView
 from ui.audit.head import AuditHead
-from ui.audit.ledger_model import Previews
 from ui.audit.ledger_view import LedgerView
 from ui.audit.losses_view import LossesView
 from ui.audit.strip_view import StripView
 from ui.theme import on_theme_changed, scaled
+from ui.widgets.entry_table import ReadLines
 from ui.widgets.figures import full
 from ui.widgets.labels import Hairline
 from ui.widgets.one_page import OnePage
@@ -176,7 +176,7 @@ class AuditTab(QWidget):
         data = self.moment.currentData()
         return NOW if data is None else int(data)
 
-    def show_overview(self, found: Overview, previews: Previews) -> None:
+    def show_overview(self, found: Overview, previews: ReadLines) -> None:
         """Show the audit of a path."""
         tree = found.ledger.tree
         same_path = self.overview is not None and self.overview.strip is found.strip

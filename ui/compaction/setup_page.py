@@ -13,7 +13,7 @@ from explorer.compaction.profile import Profile, Settings
 from ui.compaction.bringing import Bringing
 from ui.compaction.budget_part import BudgetPart
 from ui.compaction.instructions_box import InstructionsBox
-from ui.compaction.ledger_model import Column, LedgerModel
+from ui.compaction.ledger import LedgerModel
 from ui.compaction.outcome_part import OutcomePart
 from ui.compaction.ports import CompactionDocument, ModelChoice
 from ui.compaction.rules_part import RulesPart
@@ -108,13 +108,8 @@ class SetupPage(QWidget):
 
     def _build_ledger(self) -> None:
         self.ledger = LedgerModel(self)
-        figures = (Column.TOKENS, Column.RUNNING)
-        self.table = EntryTable(
-            Column.WHAT, figures, {Column.WHY: 700, Column.RUNNING: 340}, self._body
-        )
-        self.table.setAccessibleName("Ledger: every entry of the path and what becomes of it")
-        self.table.setModel(self.ledger)
-        self.table.restyle()
+        name = "Ledger: every entry of the path and what becomes of it"
+        self.table = EntryTable(self.ledger, name, self._body)
         self.table.entry_chosen.connect(self.entry_requested)
         self._add(self.table, 1)
         self.entry_why = WhyLine(self._body)
@@ -232,8 +227,8 @@ class SetupPage(QWidget):
         self.entry_why.show_entry(entry)
         shown = self.shown
         position = shown.path.position(entry) if shown is not None and entry >= 0 else -1
-        row = self.ledger.row_of_position(position) if position >= 0 else -1
-        if row >= 0 and self.ledger.position(row) == position:
+        row = self.ledger.row_of(position)
+        if row >= 0:
             self.table.selectRow(row)
             self.table.scrollTo(self.ledger.index(row, 0))
         else:
@@ -254,7 +249,7 @@ class SetupPage(QWidget):
         self.entry_why.show_partition(None, None)
 
     def _reveal_cut(self, shown: Partition) -> None:
-        at = self.ledger.row_of_position(shown.cut if shown.cut >= 0 else len(shown.verdicts) - 1)
+        at = self.ledger.row_at_or_after(shown.cut if shown.cut >= 0 else len(shown.verdicts) - 1)
         if at >= 0:
             index = self.ledger.index(at, 0)
             self.table.scrollTo(index, EntryTable.ScrollHint.PositionAtCenter)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate, compress
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -16,18 +19,143 @@ from explorer.audit.provenance import (
 from explorer.compaction.context_size import context_size
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.session.context import Context, context_at
+from explorer.session.kinds import Kind
+from explorer.session.shaped import Reinserted
 from ui.audit.badges import ProvenanceBadge
-from ui.audit.known import NOT_RECORDED, marked, spoken
-from ui.inspector.context_model import Column, ContextModel
+from ui.audit.known import NOT_RECORDED, marked, reason, spoken
+from ui.inspector.categories import categories_of, number_of, only, shares_of, tokens_sent
 from ui.inspector.ports import InspectedDocument
-from ui.theme import S4, S8, S12, S16
+from ui.theme import S4, S8, S12, S16, role_name
+from ui.theme.verdicts import PINNED, PRUNED
 from ui.widgets.budget_bar import BudgetBar
-from ui.widgets.entry_table import EntryTable
+from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.panels import EmptyState, row
-from ui.widgets.swatch import Legend, beyond_share
+from ui.widgets.swatch import Legend, Share, beyond_share
+from ui.widgets.table import RIGHT, Column
+
+_ROLES_SENT = {
+    Kind.ASSISTANT: "assistant",
+    Kind.TOOL_RESULT: "tool result",
+    Kind.SYSTEM: "system",
+}
+
+
+def role_sent(kind: int) -> str:
+    """The role under which a message reaches the model: commands, notes and summaries as user."""
+    return _ROLES_SENT.get(Kind(kind), "user")
+
+
+class ContextModel(EntryModel[int]):
+    """Messages in the order in which they are sent. Rows are their places in the context."""
+
+    def __init__(self, parent: QWidget) -> None:
+        self._context: Context | None = None
+        self._counted: list[int] = []
+        """Tokens of each message of the context."""
+        self._running: list[int] = []
+        self._categories = b""
+        self._filter = ""
+        cells = EntryCells(
+            lambda at: self._entry(at),
+            self._description,
+            verdict=self._verdict,
+            lead=self._lead,
+            line=self._pruned_note,
+        )
+        super().__init__("Message", self._figures(""), cells, parent)
+
+    def _figures(self, source: str) -> tuple[Column[int], Column[int]]:
+        """The columns of the figures. ``source``: where the tokens come from, in a sentence."""
+        return (
+            Column(
+                "Tokens", lambda at: full(self._counted[at]), RIGHT,
+                lambda at: self._counted[at], source,
+            ),
+            Column(
+                "So far", lambda at: full(self._running[at]), RIGHT, tip=source, shown_from=400
+            ),
+        )  # fmt: skip
+
+    def show_context(self, document: InspectedDocument, context: Context) -> None:
+        """Show another context."""
+        self.show(())
+        self.use_session(document.tree, document.payloads.previews)
+        self._context = context
+        self._counted = tokens_sent(document, context)
+        self._running = list(accumulate(self._counted))
+        self._categories = categories_of(document.tree, context.messages)
+        source = reason("Tokens", weight_known(document.weights is not None))
+        self._fill(self._figures(source))
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.show(())
+        self.use_session(None)
+        self._context, self._counted, self._running, self._categories = None, [], [], b""
+
+    def set_filter(self, key: str) -> None:
+        """Show only the messages of one category, or all."""
+        if key != self._filter:
+            self._filter = key
+            self._fill()
+
+    def _fill(self, figures: tuple[Column[int], Column[int]] | None = None) -> None:
+        rows: Sequence[int] = range(len(self._counted))
+        if self._filter:
+            rows = list(compress(rows, self._categories.translate(only(number_of(self._filter)))))
+        self.show(rows, None if figures is None else (self.columns[0], *figures))
+
+    def shares(self) -> list[Share]:
+        """Tokens by category, of all messages."""
+        return shares_of(self._categories, self._counted)
+
+    def _entry(self, at: int) -> int:
+        assert self._context is not None
+        return self._context.messages[at]
+
+    def _pruned_note(self, at: int) -> str | None:
+        assert self._context is not None
+        pruned = self._context.pruned.get(self._entry(at))
+        return None if pruned is None else pruned.text
+
+    def _verdict(self, at: int) -> int | None:
+        if self._reinserted(at) is not None:
+            return PINNED
+        return PRUNED if self._pruned_note(at) is not None else None
+
+    def _lead(self, at: int) -> str:
+        if self._reinserted(at) is not None:
+            return f"#{self._entry(at)}, told again: "
+        return f"{role_sent(self._kind(at))}: "
+
+    def _reinserted(self, at: int) -> Reinserted | None:
+        assert self._context is not None
+        return self._context.again.get(self._entry(at))
+
+    def _description(self, at: int, line: str) -> str:
+        kind = self._kind(at)
+        return (
+            f"#{self._entry(at)}, {role_name(kind, self._flags(at))}, sent as {role_sent(kind)}: "
+            f"{line} ({full(self._counted[at])} tokens){self._pruned_by(at)}"
+            f"{self._reinserted_by(at)}"
+        )
+
+    def _reinserted_by(self, at: int) -> str:
+        again = self._reinserted(at)
+        if again is None:
+            return ""
+        why = f"pinned by #{again.by}" if again.why == "pin" else f"kept by #{again.by}"
+        return f", {why}: told again after the summary, word for word, as a message of the user"
+
+    def _pruned_by(self, at: int) -> str:
+        assert self._context is not None
+        result = self._context.pruned.get(self._entry(at))
+        if result is None:
+            return ""
+        return f", pruned by #{result.by}: it took {full(result.tokens)}"
 
 
 class ContextPane(QWidget):
@@ -55,11 +183,7 @@ class ContextPane(QWidget):
         }
         """How the figures of the head are known, where they are not simply recorded."""
         self.model = ContextModel(self)
-        figures = (Column.TOKENS, Column.RUNNING)
-        self.table = EntryTable(Column.TEXT, figures, {Column.RUNNING: 400}, self)
-        self.table.setAccessibleName("Messages that the model sees")
-        self.table.setModel(self.model)
-        self.table.restyle()
+        self.table = EntryTable(self.model, "Messages that the model sees", self)
         self.table.entry_chosen.connect(self._chosen)
         self.legend.filter_changed.connect(self.model.set_filter)
         self.empty = EmptyState(
@@ -123,7 +247,7 @@ class ContextPane(QWidget):
             self.clear()
             return
         if document is self._document and index == own:
-            self.table.selectRow(self.model.row_of(index))
+            self.table.selectRow(self.model.row_of_entry(index))
             return
         self._document, self._index = document, index
         self._context = context_at(document.tree, index)
