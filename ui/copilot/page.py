@@ -24,7 +24,7 @@ from explorer.compaction.policies import Background
 from ui.copilot.gauge import RatioGauge
 from ui.copilot.looking import Look, Prepare, look
 from ui.copilot.machine_view import MachineView
-from ui.copilot.prompt_model import Column, PromptModel
+from ui.copilot.prompt_model import PromptModel
 from ui.copilot.quirks_view import QuirksView
 from ui.inspector.gather import Loader
 from ui.theme import on_theme_changed, scaled, set_tone, small_font
@@ -167,8 +167,8 @@ class PromptPage(QWidget):
         header = self.tree.header()
         header.setFont(small_font())
         header.setStretchLastSection(False)
-        header.setSectionResizeMode(Column.ELEMENT, QHeaderView.ResizeMode.Stretch)
-        for at in list(Column)[1:]:
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for at in range(1, len(self.model.columns)):
             header.setSectionResizeMode(at, QHeaderView.ResizeMode.ResizeToContents)
         header.setMinimumSectionSize(scaled(28))
 
@@ -184,9 +184,10 @@ class PromptPage(QWidget):
     def _show_columns(self) -> None:
         """In a narrow pane the names have the room; the tool tips tell the rest."""
         digit = self.tree.fontMetrics().horizontalAdvance("0")
-        self.tree.setColumnHidden(Column.GROW, self.width() < 60 * digit)
-        self.tree.setColumnHidden(Column.BUDGET, self.width() < 48 * digit)
-        self.tree.setColumnHidden(Column.GONE, self._look is None or not self._look.dropped)
+        self.tree.setColumnHidden(self.model.column("Grow"), self.width() < 60 * digit)
+        self.tree.setColumnHidden(self.model.column("Budget"), self.width() < 48 * digit)
+        none_gone = self._look is None or not self._look.dropped
+        self.tree.setColumnHidden(self.model.column("Gone"), none_gone)
 
     # what is shown -------------------------------------------------------------------------------
 

@@ -14,8 +14,8 @@ from explorer.models.door import ModelDoor
 from explorer.models.offline.names import cannot_summarize, only_summarizes
 from explorer.models.servers import USUAL_ADDRESSES
 from ui.models.keys_page import KeysPage
+from ui.models.model_table import ModelRow
 from ui.models.models_page import ModelsPage, Start
-from ui.models.rows import ModelRow
 from ui.models.servers_page import ServersPage
 from ui.theme import S8, S12, S16, set_tone
 from ui.widgets.dialogs import fit

@@ -252,7 +252,7 @@ class Table(QTableView):
         header.sectionClicked.connect(self.sort_by)
         model.modelReset.connect(self._columns_changed)
         self._arranged: Sequence[Column[Any]] = ()
-        self.doubleClicked.connect(lambda index: self._activate(index))
+        self.doubleClicked.connect(lambda index: self.activate(index))
         on_theme_changed(self.restyle)
 
     # sizes ---------------------------------------------------------------------------------------
@@ -350,14 +350,15 @@ class Table(QTableView):
         if self.currentIndex().isValid():
             QApplication.clipboard().setText(self.copied_text(self.currentIndex()))
 
-    def _activate(self, index: Index) -> None:
+    def activate(self, index: Index) -> None:
+        """Act on a row, as Return and a double click do."""
         row = self.rows.at(index.row()) if index.isValid() else None
         if row is not None and self.rows.flags(index) & Qt.ItemFlag.ItemIsSelectable:
             self.row_activated.emit(row)
 
     def keyPressEvent(self, event: QKeyEvent, /) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
-            self._activate(self.currentIndex())
+            self.activate(self.currentIndex())
         elif event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         else:

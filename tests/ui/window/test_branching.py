@@ -17,7 +17,7 @@ from ui.branching.difference_window import DifferenceWindow
 from ui.branching.fork_dialog import ForkDialog
 from ui.branching.runs_dialog import RunsDialog
 from ui.branching.runs_window import RunsWindow
-from ui.branching.turns_table import CELL
+from ui.branching.turns_table import cell_at
 from ui.branching.under_way import UnderWayDialog
 from ui.shell.leaving import LeavingDialog
 
@@ -315,7 +315,7 @@ async def test_a_branch_is_compared_with_the_active_path(house: House) -> None:
     await live.until(window.turns.isVisible, "the messages")
     window.turns.setFocus()
     live.keys("Return")
-    message = window.turns.currentIndex().data(CELL).message
+    message = cell_at(window.turns.currentIndex()).message
     assert live.window.map.selected == message.entry
     live.press_button("Copy as Markdown", window)
     assert QGuiApplication.clipboard().text().startswith("# Two branches from #")

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QWidget
 
 from explorer.audit.difference import AtomRow, Difference
 from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND
-from ui.theme import S16, bind_font, on_theme_changed, scaled, theme, ui_font
+from ui.theme import bind_font, theme, ui_font
+from ui.widgets.table import Column, Table, TableModel
 
-Index = QModelIndex | QPersistentModelIndex
 ELSEWHERE = "made elsewhere"
 NOTHING = "What one of them keeps, every other one keeps too: nothing was won or lost."
 
@@ -49,118 +42,48 @@ def fate_words(row: AtomRow, at: int, reference: int) -> str:
     return f"− {words}" if row.lost(at, reference) else words
 
 
-class AtomsModel(QAbstractTableModel):
+def atom_columns(found: Difference) -> list[Column[AtomRow]]:
     """Kind, text, then one column per candidate."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.found: Difference | None = None
+    def candidate(at: int, name: str) -> Column[AtomRow]:
+        def colour(row: AtomRow) -> QColor | None:
+            return theme().lost if row.survives(at) is False else None
 
-    def show_difference(self, found: Difference | None) -> None:
-        """Show the atoms of another comparison."""
-        self.beginResetModel()
-        self.found = found
-        self.endResetModel()
+        def words(row: AtomRow) -> str:
+            return fate_words(row, at, found.reference)
 
-    def rowCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008 - Qt's signature
-        return 0 if parent.isValid() or self.found is None else len(self.found.atoms)
+        return Column(name, words, sort_key=words, width=150, colour=colour)
 
-    def columnCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
-        if parent.isValid() or self.found is None:
-            return 0
-        return 2 + len(self.found.candidates)
-
-    def headerData(
-        self,
-        section: int,
-        orientation: Qt.Orientation,
-        role: int = int(Qt.ItemDataRole.DisplayRole),
-        /,
-    ) -> object:
-        if orientation is not Qt.Orientation.Horizontal or self.found is None:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            names = [one.name for one in self.found.candidates]
-            return ("Kind", "What it is", *names)[section]
-        return None
-
-    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole), /) -> object:
-        if not index.isValid() or self.found is None:
-            return None
-        row = self.found.atoms[index.row()]
-        at = index.column() - 2
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            if at >= 0:
-                return fate_words(row, at, self.found.reference)
-            return ONE_KIND[row.atom.kind] if at == -2 else " ".join(row.atom.text[:300].split())
-        if role == Qt.ItemDataRole.ToolTipRole and at == -1:
-            return row.atom.text[:2000]
-        if role == Qt.ItemDataRole.ForegroundRole and at >= 0 and row.survives(at) is False:
-            return QColor(theme().lost)
-        return None
+    return [
+        Column("Kind", lambda row: ONE_KIND[row.atom.kind],
+               sort_key=lambda row: ONE_KIND[row.atom.kind], width=84),
+        Column("What it is", lambda row: " ".join(row.atom.text[:300].split()), stretch=True,
+               detail=lambda row: row.atom.text[:2000]),
+        *(candidate(at, one.name) for at, one in enumerate(found.candidates)),
+    ]  # fmt: skip
 
 
-class AtomsTable(QTableView):
-    """Return shows the source on the map."""
+class AtomsTable(Table):
+    """Return or a double click shows the source on the map."""
 
     entry_requested = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.atoms = AtomsModel(self)
-        self.setModel(self.atoms)
-        self.setAccessibleName("Things won and lost, the gravest first")
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setShowGrid(False)
-        self.setTabKeyNavigation(False)
-        self.setWordWrap(False)
-        self.verticalHeader().hide()
-        header = self.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        super().__init__(TableModel[AtomRow](()), "Things won and lost, the gravest first", parent)
         bind_font(self, lambda: ui_font(-0.5))
-        self.doubleClicked.connect(lambda index: self._show(index.row()))
-        on_theme_changed(self.viewport().update)
+        self.row_activated.connect(self._show_source)
+        self.restyle()
 
     def show_difference(self, found: Difference | None) -> None:
         """Show the atoms of another comparison."""
-        self.atoms.show_difference(found)
+        self.empty_text = nothing_words(found) if found is not None else ""
+        columns = [] if found is None else atom_columns(found)
+        self.rows.show(() if found is None else found.atoms, columns)
         empty = found is not None and not found.atoms
-        self.setAccessibleDescription(nothing_words(found) if found and empty else "")
-        header = self.horizontalHeader()
-        header.setStretchLastSection(False)
-        for column in range(self.atoms.columnCount()):
-            stretch = column == 1
-            mode = QHeaderView.ResizeMode.Stretch if stretch else QHeaderView.ResizeMode.Interactive
-            header.setSectionResizeMode(column, mode)
-            if not stretch:
-                self.setColumnWidth(column, scaled(84 if column == 0 else 150))
-        if self.atoms.rowCount():
-            self.setCurrentIndex(self.atoms.index(0, 1))
+        self.setAccessibleDescription(self.empty_text if empty else "")
+        if self.rows.rowCount():
+            self.setCurrentIndex(self.rows.index(0, 1))
 
-    def paintEvent(self, event: QPaintEvent, /) -> None:
-        """Says so where there is nothing."""
-        super().paintEvent(event)
-        if self.atoms.rowCount():
-            return
-        painter = QPainter(self.viewport())
-        painter.setPen(theme().dim)
-        words = nothing_words(self.atoms.found) if self.atoms.found is not None else ""
-        painter.drawText(
-            self.viewport().rect().adjusted(S16, S16, -S16, -S16),
-            int(Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap),
-            words,
-        )
-
-    def _show(self, row: int) -> None:
-        if self.atoms.found is None or not 0 <= row < self.atoms.rowCount():
-            return
-        atom = self.atoms.found.atoms[row].atom
-        if atom.sources:
-            self.entry_requested.emit(atom.last)
-
-    def keyPressEvent(self, event: QKeyEvent, /) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._show(self.currentIndex().row())
-            return
-        super().keyPressEvent(event)
+    def _show_source(self, row: AtomRow) -> None:
+        if row.atom.sources:
+            self.entry_requested.emit(row.atom.last)
