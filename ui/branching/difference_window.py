@@ -4,37 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
-    QDialog,
     QGridLayout,
     QHBoxLayout,
-    QHeaderView,
-    QLabel,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
-    QTableWidget,
-    QTableWidgetItem,
     QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from explorer.session.branch_difference import BranchDifference
-from explorer.session.difference_text import as_markdown
-from ui.branching.difference_parts import FiguresGrid, MarkedText
+from explorer.session.branch_difference import BranchDifference, Side
+from explorer.session.difference_text import FIGURES, as_markdown
 from ui.branching.turns_table import Pair, TurnsTable, table_rows
 from ui.inspector.gather import Loader
-from ui.theme import S4, S8, S12, S16, bind_font, scaled, set_tone, ui_font
+from ui.theme import S8, S16, scaled
 from ui.widgets.choice import Choice
+from ui.widgets.comparison import ComparisonWindow, Figure, FiguresGrid
 from ui.widgets.dialogs import fit
 from ui.widgets.labels import Caption, Hairline
+from ui.widgets.marked import MarkedText
 from ui.widgets.panels import row
+from ui.widgets.table import Column, Table, TableModel
 
 NARROW = 800
 """Pixels, at a text scale of 100 %."""
@@ -50,10 +47,26 @@ class Branch:
     name: str
 
 
-class DifferenceWindow(QDialog):
+BARS: dict[str, Callable[[Side], float]] = {
+    "Messages": lambda side: side.messages,
+    "Adds to the context": lambda side: side.tokens,
+    "Cost": lambda side: side.spent.cost,
+    "Time": lambda side: side.elapsed_ms,
+}
+"""Figures that are drawn as bars beside each other as well."""
+
+
+class FileRow(NamedTuple):
+    """A file, and what each branch did to it."""
+
+    path: str
+    left: str
+    right: str
+
+
+class DifferenceWindow(ComparisonWindow):
     """Does not block the window: Return on a message selects it on the map."""
 
-    entry_requested = Signal(int)
     go_requested = Signal(int)
     """The leaf of the branch to go on with."""
     summaries_requested = Signal(int, int)
@@ -63,9 +76,7 @@ class DifferenceWindow(QDialog):
         self, compare: Callable[[int, int], BranchDifference], parent: QWidget | None = None
     ) -> None:
         """``compare``: compares the branches that end in two entries; for a worker thread."""
-        super().__init__(parent)
-        self.setWindowTitle("Branches compared")
-        self.setModal(False)
+        super().__init__("Branches compared", parent)
         self._compare = compare
         self.found: BranchDifference | None = None
         self._loader = Loader(self)
@@ -77,12 +88,6 @@ class DifferenceWindow(QDialog):
         fit(self, 1040, 720)
 
     def _make_head(self) -> None:
-        self.title = QLabel("Comparing…", self)
-        bind_font(self.title, lambda: ui_font(1, bold=True))
-        self.facts = QLabel(self)
-        self.facts.setWordWrap(True)
-        self.facts.setTextFormat(Qt.TextFormat.PlainText)
-        set_tone(self.facts, "dim")
         self.left, self.right = self._chooser("Left branch"), self._chooser("Right branch")
         self.go_left, self.go_right = self._goer(self.left, "left"), self._goer(self.right, "right")
 
@@ -96,10 +101,9 @@ class DifferenceWindow(QDialog):
         return choice
 
     def _goer(self, choice: Choice, side: str) -> QPushButton:
-        button = QPushButton("Go on with this", self)
-        button.setAutoDefault(False)
+        tip = "Make its last entry the leaf; the other stays as a branch"
+        button = self.button("Go on with this", tip)
         button.setAccessibleName(f"Go on with the {side} branch")
-        button.setToolTip("Make its last entry the leaf; the other stays as a branch")
         button.clicked.connect(lambda: self.go_requested.emit(int(choice.currentData())))
         return button
 
@@ -107,7 +111,8 @@ class DifferenceWindow(QDialog):
         self.pages = QTabWidget(self)
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Parts of the comparison")
-        self.figures = FiguresGrid(self)
+        self.figures = FiguresGrid("Figures of both branches", self)
+        self.figures.setContentsMargins(S16, S8, S16, S8)
         self.left_answer = MarkedText("Final answer of the left branch", self)
         self.right_answer = MarkedText("Final answer of the right branch", self)
         overview = QWidget(self)
@@ -129,71 +134,41 @@ class DifferenceWindow(QDialog):
         for answer in (self.left_answer, self.right_answer):
             answer.setMinimumHeight(scaled(110))
         column.addLayout(answers, 1)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(overview)
         self.turns = TurnsTable(self)
         self.turns.entry_chosen.connect(self.entry_requested)
-        self.files = QTableWidget(0, 3, self)
-        self.files.setAccessibleName("Files that both branches touched")
-        self.files.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        self.files.setShowGrid(False)
-        self.files.verticalHeader().hide()
-        self.files.setTabKeyNavigation(False)
-        columns = self.files.horizontalHeader()
-        columns.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        columns.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.files = Table(TableModel[FileRow](()), "Files that both branches touched", self)
         for page, title in (
-            (area, "&Overview"), (self.turns, "&Turn by turn"), (self.files, "&Files"),
+            (self.scrolling(overview), "&Overview"), (self.turns, "&Turn by turn"),
+            (self.files, "&Files"),
         ):  # fmt: skip
             self.pages.addTab(page, title)
 
     def _lay_out(self) -> None:
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, S8)
-        head.setSpacing(S4)
-        head.addWidget(self.title)
-        head.addWidget(self.facts)
-        head.addSpacing(S8)
         chosen = QHBoxLayout()
         chosen.setSpacing(S16)
         self._chosen = [row(self.left, self.go_left), row(self.right, self.go_right)]
         for line in self._chosen:
             chosen.addLayout(line, 1)
-        head.addLayout(chosen)
-        self.copy = QPushButton("&Copy as Markdown", self)
-        self.copy.setAutoDefault(False)
+        self.copy = self.button("&Copy as Markdown", "The whole comparison (Ctrl+Shift+C)")
         self.copy.setEnabled(False)
         self.copy.clicked.connect(self._copy)
-        swap = QPushButton("S&wap sides", self)
-        swap.setAutoDefault(False)
+        swap = self.button("S&wap sides")
         swap.clicked.connect(self._swap)
-        self.summaries = QPushButton("Their su&mmaries…", self)
-        self.summaries.setAutoDefault(False)
-        self.summaries.setToolTip("The branch summaries that tell of these branches, side by side")
+        self.summaries = self.button(
+            "Their su&mmaries…", "The branch summaries that tell of these branches, side by side"
+        )
         self.summaries.clicked.connect(
             lambda: self.summaries_requested.emit(
                 int(self.left.currentData()), int(self.right.currentData())
             )
         )
-        close = QPushButton("C&lose", self)
-        close.setAutoDefault(False)
-        close.clicked.connect(self.close)
         self.told = Caption("", self)
-        foot = row(self.copy, swap, self.summaries, self.told, 1, close)
-        foot.setContentsMargins(S16, S8, S16, S12)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.pages, 1)
-        column.addWidget(Hairline(parent=self))
-        column.addLayout(foot)
+        foot = row(self.copy, swap, self.summaries, self.told, 1, self.close_button)
+        head = self.head(chosen)
+        head.insertSpacing(2, S8)
+        self.lay_out(head, self.pages, foot)
         shortcut = QShortcut(QKeySequence("Ctrl+Shift+C"), self)
         shortcut.activated.connect(self._copy)
-        self.copy.setToolTip("The whole comparison as Markdown (Ctrl+Shift+C)")
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         """In a narrow window a branch and its button stand below each other."""
@@ -226,23 +201,24 @@ class DifferenceWindow(QDialog):
         self._ask()
 
     def _failed(self, message: str) -> None:
-        self.title.setText("These branches cannot be compared")
-        self.facts.setText(f"{message}. The session is as it was; choose others, or try again.")
+        self.tell(
+            "These branches cannot be compared",
+            f"{message}. The session is as it was; choose others, or try again.",
+        )
 
     def _show(self, prepared: tuple[BranchDifference, Sequence[Pair]]) -> None:
         self.found, rows = prepared
         found = self.found
         left, right = self.left.currentText(), self.right.currentText()
         if found.left.leaf == found.right.leaf:
-            self.title.setText("Twice the same branch")
-            self.facts.setText("Choose another one on either side.")
+            self.tell("Twice the same branch", "Choose another one on either side.")
         else:
             where = f"below #{found.ancestor}" if found.ancestor >= 0 else "from the first entry on"
-            self.title.setText(f"Two branches that part {where}")
-            self.facts.setText(
-                "What both have up to there is left out. Return on a message shows it on the map."
+            self.tell(
+                f"Two branches that part {where}",
+                "What both have up to there is left out. Return on a message shows it on the map.",
             )
-        self.figures.show_difference(found, left, right)
+        self.figures.show_figures((left, right), _figures(found))
         self.left_answer.show_pieces(found.left_answer, "This branch has no answer yet.")
         self.right_answer.show_pieces(found.right_answer, "This branch has no answer yet.")
         short = (left.split(BETWEEN)[0], right.split(BETWEEN)[0])
@@ -253,12 +229,17 @@ class DifferenceWindow(QDialog):
     def _show_files(self, found: BranchDifference, left: str, right: str) -> None:
         paths = list(dict.fromkeys([*found.left.files, *found.right.files]))
         self.pages.setTabText(2, f"&Files ({len(paths)})")
-        self.files.setHorizontalHeaderLabels(["File", left, right])
-        self.files.setRowCount(len(paths))
-        for line, path in enumerate(paths):
-            done = [", ".join(side.files.get(path, ())) for side in (found.left, found.right)]
-            for at, text in enumerate((path, *(words or "—" for words in done))):
-                self.files.setItem(line, at, QTableWidgetItem(text))
+        sides = (found.left, found.right)
+        rows = [
+            FileRow(path, *(", ".join(side.files.get(path, ())) or "—" for side in sides))
+            for path in paths
+        ]
+        columns: list[Column[FileRow]] = [
+            Column("File", lambda file: file.path, sort_key=lambda file: file.path, stretch=True),
+            Column(left, lambda file: file.left, stretch=True),
+            Column(right, lambda file: file.right, stretch=True),
+        ]
+        self.files.rows.show(rows, columns)
 
     def _copy(self) -> None:
         if self.found is not None:
@@ -269,3 +250,15 @@ class DifferenceWindow(QDialog):
 
 def _prepared(found: BranchDifference) -> tuple[BranchDifference, Sequence[Pair]]:
     return found, table_rows(found)
+
+
+def _figures(found: BranchDifference) -> list[Figure]:
+    sides = (found.left, found.right)
+    return [
+        Figure(
+            title,
+            [words(side) for side in sides],
+            [BARS[title](side) for side in sides] if title in BARS else (),
+        )
+        for title, words in FIGURES
+    ]

@@ -71,7 +71,7 @@ class FirstLines:
         return self._cache.get(entry, "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EntryCells(Generic[Row]):
     """What a row of an entry table shows beside its columns."""
 

@@ -44,7 +44,7 @@ ROW = int(Qt.ItemDataRole.UserRole) + 64
 """The row object of an index."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column(Generic[Row]):
     """One column: its heading, and functions from a row to what a cell shows."""
 
@@ -107,7 +107,8 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         self._rows: Sequence[Row] = ()
         self._is_choosable = is_choosable
         self._order: list[int] | None = None
-        self._sorted_by = (-1, Qt.SortOrder.AscendingOrder)
+        self.sorted_by = (-1, Qt.SortOrder.AscendingOrder)
+        """The column by which the rows are sorted, -1 for none, and which way."""
 
     # what is shown -------------------------------------------------------------------------------
 
@@ -161,7 +162,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         return [each.title for each in self.columns].index(title)
 
     def _arrange(self) -> None:
-        number, order = self._sorted_by
+        number, order = self.sorted_by
         key = self.columns[number].sort_key if 0 <= number < len(self.columns) else None
         if key is None:
             self._order = None
@@ -177,7 +178,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         self.layoutAboutToBeChanged.emit()
         before = self.persistentIndexList()
         items = [self._rows[self._place(each.row())] for each in before]
-        self._sorted_by = (column, order)
+        self.sorted_by = (column, order)
         self._arrange()
         after = [
             self.index(self.row_of(item), old.column())
@@ -319,18 +320,15 @@ class Table(QTableView):
         """Sort by a column; once more turns the order round, a third time takes it back."""
         if self.rows.columns[number].sort_key is None:
             return
-        header = self.horizontalHeader()
-        was_here = header.isSortIndicatorShown() and header.sortIndicatorSection() == number
-        orders = Qt.SortOrder
+        up, down = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
         # The largest first is what a person looks for in figures.
-        first = self.rows.columns[number].alignment == RIGHT
-        order = orders.DescendingOrder if first else orders.AscendingOrder
-        if was_here and header.sortIndicatorOrder() != order:
+        steps = (down, up) if self.rows.columns[number].alignment == RIGHT else (up, down)
+        header = self.horizontalHeader()
+        if self.rows.sorted_by == (number, steps[1]):
             header.setSortIndicatorShown(False)
             self.rows.sort(-1)
             return
-        if was_here:
-            order = orders.AscendingOrder if first else orders.DescendingOrder
+        order = steps[1] if self.rows.sorted_by == (number, steps[0]) else steps[0]
         header.setSortIndicatorShown(True)
         header.setSortIndicator(number, order)
         self.rows.sort(number, order)

@@ -28,12 +28,12 @@ from explorer.compaction.reasons import share_text
 from explorer.compaction.verify_request import MOST_FINDINGS, Lack
 from explorer.session.word_difference import Piece, differing
 from explorer.work.verifying import Checked, Mended
-from ui.branching.difference_parts import MarkedText
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline, LinkButton
+from ui.widgets.marked import MarkedText
 from ui.widgets.model_box import ModelBox
 from ui.widgets.notice import Notice, NoticeStrip
 from ui.widgets.panels import row

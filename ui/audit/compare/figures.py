@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from explorer.audit.difference import Candidate, Difference
 from explorer.audit.findings import STATED_WRONGLY, Fate
 from ui.audit.fidelity.bars import FateBar, fate_legend
 from ui.audit.fidelity.words import UPPER_BOUND, percent
 from ui.audit.known import NOT_RECORDED
-from ui.theme import S4, S8, S16, bind_font, ui_font
+from ui.theme import S8, S16
+from ui.widgets.comparison import Figure, FiguresGrid
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption
 
@@ -28,13 +28,13 @@ def cost_words(cost: float | None) -> str:
     return f"${cost:.2f}" if cost >= 0.01 else "under $0.01"
 
 
-def figures_of(found: Difference) -> list[tuple[str, tuple[str, ...]]]:
-    """Each figure with one value per candidate."""
-    rows: list[tuple[str, tuple[str, ...]]] = []
+def figures_of(found: Difference) -> list[Figure]:
+    """Each figure with one value per candidate; a setting that is the same for all is faint."""
+    rows: list[Figure] = []
 
     def add(title: str, values: Sequence[str]) -> None:
         if any(value not in (UNKNOWN, NOT_RECORDED) for value in values):
-            rows.append((title, tuple(values)))
+            rows.append(Figure(title, values))
 
     every = found.candidates
     add("Survives, at most", [_survival(one) for one in every])
@@ -55,7 +55,8 @@ def figures_of(found: Difference) -> list[tuple[str, tuple[str, ...]]]:
     apart = {name for name, _ in found.settings_apart}
     # What differs in how they were made stands before what does not.
     for name, values in sorted(found.settings, key=lambda row: row[0] not in apart):
-        rows.append((name, tuple(value or UNKNOWN for value in values)))
+        shown = [value or UNKNOWN for value in values]
+        rows.append(Figure(name, shown, is_faint=name not in apart))
     return rows
 
 
@@ -74,71 +75,40 @@ def _tokens(tokens: int) -> str:
 
 
 class CandidateFigures(QWidget):
-    """A grid: figures below each other, candidates beside each other."""
+    """What survives of each candidate as a bar, and its figures below."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Figures of all candidates")
-        self.values: dict[str, tuple[QLabel, ...]] = {}
-        self._outer = QVBoxLayout(self)
-        self._outer.setContentsMargins(S16, S8, S16, S8)
-        self._outer.setSpacing(S8)
-        self._body: QWidget | None = None
+        self.grid = FiguresGrid("Figures of all candidates", self)
         self.bound = Caption(UPPER_BOUND, self)
         self.bound.setWordWrap(True)
-        self._outer.addWidget(fate_legend(self))
-        self._outer.addWidget(self.bound)
-        self._outer.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S8, S16, S8)
+        column.setSpacing(S8)
+        column.addWidget(self.grid)
+        column.addWidget(fate_legend(self))
+        column.addWidget(self.bound)
+        column.addStretch(1)
+
+    @property
+    def values(self) -> Mapping[str, Sequence[QLabel]]:
+        """The labels of each figure, by its title."""
+        return self.grid.values
 
     def show_difference(self, found: Difference | None) -> None:
         """Show other candidates."""
-        if self._body is not None:
-            self._body.hide()
-            self._body.deleteLater()
-        body = self._body = QWidget(self)
-        grid = QGridLayout(body)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(S16)
-        grid.setVerticalSpacing(S4)
-        self.values = {}
-        if found is not None:
-            self._fill(body, grid, found)
-        self._outer.insertWidget(0, body)
+        if found is None:
+            self.grid.show_figures((), ())
+            return
+        names = [one.name for one in found.candidates]
+        self.grid.show_figures(
+            names, figures_of(found), [self._bar(one) for one in found.candidates]
+        )
 
-    def _fill(self, body: QWidget, grid: QGridLayout, found: Difference) -> None:
-        for at, one in enumerate(found.candidates, 1):
-            label = self._label(one.name, body)
-            bind_font(label, lambda: ui_font(bold=True))
-            grid.addWidget(label, 0, at)
-            grid.setColumnStretch(at, 1)
-            if one.fidelity is not None:
-                bar = FateBar(body)
-                bar.show_counts(one.fidelity.counts)
-                bar.setAccessibleName(f"{one.name}: {bar.accessibleName()}")
-                grid.addWidget(bar, 1, at)
-        apart = {name for name, _ in found.settings_apart}
-        same = {name for name, _ in found.settings if name not in apart}
-        for line, (title, values) in enumerate(figures_of(found), 2):
-            # A setting that is the same for all steps back.
-            differs = title not in same
-            caption = Caption(title, body)
-            caption.setWordWrap(True)
-            grid.addWidget(caption, line, 0, Qt.AlignmentFlag.AlignTop)
-            labels = []
-            for at, value in enumerate(values):
-                label = self._label(value, body)
-                label.setEnabled(differs)
-                label.setAccessibleName(f"{title} of {found.candidates[at].name}: {value}")
-                grid.addWidget(label, line, at + 1, Qt.AlignmentFlag.AlignTop)
-                labels.append(label)
-            self.values[title] = tuple(labels)
-
-    @staticmethod
-    def _label(text: str, parent: QWidget) -> QLabel:
-        label = QLabel(text.replace("/", "/\u200b"), parent)
-        label.setWordWrap(True)
-        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        return label
+    def _bar(self, one: Candidate) -> FateBar | None:
+        if one.fidelity is None:
+            return None
+        bar = FateBar(self)
+        bar.show_counts(one.fidelity.counts)
+        bar.setAccessibleName(f"{one.name}: {bar.accessibleName()}")
+        return bar

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QLabel,
     QListWidget,
     QListWidgetItem,
     QProgressBar,
-    QPushButton,
-    QScrollArea,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -27,11 +24,11 @@ from ui.audit.compare.figures import CandidateFigures
 from ui.audit.compare.sections_view import SectionsView
 from ui.audit.compare.subjects import Compared, Key, Subject
 from ui.audit.compare.try_strip import Sizes, TryStrip
-from ui.theme import S4, S8, S12, S16, bind_font, scaled, set_tone, ui_font
+from ui.theme import S8, scaled
 from ui.widgets.choice import Choice
+from ui.widgets.comparison import ComparisonWindow
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
-from ui.widgets.labels import Hairline
 from ui.widgets.panels import row
 from ui.widgets.turns import Turns
 
@@ -45,13 +42,11 @@ ALONE = (
 )
 
 
-class CompareDraftsWindow(QDialog):
-    """Does not block the window: Return on a thing selects its source on the map. It can be used
-    when ``building`` is done."""
+class CompareDraftsWindow(ComparisonWindow):
+    """Return on a thing selects its source on the map. It can be used when ``building`` is done."""
 
     compare_asked = Signal(object, object)
     """The keys that are checked, and the one of them that the others are held against."""
-    entry_requested = Signal(int)
     commit_asked = Signal(object)
     """The ``Subject`` that is to be committed."""
     branches_asked = Signal(object)
@@ -59,9 +54,7 @@ class CompareDraftsWindow(QDialog):
     stop_asked = Signal()
 
     def __init__(self, sizes: Sizes, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Summaries compared")
-        self.setModal(False)
+        super().__init__("Summaries compared", parent)
         self.compared: Compared | None = None
         self._turns = Turns(self)
         self._subjects: dict[Key, Subject] = {}
@@ -82,12 +75,7 @@ class CompareDraftsWindow(QDialog):
         fit(self, 1040, 760)
 
     def _make_head(self) -> None:
-        self.title = QLabel("Summaries compared", self)
-        self.title.setWordWrap(True)
-        bind_font(self.title, lambda: ui_font(1, bold=True))
-        self.facts = QLabel(self)
-        self.facts.setWordWrap(True)
-        set_tone(self.facts, "dim")
+        self.title.setText("Summaries compared")
         self.list = QListWidget(self)
         self.list.setAccessibleName(f"Summaries; check two to {MOST}")
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
@@ -100,16 +88,15 @@ class CompareDraftsWindow(QDialog):
         )
         self.reference.setMinimumContentsLength(16)
         self.reference.activated.connect(lambda _at: self._ask())
-        self.branches = QPushButton("Compare the &branches…", self)
-        self.branches.setAutoDefault(False)
-        self.branches.setToolTip("The two branches that these summaries tell of, turn by turn")
+        self.branches = self.button(
+            "Compare the &branches…", "The two branches that these summaries tell of, turn by turn"
+        )
         self.branches.clicked.connect(lambda: self.branches_asked.emit(self.checked()))
         self.branches.hide()
         self.progress = QProgressBar(self)
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName("Progress of the comparison")
-        self.stop = QPushButton("Stop", self)
-        self.stop.setAutoDefault(False)
+        self.stop = self.button("Stop")
         self.stop.clicked.connect(self.stop_asked)
         for part in (self.progress, self.stop):
             part.hide()
@@ -128,45 +115,23 @@ class CompareDraftsWindow(QDialog):
         self.figures = CandidateFigures(self)
         self.drift = DriftView(self)
         self.drift.step_requested.connect(self._step_asked)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(self.figures)
-        self.pages.addTab(area, "&Figures")
+        self.pages.addTab(self.scrolling(self.figures), "&Figures")
         self.pages.addTab(self.drift, "&Generations")
 
     def _lay_out(self) -> None:
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, S4)
-        head.setSpacing(S4)
-        for part in (self.title, self.facts, self.list):
-            head.addWidget(part)
         label = QLabel("&Held against", self)
         label.setBuddy(self.reference)
         line = row(label, self.reference, self.branches, self.progress, self.stop, 1)
-        head.addLayout(line)
         self.committing = CommitStrip(self)
         self.committing.commit_asked.connect(self.commit_asked)
         self.taken, self.commit = self.committing.taken, self.committing.commit
-        close = QPushButton("C&lose", self)
-        close.setAutoDefault(False)
-        close.clicked.connect(self.close)
-        last = row(self.committing, close)
+        last = row(self.committing, self.close_button)
         last.setStretchFactor(self.committing, 1)
         foot = QVBoxLayout()
-        foot.setContentsMargins(S16, S8, S16, S12)
         foot.setSpacing(S8)
         foot.addWidget(self.trying)
         foot.addLayout(last)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.pages, 1)
-        column.addWidget(Hairline(parent=self))
-        column.addLayout(foot)
+        self.lay_out(self.head(self.list, line), self.pages, foot)
 
     # what is chosen ------------------------------------------------------------------------------
 
@@ -242,11 +207,10 @@ class CompareDraftsWindow(QDialog):
         for part in (self.progress, self.stop):
             part.hide()
 
-    def tell(self, title: str, words: str) -> None:
-        """Say why there is nothing to show."""
+    def tell(self, title: str, facts: str) -> None:
+        """What is shown, or why there is nothing to show; nothing is on its way any more."""
         self._waited()
-        self.title.setText(title)
-        self.facts.setText(words)
+        super().tell(title, facts)
 
     def show_compared(self, found: Compared) -> None:
         """Show a comparison."""
@@ -280,11 +244,9 @@ class CompareDraftsWindow(QDialog):
     def _tell(self, found: Compared) -> None:
         shown = found.difference
         if shown is None:
-            self.title.setText("Summaries compared")
-            self.facts.setText(ALONE)
+            self.tell("Summaries compared", ALONE)
             return
         names = [one.name for one in shown.candidates]
-        self.title.setText(" and ".join([", ".join(names[:-1]), names[-1]]))
         apart = sum(not row.is_equal for row in shown.sections)
         words = [f"{apart} of {count(len(shown.sections), 'section')} differ"]
         for at, name in enumerate(names):
@@ -294,15 +256,9 @@ class CompareDraftsWindow(QDialog):
         places = {one.settings.get("Made at") for one in shown.candidates}
         if len(places) > 1 and any(one.fidelity is not None for one in shown.candidates):
             words.append("made at different places: only what both summarized is held together")
-        self.facts.setText(" · ".join(words))
+        self.tell(" and ".join([", ".join(names[:-1]), names[-1]]), " · ".join(words))
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         """In a low window the list gives its room to the texts."""
         super().resizeEvent(event)
         self.list.setMaximumHeight(min(scaled(92), self.height() // 8))
-
-    def keyPressEvent(self, event: QKeyEvent, /) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-            return
-        super().keyPressEvent(event)
