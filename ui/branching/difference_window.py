@@ -163,7 +163,7 @@ class DifferenceWindow(ComparisonWindow):
             )
         )
         self.told = Caption("", self)
-        foot = row(self.copy, swap, self.summaries, self.told, 1, self.close_button)
+        foot = row(self.copy, swap, self.summaries, self.told, 1, self.closing_button())
         head = self.head(chosen)
         head.insertSpacing(2, S8)
         self.lay_out(head, self.pages, foot)

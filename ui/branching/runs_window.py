@@ -180,7 +180,7 @@ class RunsWindow(ComparisonWindow):
         parts.setSpacing(0)
         parts.addWidget(Hairline(parent=self))
         parts.addLayout(beside, 1)
-        self.lay_out(self.head(), parts, row(self.stop_all, self.compare, 1, self.close_button))
+        self.lay_out(self.head(), parts, row(self.stop_all, self.compare, 1, self.closing_button()))
         self.show_state()
         fit(self, 480 * len(self.columns), 620)
 

@@ -236,7 +236,7 @@ class CompareWindow(ComparisonWindow):
         inside.addStretch(1)
         note = Caption("Click a strip to select its entry on the map.", self)
         note.setWordWrap(True)
-        foot = row(note, self.close_button)
+        foot = row(note, self.closing_button())
         foot.setStretchFactor(note, 1)
         self.lay_out(None, self.area, foot)
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QPushButton,
@@ -19,18 +17,18 @@ from PySide6.QtWidgets import (
 from explorer.compaction.profile import PROFILES
 from explorer.profiles import Shelf
 from ui.profiles.page import ProfilePage
-from ui.theme import S4, S8, S12, S16, on_theme_changed, scaled, small_font
-from ui.widgets.dialogs import fit
+from ui.theme import S4, S8, S12, S16, small_font
+from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption, Hairline
-from ui.widgets.notice import Notice, NoticeStrip
+from ui.widgets.labels import Caption
+from ui.widgets.notice import Notice
 
 NAME = Qt.ItemDataRole.UserRole
 FILE_SUFFIX = ".json"
 
 
-class ProfilesDialog(QDialog):
-    """Lists and shows; the window does what the signals ask for. Does not block the window."""
+class ProfilesDialog(TwoPaneDialog):
+    """Lists and shows; the window does what the signals ask for."""
 
     use_asked = Signal(str)
     compare_asked = Signal()
@@ -45,9 +43,7 @@ class ProfilesDialog(QDialog):
     """A profile of the person's own with a rule changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Profiles")
-        self.setModal(False)
+        super().__init__("Profiles", parent)
         self.setAcceptDrops(True)
         self._shelf = Shelf({}, {}, ())
         self._in_force = ""
@@ -61,30 +57,21 @@ class ProfilesDialog(QDialog):
         self.list.itemActivated.connect(lambda item: self._use(item))
         self.page = ProfilePage(self)
         self.page.profile_changed.connect(self.profile_changed)
-        self.notice = NoticeStrip(self)
-        self.use = self._button("&Use here", "Follow this profile in the session that is open")
+        self.use = self.button("&Use here", "Follow this profile in the session that is open")
         self.use.setProperty("kind", "primary")
-        self.copy = self._button("&Copy…", "Start a profile of your own from this one")
-        self.rename = self._button("Rena&me…", "Give this profile of yours another name")
-        self.delete = self._button("&Delete", "Take this profile of yours away")
-        self.export = self._button("&Export…", "Write this profile to a file, to share it")
-        self.take = self._button("&Import…", "Keep a profile that somebody shared")
-        self.compare = self._button(
+        self.copy = self.button("&Copy…", "Start a profile of your own from this one")
+        self.rename = self.button("Rena&me…", "Give this profile of yours another name")
+        self.delete = self.button("&Delete", "Take this profile of yours away")
+        self.export = self.button("&Export…", "Write this profile to a file, to share it")
+        self.take = self.button("&Import…", "Keep a profile that somebody shared")
+        self.compare = self.button(
             "Com&pare…", "What every profile would do at the selected place, side by side"
         )
-        close = self._button("Clo&se", "")
+        close = self.button("Clo&se", "")
         close.clicked.connect(self.close)
         self._connect()
         self._lay_out(close)
-        on_theme_changed(self._restyle)
-        self._restyle()
         fit(self, 880, 660)
-
-    def _button(self, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setToolTip(tip)
-        button.setAutoDefault(False)
-        return button
 
     def _connect(self) -> None:
         self.use.clicked.connect(lambda: self.use_asked.emit(self.name))
@@ -99,7 +86,6 @@ class ProfilesDialog(QDialog):
         left = QWidget(self)
         left.setProperty("surface", "panel")
         left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._left = left
         side = QVBoxLayout(left)
         side.setContentsMargins(0, S8, 0, S12)
         side.setSpacing(S8)
@@ -117,25 +103,11 @@ class ProfilesDialog(QDialog):
         buttons.setContentsMargins(S16, S8, S16, S12)
         for button in (self.use, self.copy, self.rename, self.export, self.delete, close):
             buttons.addWidget(button)
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self.notice)
-        right.addWidget(self.page, 1)
-        right.addWidget(Hairline(parent=self))
-        right.addLayout(buttons)
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(left)
-        whole.addWidget(Hairline(vertical=True, parent=self))
-        whole.addLayout(right, 1)
+        self.lay_out_panes(left, 230, None, self.page, buttons)
 
-    def resizeEvent(self, event: QResizeEvent, /) -> None:
-        super().resizeEvent(event)
-        self._restyle()
-
-    def _restyle(self) -> None:
-        self._left.setFixedWidth(min(scaled(230), round(self.width() * 0.36)))
+    def restyle(self) -> None:
+        """Take the sizes from the fonts."""
+        super().restyle()
         for row in range(self.list.count()):
             item = self.list.item(row)
             if not item.data(NAME):
@@ -168,7 +140,7 @@ class ProfilesDialog(QDialog):
         for name, own in shelf.own.items():
             self._add(own.profile.title, name)
         self.list.blockSignals(False)
-        self._restyle()
+        self.restyle()
         self.select(wanted if shelf.get(wanted) else "explorer")
         if shelf.problems:
             self.tell("warning", "Some profile files cannot be used.", "\n".join(shelf.problems))
@@ -212,12 +184,6 @@ class ProfilesDialog(QDialog):
         self.notice.show_notice(Notice(level, what, details=details))  # type: ignore[arg-type]
 
     # events ------------------------------------------------------------------------------------
-
-    def keyPressEvent(self, event: QKeyEvent, /) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-            return
-        super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent, /) -> None:
         if dropped_files(event.mimeData()):

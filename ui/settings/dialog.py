@@ -10,10 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QDialog,
     QLabel,
     QLineEdit,
-    QPushButton,
     QRadioButton,
     QScrollArea,
     QVBoxLayout,
@@ -25,20 +23,19 @@ from explorer.settings.keys import GROUPS, KEYS
 from explorer.settings.live import LiveSettings, SettingsError, project_file
 from ui.settings.row import SettingRow
 from ui.settings.standing import Ask, Surroundings, matches, standing, told_of_file
-from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
-from ui.widgets.dialogs import fit
+from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
+from ui.widgets.dialogs import Dialog, fit
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.panels import row
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(Dialog):
     """Shows every setting as it stands; ``refresh`` when something changed elsewhere."""
 
     def __init__(
         self, live: LiveSettings, ask: Ask, forget: Callable[[str], None], parent: QWidget
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Settings")
+        super().__init__("Settings", parent)
         self._live, self._ask, self._forget = live, ask, forget
         self.rows: dict[str, SettingRow] = {}
         self._groups: dict[str, QWidget] = {}
@@ -115,11 +112,9 @@ class SettingsDialog(QDialog):
     def _make_foot(self) -> None:
         self.path = ElidedLabel(parent=self, mode=Qt.TextElideMode.ElideMiddle)
         set_tone(self.path, "dim")
-        self.copy = QPushButton("&Copy path", self)
-        self.copy.setAutoDefault(False)
+        self.copy = self.button("&Copy path")
         self.copy.clicked.connect(self._copy_path)
-        self.close_button = QPushButton("Close", self)
-        self.close_button.setAutoDefault(False)
+        self.close_button = self.button("Close")
         self.close_button.clicked.connect(self.accept)
 
     def _lay_out(self) -> None:
@@ -131,16 +126,11 @@ class SettingsDialog(QDialog):
         head.addWidget(self.problems)
         foot = row(self.path, self.copy, self.close_button)
         foot.setStretchFactor(self.path, 1)
-        foot.setContentsMargins(S16, S8, S16, S12)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(Hairline(parent=self))
-        column.addWidget(self._area, 1)
-        column.addWidget(Hairline(parent=self))
-        column.addSpacing(S4)
-        column.addLayout(foot)
+        body = QVBoxLayout()
+        body.setSpacing(0)
+        body.addWidget(Hairline(parent=self))
+        body.addWidget(self._area, 1)
+        self.lay_out(head, body, foot)
 
     # what is shown -----------------------------------------------------------------------------
 

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
-    QDialog,
     QGridLayout,
     QLabel,
     QLayout,
@@ -24,10 +23,13 @@ from PySide6.QtWidgets import (
 )
 
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, theme, ui_font
-from ui.widgets.labels import Caption, Hairline
+from ui.widgets.dialogs import Dialog, add
+from ui.widgets.labels import Caption
+
+TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft
 
 
-class ComparisonWindow(QDialog):
+class ComparisonWindow(Dialog):
     """What is compared in words above, the parts of the comparison, and buttons below.
 
     It does not block the window behind it: what is chosen here is selected there.
@@ -40,9 +42,7 @@ class ComparisonWindow(QDialog):
         self, window_title: str, parent: QWidget | None = None, title: QLabel | None = None
     ) -> None:
         """``title``: in place of a label that wraps its words."""
-        super().__init__(parent)
-        self.setWindowTitle(window_title)
-        self.setModal(False)
+        super().__init__(window_title, parent, is_modal=False)
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint, True)
         self.title = QLabel("Comparing…", self) if title is None else title
         self.title.setTextFormat(Qt.TextFormat.PlainText)
@@ -52,14 +52,11 @@ class ComparisonWindow(QDialog):
         self.facts.setWordWrap(True)
         self.facts.setTextFormat(Qt.TextFormat.PlainText)
         set_tone(self.facts, "dim")
-        self.close_button = self.button("C&lose")
-        self.close_button.clicked.connect(self.close)
 
-    def button(self, text: str, tip: str = "") -> QPushButton:
-        """A button for the foot; Return elsewhere in the window does not press it."""
-        made = QPushButton(text, self)
-        made.setAutoDefault(False)
-        made.setToolTip(tip)
+    def closing_button(self) -> QPushButton:
+        """The last button of the foot; made last, so that the keyboard comes to it last."""
+        made = self.button("C&lose")
+        made.clicked.connect(self.close)
         return made
 
     def head(self, *parts: QWidget | QLayout) -> QVBoxLayout:
@@ -68,27 +65,8 @@ class ComparisonWindow(QDialog):
         column.setContentsMargins(S16, S12, S16, S8)
         column.setSpacing(S4)
         for part in (self.title, self.facts, *parts):
-            if isinstance(part, QWidget):
-                column.addWidget(part)
-            else:
-                column.addLayout(part)
+            add(column, part)
         return column
-
-    def lay_out(self, head: QLayout | None, body: QWidget | QLayout, foot: QLayout) -> None:
-        """``head``: None where it scrolls with the body. ``foot``: its buttons, the one that
-        closes among them."""
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        if head is not None:
-            column.addLayout(head)
-        if isinstance(body, QWidget):
-            column.addWidget(body, 1)
-        else:
-            column.addLayout(body, 1)
-        column.addWidget(Hairline(parent=self))
-        foot.setContentsMargins(S16, S8, S16, S12)
-        column.addLayout(foot)
 
     def scrolling(self, part: QWidget) -> QScrollArea:
         """A part of the comparison that scrolls downwards."""
@@ -104,12 +82,6 @@ class ComparisonWindow(QDialog):
         """What is shown, or why there is nothing to show."""
         self.title.setText(title)
         self.facts.setText(facts)
-
-    def keyPressEvent(self, event: QKeyEvent, /) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-            return
-        super().keyPressEvent(event)
 
 
 class ShareBar(QWidget):
@@ -196,13 +168,15 @@ class FiguresGrid(QWidget):
     ) -> int:
         caption = Caption(figure.title, body)
         caption.setWordWrap(True)
-        grid.addWidget(caption, line, 0, Qt.AlignmentFlag.AlignTop)
+        caption.setAlignment(TOP)
+        # An alignment given to the layout instead would make it ignore the height for the width.
+        grid.addWidget(caption, line, 0)
         labels = []
         for at, value in enumerate(figure.values):
             label = self._label(value, body)
             label.setEnabled(not figure.is_faint)
             label.setAccessibleName(f"{figure.title} of {names[at]}: {value}")
-            grid.addWidget(label, line, at + 1, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(label, line, at + 1)
             labels.append(label)
         self.values[figure.title] = tuple(labels)
         most = max(figure.sizes, default=0)
@@ -217,7 +191,7 @@ class FiguresGrid(QWidget):
         # A model's name may be broken behind its provider.
         label = QLabel(text.replace("/", "/\u200b"), parent)
         label.setWordWrap(True)
-        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        label.setAlignment(TOP)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

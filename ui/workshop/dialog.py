@@ -6,13 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QSizePolicy,
     QTabWidget,
     QVBoxLayout,
@@ -22,11 +19,11 @@ from PySide6.QtWidgets import (
 from explorer.template_catalogue import TemplateProblem
 from explorer.template_files import Version
 from explorer.work.prompt_versions import TemplateState
-from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
-from ui.widgets.dialogs import fit
+from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
+from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption, Hairline
-from ui.widgets.notice import Notice, NoticeStrip
+from ui.widgets.labels import Caption
+from ui.widgets.notice import Notice
 from ui.workshop.editor import TemplateEditor
 from ui.workshop.preview import PreviewPage
 from ui.workshop.template_list import TemplateList
@@ -36,8 +33,8 @@ from ui.workshop.versions import VersionsPage
 TABS = ("text", "request", "versions", "try")
 
 
-class WorkshopDialog(QDialog):
-    """Shows and tells; the window does what the signals ask for. Does not block the window."""
+class WorkshopDialog(TwoPaneDialog):
+    """Shows and tells; the window does what the signals ask for."""
 
     chosen = Signal(str)
     """A text is to be shown."""
@@ -52,17 +49,13 @@ class WorkshopDialog(QDialog):
     closing = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Prompt workshop")
-        self.setModal(False)
+        super().__init__("Prompt workshop", parent)
         self._state: TemplateState | None = None
         self._saved = ""
         self._make_head()
         self._make_pages()
         self._make_foot()
         self._lay_out()
-        on_theme_changed(self._restyle)
-        self._restyle()
         fit(self, 1060, 760)
 
     def _make_head(self) -> None:
@@ -76,7 +69,6 @@ class WorkshopDialog(QDialog):
         self.standing = Caption(parent=self)
         self.standing.setWordWrap(True)
         self.standing.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.notice = NoticeStrip(self)
 
     def _make_pages(self) -> None:
         self.editor = TemplateEditor(self)
@@ -101,23 +93,17 @@ class WorkshopDialog(QDialog):
         self.note.setPlaceholderText("Why, in your words; kept with the version")
         self.note.setAccessibleName("Note kept with the version")
         self.note.returnPressed.connect(self._save)
-        self.save = self._button("&Save", "Send this text from now on, and keep it as a version")
+        self.save = self.button("&Save", "Send this text from now on, and keep it as a version")
         self.save.setProperty("kind", "primary")
         self.save.clicked.connect(self._save)
-        self.undo = self._button("&Undo changes", "Give up what is not saved of this text")
+        self.undo = self.button("&Undo changes", "Give up what is not saved of this text")
         self.undo.clicked.connect(self._undo)
-        self.reset = self._button(
+        self.reset = self.button(
             "&Reset to shipped", "Send the text that came with the program again; versions stay"
         )
         self.reset.clicked.connect(lambda: self.reset_asked.emit(self.name))
-        self.done_button = self._button("&Close", "")
+        self.done_button = self.button("&Close")
         self.done_button.clicked.connect(self.close)
-
-    def _button(self, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setToolTip(tip)
-        button.setAutoDefault(False)
-        return button
 
     def _lay_out(self) -> None:
         head = QVBoxLayout()
@@ -135,26 +121,7 @@ class WorkshopDialog(QDialog):
         words.setSpacing(S8)
         words.addWidget(self.note)
         words.addLayout(buttons)
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self.notice)
-        right.addLayout(head)
-        right.addWidget(self.tabs, 1)
-        right.addWidget(Hairline(parent=self))
-        right.addWidget(foot)
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(self.list)
-        whole.addWidget(Hairline(vertical=True, parent=self))
-        whole.addLayout(right, 1)
-
-    def resizeEvent(self, event: QResizeEvent, /) -> None:
-        super().resizeEvent(event)
-        self._restyle()
-
-    def _restyle(self) -> None:
-        self.list.setFixedWidth(min(scaled(290), round(self.width() * 0.34)))
+        self.lay_out_panes(self.list, 290, head, self.tabs, foot)
 
     # what is shown -----------------------------------------------------------------------------
 
@@ -252,9 +219,6 @@ class WorkshopDialog(QDialog):
         is_save = event.key() == Qt.Key.Key_S
         if is_save and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self._save()
-            return
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
             return
         super().keyPressEvent(event)
 

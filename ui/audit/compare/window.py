@@ -125,7 +125,7 @@ class CompareDraftsWindow(ComparisonWindow):
         self.committing = CommitStrip(self)
         self.committing.commit_asked.connect(self.commit_asked)
         self.taken, self.commit = self.committing.taken, self.committing.commit
-        last = row(self.committing, self.close_button)
+        last = row(self.committing, self.closing_button())
         last.setStretchFactor(self.committing, 1)
         foot = QVBoxLayout()
         foot.setSpacing(S8)
