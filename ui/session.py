@@ -19,9 +19,9 @@ from ui import theme
 from ui.audit.compare.actions import connect as offer_comparing
 from ui.audit.fidelity.control import FidelityControl
 from ui.branching.actions import connect as offer_branching
-from ui.branching.comparing import DifferenceControl
-from ui.branching.forking import ForkControl
-from ui.branching.running import RunsControl
+from ui.branching.difference import DifferenceControl
+from ui.branching.fork import ForkControl
+from ui.branching.runs import RunsControl
 from ui.control.actions import WindowActions
 from ui.control.auditing import AuditControl
 from ui.control.beginning import BeginControl

@@ -18,8 +18,7 @@ from ui.widgets.choice import Choice
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, ClickLabel
-from ui.widgets.one_page import OnePage
-from ui.widgets.panels import EmptyState, row
+from ui.widgets.panels import EmptyState, OnePage, row
 from ui.widgets.table import RIGHT, Column
 
 

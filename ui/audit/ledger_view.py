@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from ui.audit.badges import ProvenanceBadge
-from ui.audit.head import FoldButton
 from ui.audit.words import LEADS, MEANINGS, VERDICTS, sentence_case, texture
 from ui.compaction.words import entry_links
 from ui.inspector.gather import Loader
@@ -17,7 +16,7 @@ from ui.theme import S4, S8, S12, S16, role_name
 from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
-from ui.widgets.panels import row
+from ui.widgets.panels import FoldButton, row
 from ui.widgets.swatch import Legend, Share
 from ui.widgets.table import RIGHT, Column
 

@@ -25,8 +25,7 @@ from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ClickLabel, Hairline
-from ui.widgets.one_page import OnePage
-from ui.widgets.panels import EmptyState, row
+from ui.widgets.panels import EmptyState, OnePage, row
 from ui.widgets.table import RIGHT, Column
 
 

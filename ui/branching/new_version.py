@@ -2,21 +2,61 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from explorer.models.door import ImagePart
 from explorer.session.kinds import METADATA_KINDS
 from explorer.work.changes import Change, LeafMoved
 from explorer.work.document import Document
 from explorer.work.navigation import NavigationPlan
 from ui import theme
-from ui.agent.composer_pictures import Attachment
-from ui.branching.box import Written, put_written, written
+from ui.agent.composer_pictures import Attachment, PictureRefused, from_bytes
+from ui.agent.pane import AgentPane
 from ui.control.desk import Desk
 from ui.widgets.labels import ElidedLabel, LinkButton
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Words and pictures of a message that was not sent."""
+
+    text: str = ""
+    pictures: tuple[Attachment, ...] = ()
+
+
+def written(pane: AgentPane) -> Written:
+    """What stands in the box now."""
+    return Written(pane.composer.toPlainText(), pane.chips.attachments)
+
+
+def put_written(pane: AgentPane, what: Written) -> None:
+    """Put a message into the box in place of what is there."""
+    pane.chips.clear()
+    pane.composer.setPlainText(what.text)
+    pane.composer.moveCursor(pane.composer.textCursor().MoveOperation.End)
+    for picture in what.pictures:
+        pane.chips.add(picture)
+
+
+def decoded(pictures: Sequence[ImagePart]) -> tuple[tuple[Attachment, ...], list[str]]:
+    """Pictures of a stored message as the box takes them, and why others cannot be; for a worker
+    thread."""
+    found: list[Attachment] = []
+    refused: list[str] = []
+    for number, picture in enumerate(pictures, 1):
+        try:
+            raw = base64.b64decode(picture.data_base64)
+            found.append(from_bytes(raw, f"picture {number}"))
+        except (binascii.Error, ValueError, PictureRefused) as error:
+            refused.append(str(error) or f"picture {number} cannot be decoded")
+    return tuple(found), refused
+
 
 KEPT_AS = "new_version"
 """The choice under which a session keeps that a message of it is being written anew."""

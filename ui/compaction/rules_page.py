@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.compaction.profile import PROFILES, Profile
-from ui.profiles.rule_list import RuleList
+from ui.profiles.rules import RuleList
 from ui.theme import S4, S8, S12, S16, bind_font, ui_font
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton

@@ -21,7 +21,7 @@ from explorer.work.changes import (
 )
 from explorer.work.document import Document
 from ui.agent.automatic_strip import StripState
-from ui.compaction.asking_words import asked_words
+from ui.compaction.automatic_bar import asked_words
 from ui.control.desk import Desk
 from ui.widgets.figures import round_short, short
 

@@ -15,21 +15,23 @@ from explorer.store.rows import StoreError
 from explorer.work.changes import Change, DraftChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
-from ui.audit.compare.job import comparison_job
-from ui.audit.compare.offered import (
+from ui.audit.compare.subjects import (
+    Compared,
+    Key,
+    Place,
+    Subject,
+    comparison_job,
     likely,
     stored_subject,
     stored_summaries,
     summaries_of_branches,
 )
-from ui.audit.compare.subjects import Compared, Key, Place, Subject
-from ui.audit.compare.try_strip import Wish
-from ui.audit.compare.window import MOST, CompareDraftsWindow
+from ui.audit.compare.window import MOST, CompareDraftsWindow, Wish
 from ui.audit.fidelity.control import FidelityControl
 from ui.audit.work import AuditWork
-from ui.branching.comparing import DifferenceControl
-from ui.compaction.place_words import commit_words, leaving_words
+from ui.branching.difference import DifferenceControl
 from ui.compaction.ports import ModelChoice
+from ui.compaction.words import commit_words, leaving_words
 from ui.control.compacting import CompactionControl
 from ui.control.desk import Desk
 from ui.widgets.turns import Turns

@@ -16,9 +16,8 @@ from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.extending import Leaving
 from explorer.work.navigation import NavigationPlan
 from explorer.work.shaping import CannotShape
-from ui.branching.box import decoded
-from ui.branching.new_version import NewVersionControl
-from ui.branching.standing_still import StandingStill
+from ui.branching.agent_stop import StandingStill
+from ui.branching.new_version import NewVersionControl, decoded
 from ui.control.desk import Desk
 from ui.shell.leaving import SUMMARIZE, LeavingDialog
 from ui.widgets.figures import count

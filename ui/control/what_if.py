@@ -12,10 +12,8 @@ from explorer.audit.simulation.sweep import Sweep, sweep
 from explorer.compaction.profile import PROFILES
 from explorer.settings.choices import Chosen
 from explorer.work.what_if import assumptions_for, prices_of, read_past
-from ui.audit.what_if.lines import Drawing, drawing_of
-from ui.audit.what_if.own_rules import in_window
-from ui.audit.what_if.strokes import RECORDED
-from ui.audit.what_if.window import Question, WhatIfWindow
+from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
+from ui.audit.what_if.window import Question, WhatIfWindow, in_window
 from ui.control.desk import Desk
 from ui.inspector.gather import Loader
 from ui.widgets.turns import Turns

@@ -8,7 +8,9 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
     QFrame,
+    QGridLayout,
     QHeaderView,
+    QLabel,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -21,18 +23,61 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.background import Machine, State
 from explorer.compaction.policies import Background
-from ui.copilot.gauge import RatioGauge
-from ui.copilot.looking import Look, Prepare, look
-from ui.copilot.machine_view import MachineView
-from ui.copilot.prompt_model import PromptModel
-from ui.copilot.quirks_view import QuirksView
+from explorer.compaction.quirks import QUIRKS
+from ui.copilot.machine_view import MachineView, RatioGauge
+from ui.copilot.prompt_model import Look, Prepare, PromptModel, look
 from ui.inspector.gather import Loader
-from ui.theme import on_theme_changed, scaled, set_tone, small_font
+from ui.theme import S4, S8, S12, bind_font, on_theme_changed, scaled, set_tone, small_font, ui_font
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.number_slider import NumberSlider
 from ui.widgets.panels import CollapsibleSection, EmptyState, section
+
+
+class QuirksView(QWidget):
+    """One row per quirk: whom it is about, and what is done."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("What single models need")
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, S4, 0, S4)
+        grid.setHorizontalSpacing(S8)
+        grid.setVerticalSpacing(S12)
+        grid.setColumnStretch(1, 1)
+        self._marks: list[QLabel] = []
+        self._titles: list[QLabel] = []
+        for at, quirk in enumerate(QUIRKS):
+            mark = Caption("", self)
+            title = QLabel(quirk.models, self)
+            bind_font(title, lambda: ui_font(bold=True))
+            sentence = QLabel(quirk.sentence, self)
+            sentence.setWordWrap(True)
+            sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            bind_font(sentence, small_font)
+            set_tone(sentence, "dim")
+            title.setWordWrap(True)
+            title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            grid.addWidget(mark, 2 * at, 0)
+            grid.addWidget(title, 2 * at, 1)
+            grid.addWidget(sentence, 2 * at + 1, 1)
+            grid.setRowMinimumHeight(2 * at + 1, 0)
+            self._marks.append(mark)
+            self._titles.append(title)
+        self.show_model("")
+
+    def show_model(self, model: str) -> None:
+        """Mark the quirks that hold for a model."""
+        for quirk, mark, title in zip(QUIRKS, self._marks, self._titles, strict=True):
+            holds = bool(model) and quirk.concerns(model)
+            mark.setText("●" if holds else "○")
+            set_tone(mark, "accent" if holds else "dim")
+            said = f"holds for {model}" if holds else "does not hold for the model of now"
+            mark.setAccessibleName(said)
+            mark.setToolTip(said)
+            title.setAccessibleName(f"{quirk.models}: {said}")
+
 
 LEAST, MOST = 100, 2_000_000
 SETTLE_MS = 60

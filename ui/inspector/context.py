@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, compress
+from typing import NamedTuple
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
@@ -18,23 +19,116 @@ from explorer.audit.provenance import (
 )
 from explorer.compaction.context_size import context_size
 from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.session.context import Context, context_at
-from explorer.session.kinds import Kind
+from explorer.session.context import Context, context_at, sent_tokens
+from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.shaped import Reinserted
+from explorer.session.tree import SessionTree
 from ui.audit.badges import ProvenanceBadge
 from ui.audit.known import NOT_RECORDED, marked, reason, spoken
-from ui.inspector.categories import categories_of, number_of, only, shares_of, tokens_sent
 from ui.inspector.ports import InspectedDocument
 from ui.theme import S4, S8, S12, S16, role_name
 from ui.theme.verdicts import PINNED, PRUNED
-from ui.widgets.budget_bar import BudgetBar
 from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.panels import EmptyState, row
-from ui.widgets.swatch import Legend, Share, beyond_share
+from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
 from ui.widgets.table import RIGHT, Column
+
+
+class Category(NamedTuple):
+    """A part of the bar: which messages it gathers, and its colour."""
+
+    key: str
+    title: str
+    token: str
+
+
+CATEGORIES = (
+    Category("summary", "summaries", "comp"),
+    Category("user", "user", "user"),
+    Category("assistant", "assistant", "asst"),
+    Category("thinking", "thinking", "think"),
+    Category("calls", "tool calls", "shell"),
+    Category("results", "tool results", "tool"),
+    Category("notes", "notes", "branch"),
+)
+_NUMBER = {category.key: number for number, category in enumerate(CATEGORIES)}
+_BY_KIND = {
+    Kind.COMPACTION: "summary",
+    Kind.BRANCH_SUMMARY: "summary",
+    Kind.COMPACTION_SUMMARY_ROLE: "summary",
+    Kind.BRANCH_SUMMARY_ROLE: "summary",
+    Kind.USER: "user",
+    Kind.BASH_EXECUTION: "user",
+    Kind.PYTHON_EXECUTION: "user",
+    Kind.TOOL_RESULT: "results",
+}
+_TABLE = bytes(
+    _NUMBER[_BY_KIND.get(Kind(value), "notes")] if value in set(Kind) else 0 for value in range(256)
+)
+_REPLIES = selector({Kind.ASSISTANT})
+_WITH_TEXT, _WITH_CALL = int(Flag.HAS_TEXT), int(Flag.HAS_TOOL_CALL)
+
+
+def categories_of(tree: SessionTree, entries: Sequence[int]) -> bytes:
+    """The number of each entry's category in ``CATEGORIES``."""
+    columns = tree.columns
+    kinds = bytes(map(columns.kind.__getitem__, entries))
+    found = bytearray(kinds.translate(_TABLE))
+    text, calls, thinking = _NUMBER["assistant"], _NUMBER["calls"], _NUMBER["thinking"]
+    flags = columns.flags
+    for place in compress(range(len(kinds)), kinds.translate(_REPLIES)):
+        flag = flags[entries[place]]
+        found[place] = text if flag & _WITH_TEXT else calls if flag & _WITH_CALL else thinking
+    return bytes(found)
+
+
+def number_of(key: str) -> int:
+    """A category's number. Raises KeyError for a key that none has."""
+    return _NUMBER[key]
+
+
+def only(number: int) -> bytes:
+    """A table for ``bytes.translate``: 1 for one category, 0 for the others."""
+    return bytes(value == number for value in range(256))
+
+
+def shares_of(categories: bytes, tokens: Sequence[int]) -> list[Share]:
+    """Tokens by category; those without any are left out."""
+    sums = [
+        sum(compress(tokens, categories.translate(only(number))))
+        for number in range(len(CATEGORIES))
+    ]
+    return [
+        Share(each.key, each.title, sums[number], token=each.token)
+        for number, each in enumerate(CATEGORIES)
+        if sums[number]
+    ]
+
+
+def tokens_sent(document: InspectedDocument, context: Context) -> list[int]:
+    """Tokens of each message as it is sent: of the note where it is pruned, with the words before
+    it where it is told again. By the tokenizer where it counted, else estimated."""
+    entries, weights = context.messages, document.weights
+    counted = list(map(document.tree.columns.estimate.__getitem__, entries))
+    if weights is not None:
+        known = len(weights)
+        measured = [weights[at] if at < known else -1 for at in entries]
+        counted = [
+            exact if exact >= 0 else estimate
+            for exact, estimate in zip(measured, counted, strict=True)
+        ]
+    if context.pruned or context.again:
+        counted = [
+            sent_tokens(context, at, tokens)
+            if at in context.pruned or at in context.again
+            else tokens
+            for at, tokens in zip(entries, counted, strict=True)
+        ]
+    return counted
+
 
 _ROLES_SENT = {
     Kind.ASSISTANT: "assistant",

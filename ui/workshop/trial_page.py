@@ -28,7 +28,7 @@ from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
-from ui.workshop.versions import EDITOR, version_words
+from ui.workshop.pages import EDITOR, version_words
 
 KEY = Qt.ItemDataRole.UserRole
 POINT = Qt.ItemDataRole.UserRole + 1

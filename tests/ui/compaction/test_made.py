@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QApplication
 from explorer.models.door import Usage
 from tests.ui.compaction.previews import Written
 from tests.ui.waiting import settle, shown_texts
-from ui.compaction.made import MadeView
-from ui.compaction.made_words import headline, origin, step
+from ui.compaction.draft_record import MadeView, headline, origin, step
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from tests.ui.sessions import Talk
 from tests.ui.waiting import Heard, button, settle, shown_texts
 from ui.compaction.panel import CompactionPanel
 from ui.compaction.words import entry_links
-from ui.profiles.groups import GROUPS
+from ui.profiles.rule_words import GROUPS
 from ui.widgets.figures import full, short
 from ui.widgets.notice import Notice
 

@@ -16,8 +16,7 @@ from explorer.paths import ensure, settings_path
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from ui.settings.dialog import SettingsDialog
-from ui.settings.row import SettingRow
+from ui.settings.dialog import SettingRow, SettingsDialog
 from ui.shell.palette import CommandPalette
 
 KEEP, RESERVE = "compaction.keepRecentTokens", "compaction.reserveTokens"

@@ -13,12 +13,11 @@ from explorer.session.kinds import Flag, Kind
 from tests.models.server import Answer, ChatServer, Stall
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from ui.branching.difference_window import DifferenceWindow
-from ui.branching.fork_dialog import ForkDialog
-from ui.branching.runs_dialog import RunsDialog
-from ui.branching.runs_window import RunsWindow
+from ui.branching.agent_stop import UnderWayDialog
+from ui.branching.difference import DifferenceWindow
+from ui.branching.fork import ForkDialog
+from ui.branching.runs import RunsDialog, RunsWindow
 from ui.branching.turns_table import cell_at
-from ui.branching.under_way import UnderWayDialog
 from ui.shell.leaving import LeavingDialog
 
 TARGET = 252

@@ -14,7 +14,7 @@ from tests.ui.window.steps import draft
 from ui.audit.compare.actions import fill_menu
 from ui.audit.compare.subjects import Key
 from ui.audit.compare.window import ATOMS, DRIFT, FIGURES, CompareDraftsWindow
-from ui.branching.difference_window import DifferenceWindow
+from ui.branching.difference import DifferenceWindow
 
 
 async def compared(live: RunningWindow) -> CompareDraftsWindow:

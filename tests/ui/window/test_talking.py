@@ -14,7 +14,7 @@ from tests.models.server import Answer, ChatServer, HttpFailure, Stall
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import ask_to_leave
-from ui.branching.under_way import UnderWayDialog
+from ui.branching.agent_stop import UnderWayDialog
 
 
 @pytest.fixture

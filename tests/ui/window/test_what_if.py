@@ -10,11 +10,10 @@ from explorer.work.what_if import assumptions_for, prices_of, read_past
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from ui.audit.what_if.own_rules import in_window
-from ui.audit.what_if.painting import place_of
-from ui.audit.what_if.strokes import RECORDED
+from ui.audit.what_if.chart import place_of
+from ui.audit.what_if.lines import RECORDED
 from ui.audit.what_if.totals import HEADS
-from ui.audit.what_if.window import WhatIfWindow
+from ui.audit.what_if.window import WhatIfWindow, in_window
 
 SMALL = 40_000
 
