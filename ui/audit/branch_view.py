@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from explorer.audit.branch_audit import BranchAudit
 from explorer.compaction.verdict import Verdict
 from explorer.session.tree import SessionTree
-from ui.audit.badges import ProvenanceBadge
+from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S16
@@ -81,8 +81,7 @@ class BranchView(QWidget):
         self.badge = ProvenanceBadge(self, "What was told")
         self.words = ClickLabel(self)
         self.words.link.connect(self._follow)
-        self.basis = Caption(parent=self)
-        self.basis.setWordWrap(True)
+        self.basis = Caption(parent=self, wraps=True)
         self.sees = ClickLabel(self)
         self.sees.link.connect(self._follow)
         self.model = LeftModel(self)

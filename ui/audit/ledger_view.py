@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.audit.ledger import Ledger, LedgerVerdict
-from ui.audit.badges import ProvenanceBadge
+from ui.audit.known import ProvenanceBadge
 from ui.audit.words import LEADS, MEANINGS, VERDICTS, sentence_case, texture
 from ui.compaction.words import entry_links
 from ui.inspector.gather import Loader
@@ -41,8 +41,7 @@ class RulePart(QWidget):
         self.lives = ClickLabel(self)
         self.lives.link.connect(self._followed)
         self.badge = ProvenanceBadge(self, "Verdict")
-        self.basis = Caption(parent=self)
-        self.basis.setWordWrap(True)
+        self.basis = Caption(parent=self, wraps=True)
         column = QVBoxLayout(self)
         column.setContentsMargins(S16, S8, S16, S12)
         column.setSpacing(S4)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from explorer.audit.losses import Gravity, Loss, Repair
 from explorer.audit.provenance import Known
 from explorer.session.tree import SessionTree
-from ui.audit.badges import ProvenanceBadge
+from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE, TWO_FIGURES
 from ui.audit.words import GRAVITIES, GRAVITY_TEXTURES, REPAIRS, sentence_case
 from ui.compaction.words import entry_links
@@ -79,11 +79,9 @@ class LossPart(QWidget):
         bind_font(self.title, lambda: ui_font(0.5, bold=True))
         self.cause = ClickLabel(self)
         self.cause.link.connect(lambda link: self._follow(link))
-        self.prevention = Caption(parent=self)
-        self.prevention.setWordWrap(True)
+        self.prevention = Caption(parent=self, wraps=True)
         self.badge = ProvenanceBadge(self, "Cause")
-        self.basis = Caption(parent=self)
-        self.basis.setWordWrap(True)
+        self.basis = Caption(parent=self, wraps=True)
         self.show_button = QPushButton("&Show", self)
         self.show_button.setToolTip("Select it on the map and in the ledger")
         self.show_button.clicked.connect(self._show)
@@ -145,8 +143,7 @@ class LossesView(QWidget):
         super().__init__(parent)
         self.offered: set[Repair] = set()
         """The repairs that can be done here."""
-        self.summary = Caption(parent=self)
-        self.summary.setWordWrap(True)
+        self.summary = Caption(parent=self, wraps=True)
         self.summary.setContentsMargins(S16, S8, S16, S8)
         self.model = LossModel(self)
         self.table = EntryTable(self.model, "Losses", self, LEAST_ROWS, outlines_losses=True)

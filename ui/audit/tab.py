@@ -24,8 +24,8 @@ from explorer.audit.overview import Overview
 from explorer.audit.own_agent import OwnAgent
 from explorer.audit.provenance import Provenance, tokens_before_known
 from explorer.compaction.profile import Profile
-from ui.audit.badges import ProvenanceBadge
 from ui.audit.branch_view import BranchView
+from ui.audit.known import ProvenanceBadge
 from ui.audit.ledger_view import LedgerView
 from ui.audit.losses_view import LossesView
 from ui.audit.strip_view import StripView
@@ -107,11 +107,9 @@ class AuditHead(QWidget):
             "compaction that is chosen as the moment"
         )
         bind_font(self.report, small_font)
-        self.figure = Caption(parent=self)
-        self.figure.setWordWrap(True)
+        self.figure = Caption(parent=self, wraps=True)
         self.badge = ProvenanceBadge(self, "Tokens before")
-        self.headline = Caption(parent=self)
-        self.headline.setWordWrap(True)
+        self.headline = Caption(parent=self, wraps=True)
         self.fold = FoldButton("Rules", "Whose rules it is judged by, and the size before", self)
         self.fold.toggled.connect(lambda _on: self._show())
         self.bar = PageBar(self)

@@ -14,7 +14,7 @@ from ui.widgets.dialogs import fit
 from ui.widgets.panels import row
 
 
-class UnderWayDialog(QDialog):
+class StopAgentDialog(QDialog):
     """Says what is under way and what stopping it means. Escape stays."""
 
     def __init__(self, under_way: str, then: str, parent: QWidget) -> None:
@@ -56,13 +56,13 @@ class UnderWayDialog(QDialog):
         self.go.setText(f"{self._then[:1].upper()}{self._then[1:]}")
 
 
-class StandingStill(QObject):
+class AgentStop(QObject):
     """Nothing else that moves the leaf is done while the agent works in the session."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._desk = desk
-        self.dialog: UnderWayDialog | None = None
+        self.dialog: StopAgentDialog | None = None
         desk.state_changed.connect(self._state_changed)
         desk.document_changed.connect(self._other_document)
 
@@ -76,7 +76,7 @@ class StandingStill(QObject):
             return
         if self.dialog is not None:
             self.dialog.reject()
-        dialog = UnderWayDialog(self._under_way(), what, self._desk.window)
+        dialog = StopAgentDialog(self._under_way(), what, self._desk.window)
         self.dialog = dialog
         dialog.accepted.connect(lambda: self._desk.tasks.start("Stopping", self._stop(do)))
         dialog.finished.connect(lambda _result: self._closed(dialog))
@@ -88,7 +88,7 @@ class StandingStill(QObject):
             doing = f"working: {doing}" if doing else "working"
         return f"The agent ({self._desk.agent_model()}) is {doing}."
 
-    def _closed(self, dialog: UnderWayDialog) -> None:
+    def _closed(self, dialog: StopAgentDialog) -> None:
         if self.dialog is dialog:
             self.dialog = None
         dialog.deleteLater()

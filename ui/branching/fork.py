@@ -21,7 +21,7 @@ from explorer.work.document import Document
 from explorer.work.fork_plan import plan_fork
 from explorer.work.origins import fork_point
 from ui import theme
-from ui.branching.agent_stop import StandingStill
+from ui.branching.agent_stop import AgentStop
 from ui.control.desk import Desk
 from ui.control.sessions import SessionsControl
 from ui.widgets.dialogs import fit
@@ -97,7 +97,7 @@ class ForkDialog(QDialog):
 class ForkControl(QObject):
     """The fork is stored whole or not at all, and then opened."""
 
-    def __init__(self, desk: Desk, sessions: SessionsControl, still: StandingStill) -> None:
+    def __init__(self, desk: Desk, sessions: SessionsControl, still: AgentStop) -> None:
         super().__init__(desk)
         self._desk, self._sessions, self._still = desk, sessions, still
         self.dialog: ForkDialog | None = None

@@ -23,19 +23,19 @@ from ui.widgets.labels import ElidedLabel, LinkButton
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class UnsentMessage:
     """Words and pictures of a message that was not sent."""
 
     text: str = ""
     pictures: tuple[Attachment, ...] = ()
 
 
-def written(pane: AgentPane) -> Written:
+def unsent_message(pane: AgentPane) -> UnsentMessage:
     """What stands in the box now."""
-    return Written(pane.composer.toPlainText(), pane.chips.attachments)
+    return UnsentMessage(pane.composer.toPlainText(), pane.chips.attachments)
 
 
-def put_written(pane: AgentPane, what: Written) -> None:
+def restore_unsent(pane: AgentPane, what: UnsentMessage) -> None:
     """Put a message into the box in place of what is there."""
     pane.chips.clear()
     pane.composer.setPlainText(what.text)
@@ -108,7 +108,7 @@ class _Version:
     """The leaf to go back to."""
     parent: int
     """The leaf meanwhile."""
-    before: Written
+    before: UnsentMessage
     """What stood in the box."""
 
 
@@ -144,11 +144,11 @@ class NewVersionControl(QObject):
     ) -> None:
         """The leaf has gone to the parent of a message: put what it says into the box."""
         agent = self._desk.window.agent
-        before, again = written(agent), self._now
+        before, again = unsent_message(agent), self._now
         if again is not None:
             # One new version after the other: what stood in the box before both comes back.
             before, back = again.before, again.back
-        put_written(agent, Written(plan.composer_text, tuple(pictures)))
+        restore_unsent(agent, UnsentMessage(plan.composer_text, tuple(pictures)))
         agent.composer.setFocus()
         self._take(document, _Version(plan.target, back, document.leaf, before))
         ids = document.tree.columns.ids
@@ -173,7 +173,7 @@ class NewVersionControl(QObject):
         if document is None or now is None or self._desk.agent_running:
             return
         self._end()
-        put_written(self._desk.window.agent, now.before)
+        restore_unsent(self._desk.window.agent, now.before)
         await document.writer.move_leaf(now.back)
         self._desk.window.map.select(now.entry)
         self._desk.say("The message stays as it is; the leaf is back.")
@@ -219,4 +219,4 @@ class NewVersionControl(QObject):
             document.tree.index_of(str(kept.get(name, ""))) for name in ("entry", "back", "parent")
         )
         if entry >= 0 and parent == document.leaf:
-            self._take(document, _Version(entry, back, parent, Written()))
+            self._take(document, _Version(entry, back, parent, UnsentMessage()))

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QProgressBar,
     QPushButton,
-    QScrollArea,
     QSplitter,
     QStackedWidget,
     QTabBar,
@@ -22,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
-from ui.compaction.draft_record import MadeView
+from ui.compaction.draft_record import DraftRecordView
 from ui.compaction.ports import CompactionDocument, ShownDraft
 from ui.compaction.request_window import PURPOSES
 from ui.compaction.sources_view import SourcesView
@@ -32,7 +31,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
-from ui.widgets.panels import row
+from ui.widgets.panels import row, scroll_area
 from ui.widgets.plain_text import StreamView
 
 
@@ -83,8 +82,7 @@ class StreamingView(QWidget):
         self._told = ""
         self.title = ElidedLabel(parent=self)
         bind_font(self.title, lambda: ui_font(0.5, bold=True))
-        self.why = Caption(parent=self)
-        self.why.setWordWrap(True)
+        self.why = Caption(parent=self, wraps=True)
         self.progress = Caption(parent=self)
         self.busy = QProgressBar(self)
         self.busy.setRange(0, 0)
@@ -214,9 +212,8 @@ class DraftPage(QWidget):
         self.editor.setAccessibleName("Text of the summary; it can be edited")
         self.editor.setTabChangesFocus(True)
         self.editor.textChanged.connect(self._edited)
-        self.facts = Caption(parent=self)
-        self.facts.setWordWrap(True)
-        self.made = MadeView(self)
+        self.facts = Caption(parent=self, wraps=True)
+        self.made = DraftRecordView(self)
         self.did = self.made.did
         self.sizes = QLabel(self)
         self.problem = QLabel(self)
@@ -229,10 +226,7 @@ class DraftPage(QWidget):
         self._make_buttons()
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.streaming)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area = scroll_area(self)
         area.setWidget(self._build())
         self._area = area
         self._foot = self._build_foot()
@@ -284,8 +278,9 @@ class DraftPage(QWidget):
         inner = QVBoxLayout(right)
         inner.setContentsMargins(S16, S8, S16, S8)
         inner.setSpacing(S4)
-        told = Caption("Draft, yours to edit; nothing is stored before you commit", page)
-        told.setWordWrap(True)
+        told = Caption(
+            "Draft, yours to edit; nothing is stored before you commit", page, wraps=True
+        )
         inner.addWidget(told)
         inner.addWidget(self.editor, 1)
         self.split = QSplitter(Qt.Orientation.Vertical, page)

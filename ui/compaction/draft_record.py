@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 from explorer.extensions.records import records_of
 from explorer.models.catalogue import REMOTE
 from ui.compaction.ports import ShownDraft, SummaryCall
-from ui.extensions.handler_calls import DidView
+from ui.extensions.handler_calls import HandlerCallsView
 from ui.theme import S4, S8, S16
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption
@@ -99,18 +99,16 @@ MOST_STEPS = 40
 """Calls that are shown one by one at most."""
 
 
-class MadeView(QWidget):
+class DraftRecordView(QWidget):
     """Folded, it is one line; opens by itself where a call's answer was not taken."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._inside = QWidget(self)
-        self.origin = Caption(parent=self._inside)
-        self.origin.setWordWrap(True)
-        self.short = Caption(parent=self._inside)
-        self.short.setWordWrap(True)
+        self.origin = Caption(parent=self._inside, wraps=True)
+        self.short = Caption(parent=self._inside, wraps=True)
         self.short.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.did = DidView(self._inside)
+        self.did = HandlerCallsView(self._inside)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(S8)
         self._grid.setVerticalSpacing(0)
@@ -163,8 +161,7 @@ class MadeView(QWidget):
             self._line(at, f"and {count(len(self.steps) - MOST_STEPS, 'more call')}", "")
 
     def _line(self, at: int, words: str, took: str, tone: str = "dim") -> None:
-        said = Caption(words, self._inside, tone=tone)
-        said.setWordWrap(True)
+        said = Caption(words, self._inside, tone=tone, wraps=True)
         said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._grid.addWidget(said, at, 0, Qt.AlignmentFlag.AlignTop)
         if took:

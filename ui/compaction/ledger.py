@@ -105,7 +105,7 @@ class LedgerModel(EntryModel[int]):
 NOTHING = "Select an entry to read why it is kept, summarized or left out."
 
 
-class WhyLine(QWidget):
+class VerdictReason(QWidget):
     """Follows the entry that is selected on the map, whichever rows the ledger shows."""
 
     entry_requested = Signal(int)

@@ -46,8 +46,7 @@ class ShapingPart(QWidget):
         self._rows: list[ShapedRow] = []
         self._texts: list[str] = []
         self._all = False
-        self.heading = Caption(parent=self)
-        self.heading.setWordWrap(True)
+        self.heading = Caption(parent=self, wraps=True)
         self.list = QWidget(self)
         self._column = QVBoxLayout(self.list)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -60,8 +59,7 @@ class ShapingPart(QWidget):
             " first; 0 keeps none. It is a rule of this session, and goes before the profile's."
         )
         self.budget.changed.connect(self._budget_moved)
-        self.taken = Caption(parent=self)
-        self.taken.setWordWrap(True)
+        self.taken = Caption(parent=self, wraps=True)
         self.keep = LinkButton("Keep them ▸", self)
         self.keep.setAccessibleName("Make this the rule for your own messages in this session")
         self.keep.clicked.connect(lambda: self.budget_chosen.emit(self.budget.value()))

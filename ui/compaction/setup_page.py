@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import Profile, Settings
-from ui.compaction.ledger import LedgerModel, WhyLine
+from ui.compaction.ledger import LedgerModel, VerdictReason
 from ui.compaction.pinned_part import ShapingPart
 from ui.compaction.ports import CompactionDocument, ModelChoice
 from ui.compaction.setup_parts import BudgetPart, InstructionsBox, OutcomePart, RulesPart
@@ -145,7 +145,7 @@ class SetupPage(QWidget):
         self.table = EntryTable(self.ledger, name, self._body)
         self.table.entry_chosen.connect(self.entry_requested)
         self._add(self.table, 1)
-        self.entry_why = WhyLine(self._body)
+        self.entry_why = VerdictReason(self._body)
         self.entry_why.entry_requested.connect(self.entry_requested)
         self.table.selectionModel().currentChanged.connect(self._row_chosen)
         self._column.addWidget(self.entry_why)

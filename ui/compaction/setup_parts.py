@@ -12,7 +12,7 @@ from explorer.audit.provenance import context_known, weight_known
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.threshold import limit_of
-from ui.audit.badges import ProvenanceBadge
+from ui.audit.known import ProvenanceBadge
 from ui.compaction.ports import ModelChoice
 from ui.compaction.words import (
     beyond_words,
@@ -74,8 +74,7 @@ class BudgetPart(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Caption(parent=self)
-        self.heading.setWordWrap(True)
+        self.heading = Caption(parent=self, wraps=True)
         bind_font(self.heading, small_font)
         set_tone(self.heading, "dim")
         self.bar = BudgetBar(self)
@@ -83,10 +82,8 @@ class BudgetPart(QWidget):
         self.legend.filter_changed.connect(self.filter_changed)
         self.badge = ProvenanceBadge(self, "Context")
         self.told = ProvenanceBadge(self, "The provider's count")
-        self.provider = Caption(parent=self)
-        self.provider.setWordWrap(True)
-        self.smaller = Caption(parent=self)
-        self.smaller.setWordWrap(True)
+        self.provider = Caption(parent=self, wraps=True)
+        self.smaller = Caption(parent=self, wraps=True)
         self.smaller.hide()
         self._window, self._model_window = 0, 0
         column = QVBoxLayout(self)
@@ -337,8 +334,7 @@ class OutcomePart(QWidget):
         self._models: dict[str, ModelChoice] = {}
         self._shown: Partition | None = None
         self._request_tokens, self._answer_tokens = -1, 0
-        self.caption = Caption("If you compact now", self)
-        self.caption.setWordWrap(True)
+        self.caption = Caption("If you compact now", self, wraps=True)
         self.figures = RichLabel(self)
         bind_font(self.figures, lambda: ui_font(4))
         self.summarize = QPushButton("&Summarize", self)

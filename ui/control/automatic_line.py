@@ -21,7 +21,7 @@ from explorer.work.changes import (
 )
 from explorer.work.document import Document
 from ui.agent.automatic_strip import StripState
-from ui.compaction.automatic_bar import asked_words
+from ui.compaction.automatic_bar import question_words
 from ui.control.desk import Desk
 from ui.widgets.figures import round_short, short
 
@@ -133,7 +133,7 @@ class AutomaticLine(QObject):
     def _ask(self, automatic: AutomaticCompaction) -> None:
         question = automatic.asking.question
         assert question is not None
-        told = asked_words(question)
+        told = question_words(question)
         # One line has less room than the tab.
         first, second, third = told.compact.replace("&", ""), "Change…", "Not now"
         tips = (f"{told.compact_tip} (Ctrl+Alt+K)", told.review_tip,

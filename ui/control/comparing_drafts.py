@@ -34,7 +34,7 @@ from ui.compaction.ports import ModelChoice
 from ui.compaction.words import commit_words, leaving_words
 from ui.control.compacting import CompactionControl
 from ui.control.desk import Desk
-from ui.widgets.turns import Turns
+from ui.widgets.steps import StepRunner
 
 FREE = "offline/extractive"
 REQUEST_WORDS = 1_500
@@ -59,7 +59,7 @@ class CompareDraftsControl(QObject):
         """The window while it is made."""
         self._wanted: Sequence[Key] = ()
         """What is to be checked in it."""
-        self._turns = Turns(self)
+        self._turns = StepRunner(self)
         self._cancel: CancelToken | None = None
         self._work = AuditWork(self)
         self._work.done.connect(self._compared)

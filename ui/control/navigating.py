@@ -16,7 +16,7 @@ from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.extending import Leaving
 from explorer.work.navigation import NavigationPlan
 from explorer.work.shaping import CannotShape
-from ui.branching.agent_stop import StandingStill
+from ui.branching.agent_stop import AgentStop
 from ui.branching.new_version import NewVersionControl, decoded
 from ui.control.desk import Desk
 from ui.shell.leaving import SUMMARIZE, LeavingDialog
@@ -30,7 +30,7 @@ class NavigationControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self.dialog: LeavingDialog | None = None
-        self.still = StandingStill(desk)
+        self.still = AgentStop(desk)
         self.new_version = NewVersionControl(desk)
 
     def ready(self) -> None:

@@ -16,7 +16,7 @@ from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
 from ui.audit.what_if.window import Question, WhatIfWindow, in_window
 from ui.control.desk import Desk
 from ui.inspector.gather import Loader
-from ui.widgets.turns import Turns
+from ui.widgets.steps import StepRunner
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
@@ -29,7 +29,7 @@ class WhatIfControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self._view: WhatIfWindow | None = None
-        self._turns = Turns(self)
+        self._turns = StepRunner(self)
         self._leaf = -1
         self._window = 0
         """The window that all walks have; 0: that of the rules in force."""

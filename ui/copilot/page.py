@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QStackedWidget,
     QStyle,
@@ -25,14 +24,14 @@ from explorer.compaction.background import Machine, State
 from explorer.compaction.policies import Background
 from explorer.compaction.quirks import QUIRKS
 from ui.copilot.machine_view import MachineView, RatioGauge
-from ui.copilot.prompt_model import Look, Prepare, PromptModel, look
+from ui.copilot.prompt_model import PreparePrompt, PromptModel, PromptRendering, render_to_budget
 from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, bind_font, on_theme_changed, scaled, set_tone, small_font, ui_font
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.number_slider import NumberSlider
-from ui.widgets.panels import CollapsibleSection, EmptyState, section
+from ui.widgets.panels import CollapsibleSection, EmptyState, scroll_area, section
 
 
 class QuirksView(QWidget):
@@ -102,22 +101,19 @@ class PromptPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._prepare: Prepare | None = None
-        self._look: Look | None = None
+        self._prepare: PreparePrompt | None = None
+        self._look: PromptRendering | None = None
         self._policy = Background()
         self._budget: int | None = None
         self._content: QWidget | None = None
         self.machine = Machine()
         self.gauge = RatioGauge(self)
         self.states = MachineView(self)
-        self.note = Caption(parent=self)
-        self.note.setWordWrap(True)
+        self.note = Caption(parent=self, wraps=True)
         self.stop = QPushButton("&Stop", self)
         self.compact = QPushButton("Compact &now", self)
-        self.figures = Caption(parent=self)
-        self.figures.setWordWrap(True)
-        self.outcome = Caption(parent=self)
-        self.outcome.setWordWrap(True)
+        self.figures = Caption(parent=self, wraps=True)
+        self.outcome = Caption(parent=self, wraps=True)
         self.budget = NumberSlider("&Budget", LEAST, MOST, self)
         self.own_budget = QPushButton("Its &own", self)
         self.cached = QCheckBox("&Keep what was sent", self)
@@ -197,10 +193,7 @@ class PromptPage(QWidget):
         column.addWidget(self.tree, 1)
         column.addWidget(Hairline(parent=page))
         column.addWidget(single)
-        scroll = QScrollArea(self)
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll = scroll_area(self, takes_focus=True, has_frame=False)
         scroll.setWidget(page)
         return scroll
 
@@ -237,11 +230,11 @@ class PromptPage(QWidget):
     # what is shown -------------------------------------------------------------------------------
 
     @property
-    def shown(self) -> Look | None:
+    def shown(self) -> PromptRendering | None:
         """The rendering that is shown."""
         return self._look
 
-    def show_prompt(self, prepare: Prepare | None, model: str) -> None:
+    def show_prompt(self, prepare: PreparePrompt | None, model: str) -> None:
         """Show the prompt that ``prepare`` reads (on a worker thread); None empties the page."""
         self._prepare = prepare
         self.quirks.show_model(model)
@@ -249,11 +242,11 @@ class PromptPage(QWidget):
             self._reader.forget()
             self._renderer.forget()
             self._look = None
-            self.model.show_look(None)
+            self.model.show_rendering(None)
             self._pages.setCurrentWidget(self.empty)
             return
         budget, keeps = self._budget, self.cached.isChecked()
-        self._reader.load(lambda: look(prepare(), budget, keeps))
+        self._reader.load(lambda: render_to_budget(prepare(), budget, keeps))
 
     def show_machine(self, machine: Machine, policy: Background) -> None:
         """Show where the summary made ahead stands."""
@@ -269,7 +262,7 @@ class PromptPage(QWidget):
         self.gauge.show_ratio(self._policy, ratio, self.machine.trigger)
 
     def _read(self, found: object) -> None:
-        assert isinstance(found, Look)
+        assert isinstance(found, PromptRendering)
         if self._budget is None:
             self.budget.set_value(min(MOST, max(LEAST, found.prepared.budget.messages)))
         self._show(found)
@@ -278,13 +271,13 @@ class PromptPage(QWidget):
         shown = self._look
         if shown is not None:
             budget, keeps = self._budget, self.cached.isChecked()
-            self._renderer.load(lambda: look(shown.prepared, budget, keeps))
+            self._renderer.load(lambda: render_to_budget(shown.prepared, budget, keeps))
 
     def _show(self, found: object) -> None:
-        assert isinstance(found, Look)
+        assert isinstance(found, PromptRendering)
         self._look = found
         opened = self._opened()
-        self.model.show_look(found)
+        self.model.show_rendering(found)
         for row_at in range(self.model.rowCount()):
             index = self.model.index(row_at, 0)
             self.tree.setExpanded(index, index.data() in opened)
@@ -301,7 +294,7 @@ class PromptPage(QWidget):
                 found.add(str(index.data()))
         return found
 
-    def _words(self, found: Look) -> None:
+    def _words(self, found: PromptRendering) -> None:
         sizes = found.prepared.budget
         told = [f"Messages may take {full(sizes.messages)} of {full(sizes.base)} tokens"]
         if sizes.tool_tokens:

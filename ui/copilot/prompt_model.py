@@ -25,12 +25,12 @@ from ui.theme import mono_font, theme
 from ui.widgets.figures import full, short
 from ui.widgets.table import RIGHT, Column, Index
 
-Prepare = Callable[[], "PreparedPrompt"]
+PreparePrompt = Callable[[], "PreparedPrompt"]
 """Reads the prompt of the session as it stands; blocks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Look:
+class PromptRendering:
     """One rendering of a prompt, to look at. Sizes in tokens."""
 
     prepared: PreparedPrompt
@@ -48,15 +48,21 @@ class Look:
         return self.prepared.budget.ratio(self.tokens)
 
 
-def look(prepared: PreparedPrompt, budget: int | None, keep_cached: bool) -> Look:
+def render_to_budget(
+    prepared: PreparedPrompt, budget: int | None, keep_cached: bool
+) -> PromptRendering:
     """Render a prompt to a budget (None: its own), whether or not it fits."""
     wanted = prepared.budget.messages if budget is None else budget
     elements = prepared.elements(keep_cached=keep_cached)
     try:
         found = render(elements, wanted, prepared.prompt.count)
     except BudgetExceededError as error:
-        return Look(prepared, wanted, error.root, error.dropped, error.needed, False, keep_cached)
-    return Look(prepared, wanted, found.root, found.dropped, found.tokens, True, keep_cached)
+        return PromptRendering(
+            prepared, wanted, error.root, error.dropped, error.needed, False, keep_cached
+        )
+    return PromptRendering(
+        prepared, wanted, found.root, found.dropped, found.tokens, True, keep_cached
+    )
 
 
 def _ended_with(node: Node) -> Iterator[Node]:
@@ -94,7 +100,7 @@ class PromptModel(QAbstractItemModel):
         self._top: list[Node] = []
         self._gone: dict[int, tuple[int, Dropped]] = {}
 
-    def show_look(self, found: Look | None) -> None:
+    def show_rendering(self, found: PromptRendering | None) -> None:
         """Show another rendering, or nothing."""
         self.beginResetModel()
         self._nodes, self._rows, self._row, self._gone = {}, {}, {}, {}

@@ -30,7 +30,7 @@ def summary_of(records: Sequence[HookRecord]) -> str:
     return f"Extensions: {count(len(records), 'call')}, {', '.join(parts)}"
 
 
-class DidView(QWidget):
+class HandlerCallsView(QWidget):
     """Shows nothing where no extension was asked; opens by itself when one failed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -72,8 +72,9 @@ class DidView(QWidget):
     def _add(self, row: int, record: HookRecord) -> None:
         tone = "lost" if record.failed else "dim"
         name = Caption(record.extension, self._rows)
-        said = Caption(f"{TITLES.get(record.event, record.event)}: {record.sentence}", self._rows)
-        said.setWordWrap(True)
+        said = Caption(
+            f"{TITLES.get(record.event, record.event)}: {record.sentence}", self._rows, wraps=True
+        )
         said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         taken = Caption(f"{record.elapsed_ms:,.0f} ms", self._rows)
         for at, label in enumerate((name, said, taken)):

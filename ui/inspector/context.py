@@ -23,8 +23,7 @@ from explorer.session.context import Context, context_at, sent_tokens
 from explorer.session.kinds import Flag, Kind, selector
 from explorer.session.shaped import Reinserted
 from explorer.session.tree import SessionTree
-from ui.audit.badges import ProvenanceBadge
-from ui.audit.known import NOT_RECORDED, marked, reason, spoken
+from ui.audit.known import NOT_RECORDED, ProvenanceBadge, marked, reason, spoken
 from ui.inspector.ports import InspectedDocument
 from ui.theme import S4, S8, S12, S16, role_name
 from ui.theme.verdicts import PINNED, PRUNED
@@ -269,8 +268,7 @@ class ContextPane(QWidget):
         self.reserve = Caption(parent=self)
         self.bar = BudgetBar(self)
         self.legend = Legend(self)
-        self.facts = Caption(parent=self)
-        self.facts.setWordWrap(True)
+        self.facts = Caption(parent=self, wraps=True)
         self.badges = {
             name: ProvenanceBadge(self, name, labelled=True)
             for name in ("size", "window", "model", "thinking")

@@ -59,7 +59,7 @@ from ui.theme import (
 from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.notice import AddressStrip, Notice, NoticeStrip
-from ui.widgets.panels import EmptyState, row
+from ui.widgets.panels import EmptyState, row, scroll_area
 from ui.widgets.plain_text import PlainTextView
 
 
@@ -80,8 +80,7 @@ class EntryHeader(QWidget):
         self.number = QLabel(self)
         bind_font(self.number, mono_font)
         set_tone(self.number, "dim")
-        self.facts = Caption(parent=self)
-        self.facts.setWordWrap(True)
+        self.facts = Caption(parent=self, wraps=True)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.label = QLabel(self)
         self.label.setProperty("keycap", True)
@@ -235,9 +234,7 @@ class EntryPane(QWidget):
         self.place = PlaceStrip(self)
         """Whose place is marked here, and the way back."""
         self.address = AddressStrip(_open_in_browser, self)
-        self.area = QScrollArea(self)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area = scroll_area(self, takes_focus=True)
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.area.setAccessibleName("Content of the entry")
         self.raw = CodeView("", language="json", fit=0, parent=self)

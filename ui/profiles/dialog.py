@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -27,6 +26,7 @@ from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.notice import Notice
+from ui.widgets.panels import scroll_area
 
 
 class ProfilePage(QWidget):
@@ -39,9 +39,7 @@ class ProfilePage(QWidget):
         self._profile: Profile | None = None
         self._base: Profile | None = None
         self._own: OwnProfile | None = None
-        self.area = QScrollArea(self)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area = scroll_area(self, takes_focus=True)
         body = QWidget(self.area)
         self.area.setWidget(body)
         self.title = QLabel(body)
@@ -54,8 +52,7 @@ class ProfilePage(QWidget):
         self.about.setAccessibleName("What the profile stands for, and where its numbers come from")
         self.only = QCheckBox("Only rules that differ", body)
         self.only.toggled.connect(lambda _on: self._show_rules())
-        self.compared = Caption(parent=body)
-        self.compared.setWordWrap(True)
+        self.compared = Caption(parent=body, wraps=True)
         self.rules = RuleList(body)
         self.rules.changed.connect(self._changed)
         column = QVBoxLayout(body)
@@ -176,8 +173,7 @@ class ProfilesDialog(TwoPaneDialog):
         side.setContentsMargins(0, S8, 0, S12)
         side.setSpacing(S8)
         side.addWidget(self.list, 1)
-        hint = Caption("A profile's file can also be dropped here.", left)
-        hint.setWordWrap(True)
+        hint = Caption("A profile's file can also be dropped here.", left, wraps=True)
         hint.setContentsMargins(S16, 0, S8, 0)
         side.addWidget(hint)
         below = FlowLayout(across=S8, down=S4)

@@ -58,11 +58,9 @@ class RuleRow(QWidget):
         self.choice: Choice | None = None
         self.field: QLineEdit | None = None
         self._line: QWidget | None = None
-        self.differs = Caption(parent=self)
-        self.differs.setWordWrap(True)
+        self.differs = Caption(parent=self, wraps=True)
         set_tone(self.differs, "accent")
-        self.problem = Caption(parent=self, tone="lost")
-        self.problem.setWordWrap(True)
+        self.problem = Caption(parent=self, tone="lost", wraps=True)
         self.problem.hide()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, S4, 0, S8)

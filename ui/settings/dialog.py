@@ -188,8 +188,7 @@ class SettingsDialog(Dialog):
             inside.setSpacing(S8)
             title = QLabel(group, part)
             bind_font(title, lambda: ui_font(1.5, bold=True))
-            told = Caption(words, part)
-            told.setWordWrap(True)
+            told = Caption(words, part, wraps=True)
             inside.addWidget(title)
             inside.addWidget(told)
             for key in KEYS.values():

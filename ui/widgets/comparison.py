@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, theme, ui_font
 from ui.widgets.dialogs import Dialog, add
 from ui.widgets.labels import Caption
+from ui.widgets.panels import scroll_area
 
 TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft
 
@@ -70,11 +71,7 @@ class ComparisonWindow(Dialog):
 
     def scrolling(self, part: QWidget) -> QScrollArea:
         """A part of the comparison that scrolls downwards."""
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area = scroll_area(self, has_frame=False)
         area.setWidget(part)
         return area
 
@@ -166,8 +163,7 @@ class FiguresGrid(QWidget):
     def _add(
         self, body: QWidget, grid: QGridLayout, line: int, names: Sequence[str], figure: Figure
     ) -> int:
-        caption = Caption(figure.title, body)
-        caption.setWordWrap(True)
+        caption = Caption(figure.title, body, wraps=True)
         caption.setAlignment(TOP)
         # An alignment given to the layout instead would make it ignore the height for the width.
         grid.addWidget(caption, line, 0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QToolButton,
     QVBoxLayout,
@@ -258,3 +260,17 @@ class OnePage(QWidget):
             self._pages[at].show()
             self._at = at
             self.updateGeometry()
+
+
+def scroll_area(
+    parent: QWidget | None, takes_focus: bool = False, has_frame: bool = True
+) -> QScrollArea:
+    """An area that scrolls up and down alone. ``takes_focus``: whether the keyboard stops at it."""
+    area = QScrollArea(parent)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    if not takes_focus:
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    if not has_frame:
+        area.setFrameShape(QFrame.Shape.NoFrame)
+    return area

@@ -183,10 +183,8 @@ class WorkshopDialog(TwoPaneDialog):
         self.title = QLabel(self)
         self.title.setWordWrap(True)
         bind_font(self.title, lambda: ui_font(3, bold=True))
-        self.about = Caption(parent=self)
-        self.about.setWordWrap(True)
-        self.standing = Caption(parent=self)
-        self.standing.setWordWrap(True)
+        self.about = Caption(parent=self, wraps=True)
+        self.standing = Caption(parent=self, wraps=True)
         self.standing.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
     def _make_pages(self) -> None:

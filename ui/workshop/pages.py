@@ -125,8 +125,9 @@ class TemplateEditor(QWidget):
                 widget.hide()
                 widget.deleteLater()
         if not info.variables:
-            none = Caption("This text has no variables: it goes out as it stands.", self._variables)
-            none.setWordWrap(True)
+            none = Caption(
+                "This text has no variables: it goes out as it stands.", self._variables, wraps=True
+            )
             self._rows.addWidget(none)
             return
         for one in info.variables:
@@ -139,8 +140,7 @@ class TemplateEditor(QWidget):
             button.setAccessibleName(f"Insert {one.name}")
             button.clicked.connect(lambda _on=False, name=one.name: self._insert(name))
             needed = "" if one.required else " May be left out."
-            told = Caption(f"{one.about}{needed}", line)
-            told.setWordWrap(True)
+            told = Caption(f"{one.about}{needed}", line, wraps=True)
             flow.addWidget(button)
             flow.addWidget(told, 1)
             self._rows.addWidget(line)
@@ -158,10 +158,8 @@ class PreviewPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.sizes = Caption(parent=self)
-        self.sizes.setWordWrap(True)
-        self.note = Caption(parent=self)
-        self.note.setWordWrap(True)
+        self.sizes = Caption(parent=self, wraps=True)
+        self.note = Caption(parent=self, wraps=True)
         self.text = PlainTextView(self)
         self.text.setAccessibleName("The request as it would be sent")
         self._shown: PromptPreview | None = None
@@ -240,8 +238,7 @@ class VersionsPage(QWidget):
         self.take.setToolTip("Take the chosen version's text, to save it or to change it")
         self.take.setAutoDefault(False)
         self.take.clicked.connect(self._taken)
-        self.told = Caption(parent=self)
-        self.told.setWordWrap(True)
+        self.told = Caption(parent=self, wraps=True)
         self._below = QWidget(self)
         self._column = QVBoxLayout(self._below)
         self._column.setContentsMargins(0, S8, 0, 0)

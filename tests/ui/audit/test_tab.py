@@ -34,8 +34,7 @@ from explorer.session.spending import UNCOUNTED, Spending, Spent
 from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
 from tests.ui.waiting import settle
-from ui.audit.badges import ProvenanceBadge
-from ui.audit.known import marked, reason, spoken
+from ui.audit.known import ProvenanceBadge, marked, reason, spoken
 from ui.audit.tab import BRANCHES, LEDGER, LOSSES, SURVIVAL, AuditTab, headline
 from ui.audit.verdict_line import VerdictLine
 from ui.audit.words import LEADS, MEANINGS, VERDICTS

@@ -13,7 +13,7 @@ from explorer.session.kinds import Flag, Kind
 from tests.models.server import Answer, ChatServer, Stall
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from ui.branching.agent_stop import UnderWayDialog
+from ui.branching.agent_stop import StopAgentDialog
 from ui.branching.difference import DifferenceWindow
 from ui.branching.fork import ForkDialog
 from ui.branching.runs import RunsDialog, RunsWindow
@@ -41,11 +41,11 @@ async def working(live: RunningWindow, server: ChatServer) -> None:
     await live.until(lambda: "I would begin" in shown.toPlainText(), "the first words")
 
 
-async def asked(live: RunningWindow, target: int) -> UnderWayDialog:
+async def asked(live: RunningWindow, target: int) -> StopAgentDialog:
     live.click_entry(target)
     live.window.map.setFocus()
     live.keys("Return")
-    return await live.dialog(UnderWayDialog)
+    return await live.dialog(StopAgentDialog)
 
 
 # going while the agent works ---------------------------------------------------------------------

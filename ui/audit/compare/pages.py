@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QHeaderView,
     QLabel,
-    QScrollArea,
     QSizePolicy,
     QStyle,
     QTreeWidget,
@@ -35,6 +34,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, them
 from ui.widgets.comparison import Figure, FiguresGrid
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, Hairline, RichLabel
+from ui.widgets.panels import scroll_area
 from ui.widgets.table import Column, Table, TableModel
 
 NARROW = 640
@@ -105,8 +105,7 @@ class SectionBlock(QWidget):
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.title.setWordWrap(True)
         bind_font(self.title, lambda: ui_font(bold=True))
-        self.note = Caption("", self)
-        self.note.setWordWrap(True)
+        self.note = Caption("", self, wraps=True)
         self.cells: list[MarkedLabel] = []
         self._captions: list[Caption] = []
         self.line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -159,18 +158,16 @@ class SectionsView(QWidget):
         self.only_apart = QCheckBox("&Only what differs", self)
         self.only_apart.setChecked(False)
         self.only_apart.toggled.connect(lambda _on: self._hide_equal())
-        told = Caption("What the reference does not say is marked and underlined.", self)
-        told.setWordWrap(True)
+        told = Caption(
+            "What the reference does not say is marked and underlined.", self, wraps=True
+        )
         self._names = QWidget(self)
         self._name_line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._names)
         # As wide as the texts below, which have a scroll bar beside them.
         bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
         self._name_line.setContentsMargins(S16, S4, S16 + bar, S4)
         self._name_line.setSpacing(S16)
-        self._area = QScrollArea(self)
-        self._area.setWidgetResizable(True)
-        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._area.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._area = scroll_area(self, takes_focus=True, has_frame=False)
         self._area.setAccessibleName("Sections side by side")
         head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(S16, S8, S16, 0)
@@ -393,8 +390,7 @@ class CandidateFigures(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.grid = FiguresGrid("Figures of all candidates", self)
-        self.bound = Caption(UPPER_BOUND, self)
-        self.bound.setWordWrap(True)
+        self.bound = Caption(UPPER_BOUND, self, wraps=True)
         column = QVBoxLayout(self)
         column.setContentsMargins(S16, S8, S16, S8)
         column.setSpacing(S8)
@@ -462,8 +458,7 @@ class DriftView(QWidget):
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         self.tree.itemExpanded.connect(self._fill)
         self.tree.itemActivated.connect(lambda item, _column: self._activated(item))
-        self.note = Caption("", self)
-        self.note.setWordWrap(True)
+        self.note = Caption("", self, wraps=True)
         column = QVBoxLayout(self)
         column.setContentsMargins(S16, S8, S16, S8)
         column.setSpacing(S4)

@@ -147,7 +147,7 @@ def likely(document: Document, keys: Sequence[Key], first: Key | None) -> list[K
     return [*others[:1], wanted]
 
 
-Held = tuple[Draft, Partition, str]
+DraftText = tuple[Draft, Partition, str]
 """A draft, what it was made from, and its text as it is edited by now."""
 Stop = Callable[[], bool]
 
@@ -157,7 +157,7 @@ def comparison_job(
     auditor: Auditor,
     keys: tuple[Key, ...],
     reference: int,
-    held: Mapping[int, Held],
+    held: Mapping[int, DraftText],
     names: Mapping[Key, str],
 ) -> Job:
     """Audits, candidates, and what each generation changed; ``held`` by the id of the draft."""

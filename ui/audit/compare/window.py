@@ -35,7 +35,7 @@ from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import row
-from ui.widgets.turns import Turns
+from ui.widgets.steps import StepRunner
 
 SHORT = 15
 """Letters of a list box: the strip is to take one line, or two with large text."""
@@ -175,8 +175,7 @@ class CommitStrip(QWidget):
         self.commit.setAutoDefault(False)
         self.commit.setToolTip("Append the compaction with the chosen draft")
         self.commit.clicked.connect(self._press)
-        self.told = Caption("", self)
-        self.told.setWordWrap(True)
+        self.told = Caption("", self, wraps=True)
         line = QHBoxLayout(self)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(S8)
@@ -243,7 +242,7 @@ class CompareDraftsWindow(ComparisonWindow):
     def __init__(self, sizes: Sizes, parent: QWidget | None = None) -> None:
         super().__init__("Summaries compared", parent)
         self.compared: Compared | None = None
-        self._turns = Turns(self)
+        self._turns = StepRunner(self)
         self._subjects: dict[Key, Subject] = {}
         self._sizes = sizes
 

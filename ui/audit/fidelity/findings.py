@@ -352,8 +352,7 @@ class FindingPart(QWidget):
         self.excerpt.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
         self.excerpt.setMaximumHeight(scaled(92))
         bind_font(self.excerpt, small_font)
-        self.why = Caption("", self)
-        self.why.setWordWrap(True)
+        self.why = Caption("", self, wraps=True)
         self._sources = QWidget(self)
         self._links = FlowLayout(self._sources, across=S8, down=S4)
         self.links: list[LinkButton] = []

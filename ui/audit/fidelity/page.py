@@ -48,7 +48,7 @@ from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, ui_f
 from ui.widgets.choice import Choice
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.marked import mark, marked
-from ui.widgets.panels import EmptyState, row
+from ui.widgets.panels import EmptyState, row, scroll_area
 
 
 class SummaryReading(QPlainTextEdit):
@@ -279,8 +279,7 @@ class FidelityPage(QWidget):
         head.setSpacing(S4)
         head.addWidget(self.headline)
         head.addWidget(self.bar)
-        self.short_bound = Caption(SHORT_BOUND, self._body)
-        self.short_bound.setWordWrap(True)
+        self.short_bound = Caption(SHORT_BOUND, self._body, wraps=True)
         head.addWidget(self.short_bound)
         column.addLayout(head)
         column.addWidget(self.pages, 1)
@@ -338,8 +337,7 @@ class FidelityPage(QWidget):
         column.setSpacing(S4)
         self.over_generations = GenerationChart("Survival at each compaction", page)
         self.by_recency = RecencyChart("Survival by when a thing was said last", page)
-        self.no_generations = Caption("", page)
-        self.no_generations.setWordWrap(True)
+        self.no_generations = Caption("", page, wraps=True)
         for title, chart in (
             ("Survival at each compaction of the path", self.over_generations),
             ("By when it was said last: the oldest stretch at the left", self.by_recency),
@@ -358,8 +356,7 @@ class FidelityPage(QWidget):
         self.reading = SummaryReading(page)
         self.reading.left.connect(self.show_findings)
         self.reading.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.read_of = Caption("", page)
-        self.read_of.setWordWrap(True)
+        self.read_of = Caption("", page, wraps=True)
         column = QVBoxLayout(page)
         column.setContentsMargins(S12, S4, S12, S4)
         column.setSpacing(S4)
@@ -368,11 +365,7 @@ class FidelityPage(QWidget):
         return page
 
     def _scrolled(self, widget: QWidget) -> QScrollArea:
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area = scroll_area(self, has_frame=False)
         area.setWidget(widget)
         return area
 

@@ -35,7 +35,7 @@ from ui.widgets.figures import count, round_short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.model_box import ModelBox
-from ui.widgets.panels import labelled
+from ui.widgets.panels import labelled, scroll_area
 
 LEAST_WINDOW, MOST_WINDOW = 2_000, 10_000_000
 
@@ -263,8 +263,7 @@ class WhatIfWindow(QDialog):
         self.models.activated.connect(
             lambda _row: self.prices_wanted.emit(str(self.models.currentData() or NO_PRICES))
         )
-        self.note = Caption("", self)
-        self.note.setWordWrap(True)
+        self.note = Caption("", self, wraps=True)
 
     def _lay_out(self) -> None:
         close = QPushButton("&Close", self)
@@ -313,11 +312,7 @@ class WhatIfWindow(QDialog):
 
     def _scrolled(self, inside: QWidget) -> QScrollArea:
         """With large text in a small window a page is higher than its place."""
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area = scroll_area(self, has_frame=False)
         area.setWidget(inside)
         return area
 

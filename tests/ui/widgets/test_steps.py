@@ -11,7 +11,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from tests.ui.waiting import wait_for
-from ui.widgets.turns import Turns
+from ui.widgets.steps import StepRunner
 
 
 def steps(done: list[str], name: str) -> Iterator[None]:
@@ -22,7 +22,7 @@ def steps(done: list[str], name: str) -> Iterator[None]:
 
 def test_what_comes_between_is_answered_before_the_end(app: QApplication) -> None:
     done: list[str] = []
-    turns = Turns()
+    turns = StepRunner()
     turns.start(steps(done, "a"), lambda: done.append("end"))
     assert done == ["a0"] and turns.is_running
     QTimer.singleShot(0, lambda: done.append("between"))
@@ -35,7 +35,7 @@ def test_newer_work_takes_the_place_of_older_and_what_is_stopped_never_ends(
     app: QApplication,
 ) -> None:
     done: list[str] = []
-    turns = Turns()
+    turns = StepRunner()
     turns.start(steps(done, "a"), lambda: done.append("a ended"))
     turns.start(steps(done, "b"), lambda: done.append("b ended"))
     wait_for(lambda: "b ended" in done)
@@ -51,7 +51,7 @@ class Held:
 
 def test_nothing_of_the_work_is_held_when_it_is_done_or_given_up(app: QApplication) -> None:
     done: list[bool] = []
-    turns = Turns()
+    turns = StepRunner()
     for gives_up in (False, True):
         held = Held()
         gone = weakref.ref(held)
@@ -66,7 +66,7 @@ def test_nothing_of_the_work_is_held_when_it_is_done_or_given_up(app: QApplicati
 
 def test_work_that_fails_gives_way_to_other_work(app: QApplication) -> None:
     done: list[str] = []
-    turns = Turns()
+    turns = StepRunner()
 
     def failing() -> Iterator[None]:
         raise ValueError("no room")

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from explorer.models.door import Usage
 from tests.ui.compaction.previews import Written
 from tests.ui.waiting import settle, shown_texts
-from ui.compaction.draft_record import MadeView, headline, origin, step
+from ui.compaction.draft_record import DraftRecordView, headline, origin, step
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def test_what_set_it_off_is_said() -> None:
 
 
 def test_the_fold_is_shut_until_something_went_wrong(app: QApplication) -> None:
-    view = MadeView()
+    view = DraftRecordView()
     view.resize(420, 400)
     view.show_draft(Written("## Goal", attempts=(Call(),), short_summary="I fixed the retry."))
     view.show()

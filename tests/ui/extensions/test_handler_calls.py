@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QApplication
 
 from explorer.extensions.records import HookRecord
-from ui.extensions.handler_calls import DidView, line_of, summary_of
+from ui.extensions.handler_calls import HandlerCallsView, line_of, summary_of
 
 BEFORE = "session_before_compact"
 
@@ -16,7 +16,7 @@ def test_calls_are_told_in_words(app: QApplication) -> None:
         HookRecord("b", "session_request", "changed", 12.0, "the history request"),
         HookRecord("c", BEFORE, "error", 3.0, "KeyError: 'x'", "/x/c.py", 7),
     ]
-    shown = DidView()
+    shown = HandlerCallsView()
     assert shown.isHidden()
     shown.show_records(records[:2])
     assert not shown.isHidden() and not shown.section.expanded

@@ -1,4 +1,4 @@
-"""Long work on the window's thread, done in turns: the window answers between two of them."""
+"""Long work on the window's thread, done in steps: the window answers between two of them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def _nothing() -> None:
     """For when nothing is under way."""
 
 
-class Turns(QObject):
+class StepRunner(QObject):
     """One piece of work at a time, such as the building of a window. Each step of its iterator
-    is a turn of the loop; no step may take longer than 16 ms."""
+    is one pass of the event loop; no step may take longer than 16 ms."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -24,7 +24,7 @@ class Turns(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(0)
-        self._timer.timeout.connect(self._turn)
+        self._timer.timeout.connect(self._step)
 
     @property
     def is_running(self) -> bool:
@@ -32,17 +32,17 @@ class Turns(QObject):
         return self._steps is not None
 
     def start(self, steps: Iterator[None], then: Callable[[], None]) -> None:
-        """Do the first step at once, the others turn by turn, and ``then`` in one of its own. Work
+        """Do the first step at once, the others one per pass of the loop, and ``then`` last. Work
         that is under way is given up."""
         self._steps, self._then = steps, then
-        self._turn()
+        self._step()
 
     def stop(self) -> None:
         """Give up what is under way; ``then`` is not called. Nothing of it is held on to."""
         self._steps, self._then = None, _nothing
         self._timer.stop()
 
-    def _turn(self) -> None:
+    def _step(self) -> None:
         steps, then = self._steps, self._then
         if steps is None:
             return
