@@ -278,14 +278,15 @@ class Table(QTableView):
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Highlight, theme().sel)
         self.setPalette(palette)
-        self._arrange_columns()
+        self.arrange_columns()
         self.viewport().update()
 
     def _columns_changed(self) -> None:
         if self.rows.columns is not self._arranged:
-            self._arrange_columns()
+            self.arrange_columns()
 
-    def _arrange_columns(self) -> None:
+    def arrange_columns(self) -> None:
+        """Give the columns their widths, and hide those that there is no room for."""
         header, modes = self.horizontalHeader(), QHeaderView.ResizeMode
         self._arranged = self.rows.columns
         header.setSectionsClickable(any(each.sort_key is not None for each in self._arranged))
@@ -359,6 +360,9 @@ class Table(QTableView):
             self.activate(self.currentIndex())
         elif event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
+        elif event.key() == Qt.Key.Key_Escape:
+            # The window's own: Qt takes it for the end of an edit that nobody began.
+            event.ignore()
         else:
             super().keyPressEvent(event)
 
