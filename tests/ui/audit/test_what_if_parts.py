@@ -17,8 +17,8 @@ from explorer.compaction.profile import PROFILES
 from explorer.formats import open_source
 from explorer.session.tree import SessionTree
 from ui.audit.what_if.chart import Chart, Scale, thinned, ticks
+from ui.audit.what_if.heat_map import FIGURES, HeatMap, words_of
 from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
-from ui.audit.what_if.sweep import FIGURES, HeatMap, words_of
 from ui.audit.what_if.window import in_window
 from ui.theme.tokens import THEMES, blend, contrast
 
