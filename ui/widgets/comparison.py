@@ -126,9 +126,10 @@ class FiguresGrid(QWidget):
         self.setMinimumWidth(1)
         self.values: dict[str, tuple[QLabel, ...]] = {}
         """The labels of each figure, by its title."""
-        self._outer = QVBoxLayout(self)
-        self._outer.setContentsMargins(0, 0, 0, 0)
-        self._body: QWidget | None = None
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(S16)
+        self._grid.setVerticalSpacing(S4)
 
     def show_figures(
         self,
@@ -138,38 +139,35 @@ class FiguresGrid(QWidget):
     ) -> None:
         """Show other figures. ``charts``: one per subject, below a heading with its name; without
         them there are no headings."""
-        if self._body is not None:
-            self._body.hide()
-            self._body.deleteLater()
-        body = self._body = QWidget(self)
-        grid = QGridLayout(body)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(S16)
-        grid.setVerticalSpacing(S4)
+        grid = self._grid
+        while (item := grid.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        for at in range(1, grid.columnCount()):
+            grid.setColumnStretch(at, 0)
         self.values = {}
         for at, name in enumerate(names, 1):
             grid.setColumnStretch(at, 1)
             if charts is not None:
-                label = self._label(name, body)
+                label = self._label(name, self)
                 bind_font(label, lambda: ui_font(bold=True))
                 grid.addWidget(label, 0, at)
                 if (chart := charts[at - 1]) is not None:
                     grid.addWidget(chart, 1, at)
         line = 2
         for figure in figures:
-            line = self._add(body, grid, line, names, figure)
-        self._outer.addWidget(body)
+            line = self._add(line, names, figure)
 
-    def _add(
-        self, body: QWidget, grid: QGridLayout, line: int, names: Sequence[str], figure: Figure
-    ) -> int:
-        caption = Caption(figure.title, body, wraps=True)
+    def _add(self, line: int, names: Sequence[str], figure: Figure) -> int:
+        grid = self._grid
+        caption = Caption(figure.title, self, wraps=True)
         caption.setAlignment(TOP)
         # An alignment given to the layout instead would make it ignore the height for the width.
         grid.addWidget(caption, line, 0)
         labels = []
         for at, value in enumerate(figure.values):
-            label = self._label(value, body)
+            label = self._label(value, self)
             label.setEnabled(not figure.is_faint)
             label.setAccessibleName(f"{figure.title} of {names[at]}: {value}")
             grid.addWidget(label, line, at + 1)
@@ -179,16 +177,17 @@ class FiguresGrid(QWidget):
         if most <= 0:
             return line + 1
         for at, size in enumerate(figure.sizes, 1):
-            grid.addWidget(ShareBar(size / most, body), line + 1, at)
+            grid.addWidget(ShareBar(size / most, self), line + 1, at)
         return line + 2
 
     @staticmethod
     def _label(text: str, parent: QWidget) -> QLabel:
         # A model's name may be broken behind its provider.
         label = QLabel(text.replace("/", "/\u200b"), parent)
-        label.setWordWrap(True)
         label.setAlignment(TOP)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        # After the policy, which else takes back that the height follows from the width.
+        label.setWordWrap(True)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return label
