@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from ui.compaction.draft_record import DraftRecordView
 from ui.compaction.ports import CompactionDocument, ShownDraft
 from ui.compaction.request_window import PURPOSES

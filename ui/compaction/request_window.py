@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.requests import SummaryRequest
 from explorer.tokens.estimate import estimate_text
 from ui.compaction.ports import CompactionDocument

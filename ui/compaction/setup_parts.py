@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, 
 from explorer.audit.provenance import context_known, weight_known
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.threshold import limit_of
+from explorer.compaction.triggers import limit_of
 from ui.audit.known import ProvenanceBadge
 from ui.compaction.ports import ModelChoice
 from ui.compaction.words import (

@@ -8,7 +8,7 @@ import re
 from PySide6.QtGui import QKeySequence
 
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation, Refusal
+from explorer.compaction.preparation import Preparation, Refusal
 from explorer.session.tree import SessionTree
 from ui.widgets.figures import count, full, short
 

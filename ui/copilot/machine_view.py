@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from explorer.compaction.background import Machine, State
-from explorer.compaction.policies import Background
+from explorer.compaction.profile.rules import Background
 from explorer.compaction.reasons import share_text
 from ui.theme import RADIUS, bind_font, on_theme_changed, scaled, small_font, theme, verdict_brush
 from ui.theme.verdicts import TO_SUMMARIZE

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.background import Machine, State
-from explorer.compaction.policies import Background
+from explorer.compaction.profile.rules import Background
 from explorer.compaction.quirks import QUIRKS
 from ui.copilot.machine_view import MachineView, RatioGauge
 from ui.copilot.prompt_model import PreparePrompt, PromptModel, PromptRendering, render_to_budget

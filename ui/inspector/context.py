@@ -20,8 +20,8 @@ from explorer.audit.provenance import (
 from explorer.compaction.context_size import context_size
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.session.context import Context, context_at, sent_tokens
+from explorer.session.edit_entries import Reinserted
 from explorer.session.kinds import Flag, Kind, selector
-from explorer.session.shaped import Reinserted
 from explorer.session.tree import SessionTree
 from ui.audit.known import NOT_RECORDED, ProvenanceBadge, marked, reason, spoken
 from ui.inspector.ports import InspectedDocument

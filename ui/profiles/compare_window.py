@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.compaction.comparison import Cause, ProfileOutcome
 from explorer.compaction.profile import Profile
+from explorer.compaction.profile_comparison import Cause, ProfileOutcome
 from ui.inspector.gather import Loader
 from ui.profiles.strip import Scale, VerdictStrip
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone, ui_font
