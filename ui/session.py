@@ -24,26 +24,49 @@ from ui.audit.controller import AuditControl, RepairControl
 from ui.audit.fidelity.control import FidelityControl
 from ui.audit.report import ReportControl
 from ui.audit.what_if.controller import WhatIfControl
-from ui.branching.comparing import DifferenceControl
-from ui.branching.forking import ForkControl
-from ui.branching.running import RunsControl
+from ui.branching.difference import (
+    DifferenceControl,
+)
+from ui.branching.fork import ForkControl
+from ui.branching.runs import (
+    RunsControl,
+)
 from ui.compaction.automatic_progress import AutomaticProgressControl
 from ui.compaction.automatic_undo import AutomaticUndoControl
 from ui.compaction.controller import CompactionControl
 from ui.compaction.entry_edits import EntryEditsControl, PruningControl
 from ui.copilot.controller import PromptTabControl
-from ui.extensions.controller import ExtensionsControl
-from ui.library.controller import SessionsControl
+from ui.extensions.controller import (
+    ExtensionsControl,
+)
+from ui.library.controller import (
+    SessionsControl,
+)
 from ui.library.new_session import NewSessionControl
-from ui.library.search import SearchControl
+from ui.library.search import (
+    SearchControl,
+)
 from ui.main_window import MainWindow
-from ui.map.navigation import NavigationControl
-from ui.models.controller import ModelsControl
-from ui.profiles.controller import ProfileComparisonControl, ProfilesControl
-from ui.replay.controller import ReplayControl
-from ui.settings.controller import SettingsControl
+from ui.map.navigation import (
+    NavigationControl,
+)
+from ui.models.controller import (
+    ModelsControl,
+)
+from ui.profiles.controller import (
+    ProfileComparisonControl,
+    ProfilesControl,
+)
+from ui.replay.controller import (
+    ReplayControl,
+)
+from ui.settings.controller import (
+    SettingsControl,
+)
 from ui.shell.session_views import SessionViewsControl
-from ui.workshop.controller import WorkshopControl
+from ui.workshop.controller import (
+    WorkshopControl,
+)
 from ui.workshop.summary_check import SummaryCheckControl
 
 READERS_MS = 5_000

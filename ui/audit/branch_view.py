@@ -3,111 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
-from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.audit.branch_audit import BranchAudit
 from explorer.compaction.partition import Verdict
 from explorer.session.tree import SessionTree
-from ui.audit.badges import ProvenanceBadge
-from ui.audit.ledger_model import Index, Previews
-from ui.audit.table import LEAST, AuditTable
+from ui.audit.known import ProvenanceBadge
+from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S16
 from ui.widgets.choice import Choice
-from ui.widgets.entry_table import ENTRY, FLAGS, KIND, LEAD, STRONG, VERDICT
+from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption, ClickLabel
-from ui.widgets.one_page import OnePage
-from ui.widgets.panels import EmptyState, row
+from ui.widgets.panels import EmptyState, OnePage, row
+from ui.widgets.table import RIGHT, Column
 
 
-class Column(IntEnum):
-    """What a row shows."""
+class LeftModel(EntryModel[int]):
+    """The entries of a branch that was left, each with what became of it."""
 
-    WHAT = 0
-    TOKENS = 1
-
-
-class LeftModel(QAbstractTableModel):
-    """The entries that were left, each with what became of it."""
-
-    def __init__(self, parent: Any = None) -> None:
-        super().__init__(parent)
-        self._tree: SessionTree | None = None
-        self._previews_of: Previews | None = None
-        self._audit: BranchAudit | None = None
+    def __init__(self, parent: QWidget) -> None:
+        self._estimates: Sequence[int] = ()
         self._fates: dict[int, tuple[str, Verdict]] = {}
-        self._previews: dict[int, str] = {}
+        super().__init__(
+            "What was left",
+            (
+                Column(
+                    "Tokens", lambda entry: full(self._estimates[entry]), RIGHT,
+                    lambda entry: self._estimates[entry], shown_from=ONE_FIGURE,
+                ),
+            ),
+            EntryCells(
+                lambda entry: entry,
+                lambda entry, line: f"#{entry}, {self.fate(entry)[0]}: {line}",
+                verdict=lambda entry: int(self.fate(entry)[1]),
+                lead=lambda entry: f"{self.fate(entry)[0]}  ",
+                strong=lambda entry: self.fate(entry)[1] is Verdict.LOST,
+            ),
+            parent,
+        )  # fmt: skip
 
     def show_audit(
-        self, audit: BranchAudit | None, tree: SessionTree | None, previews: Previews | None
+        self, audit: BranchAudit | None, tree: SessionTree | None, read: ReadLines | None
     ) -> None:
         """Show the entries of another branch."""
-        self.beginResetModel()
-        self._audit, self._tree, self._previews_of = audit, tree, previews
-        self._previews, self._fates = {}, {}
+        self.use_session(tree, read)
+        self._estimates = () if tree is None else tree.columns.estimate
+        self._fates = {}
         if audit is not None:
             told = ("lost", Verdict.LOST) if audit.is_empty else ("told", Verdict.TO_SUMMARIZE)
             self._fates |= dict.fromkeys(audit.included, told)
             self._fates |= dict.fromkeys(audit.left_out, ("did not fit", Verdict.LOST))
             self._fates |= dict.fromkeys(audit.not_told, ("not told", Verdict.NOT_SENT))
-        self.endResetModel()
+        self.show(() if audit is None else audit.left)
 
     def fate(self, entry: int) -> tuple[str, Verdict]:
         """What became of an entry, and its texture."""
         return self._fates.get(entry, ("never sent", Verdict.NOT_SENT))
-
-    def rowCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
-        return 0 if parent.isValid() or self._audit is None else len(self._audit.left)
-
-    def columnCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(Column)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole, /
-    ) -> Any:
-        if orientation == Qt.Orientation.Horizontal:
-            if role == Qt.ItemDataRole.DisplayRole:
-                return ("What was left", "Tokens")[section]
-            if role == Qt.ItemDataRole.TextAlignmentRole:
-                side = Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft
-                return side | Qt.AlignmentFlag.AlignVCenter
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole, /) -> Any:
-        if self._audit is None or self._tree is None or not index.isValid():
-            return None
-        entry, columns = self._audit.left[index.row()], self._tree.columns
-        if role == Qt.ItemDataRole.DisplayRole:
-            tokens = full(columns.estimate[entry])
-            return self._preview(index.row()) if index.column() == Column.WHAT else tokens
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            return right if index.column() else None
-        word, verdict = self.fate(entry)
-        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"#{entry}, {word}: {self._preview(index.row())}"
-        values = {
-            ENTRY: entry,
-            KIND: columns.kind[entry],
-            FLAGS: columns.flags[entry],
-            VERDICT: int(verdict),
-            LEAD: f"{word}  ",
-            STRONG: verdict is Verdict.LOST,
-        }
-        return values.get(role)
-
-    def _preview(self, at: int) -> str:
-        assert self._audit is not None
-        entry = self._audit.left[at]
-        if entry not in self._previews and self._previews_of is not None:
-            wanted = list(self._audit.left[at : at + 64])
-            self._previews.update(zip(wanted, self._previews_of(wanted), strict=True))
-        return self._previews.get(entry, "")
 
 
 class BranchView(QWidget):
@@ -119,22 +74,20 @@ class BranchView(QWidget):
         super().__init__(parent)
         self._audits: Sequence[BranchAudit] = ()
         self._tree: SessionTree | None = None
-        self._previews: Previews | None = None
+        self._previews: ReadLines | None = None
         self.which = Choice(self)
         self.which.setAccessibleName("Branch summary")
         self.which.activated.connect(self._show)
         self.badge = ProvenanceBadge(self, "What was told")
         self.words = ClickLabel(self)
         self.words.link.connect(self._follow)
-        self.basis = Caption(parent=self)
-        self.basis.setWordWrap(True)
+        self.basis = Caption(parent=self, wraps=True)
         self.sees = ClickLabel(self)
         self.sees.link.connect(self._follow)
         self.model = LeftModel(self)
-        self.table = AuditTable(Column.WHAT, (Column.TOKENS,), {Column.TOKENS: LEAST}, self)
-        self.table.setAccessibleName("Entries that were left")
-        self.table.setModel(self.model)
-        self.table.restyle()
+        self.table = EntryTable(
+            self.model, "Entries that were left", self, LEAST_ROWS, outlines_losses=True
+        )
         self.table.entry_chosen.connect(self.entry_requested)
         self.empty = EmptyState(
             "branch", "No branch summary on this path",
@@ -170,7 +123,7 @@ class BranchView(QWidget):
         self,
         audits: Sequence[BranchAudit],
         tree: SessionTree | None,
-        previews: Previews | None,
+        previews: ReadLines | None,
     ) -> None:
         """Show the branch summaries of a path; the chosen one stays where it is still there."""
         chosen = self.which.currentData()

@@ -1,12 +1,13 @@
-"""How a figure of another agent's file is told in running words: calmly, and never by colour alone.
-
-What is exact stands as it is. What is inferred has a mark before it, and what was not recorded
-says so; a tip has the reason.
-"""
+"""How a figure of another agent's file is known: words for running text, and a badge beside it."""
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+
 from explorer.audit.provenance import Known, Provenance
+from ui.theme import S4, icon_pixmap, on_theme_changed, scaled
+from ui.widgets.labels import Caption
 
 MARK = "≈"
 """Before a figure that is worked out from what is recorded."""
@@ -35,3 +36,62 @@ def reason(of: str, known: Known) -> str:
 def spoken(words: str) -> str:
     """Words with marks as they are read aloud."""
     return words.replace(MARK, "about ")
+
+
+ICONS = {
+    Provenance.EXACT: "check",
+    Provenance.INFERRED: "unknown",
+    Provenance.UNREADABLE: "close",
+}
+
+
+class ProvenanceBadge(QWidget):
+    """A sign and a word; the tip says what of, and how it is known."""
+
+    def __init__(
+        self, parent: QWidget | None = None, of: str = "", *, labelled: bool = False
+    ) -> None:
+        """``of``: what is told by the badge, for the tip, such as “Tokens before”; ``labelled``:
+        it stands before the word as well."""
+        super().__init__(parent)
+        self.known: Known | None = None
+        self._of = of
+        self._labelled = labelled
+        self._sign = QLabel(self)
+        self.word = Caption(parent=self)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(S4)
+        line.addWidget(self._sign)
+        line.addWidget(self.word)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        on_theme_changed(self._restyle)
+        self.hide()
+
+    def set_unless_exact(self, known: Known) -> None:
+        """Show how something is known where it is not simply recorded."""
+        self.set_known(None if known.provenance is Provenance.EXACT else known)
+
+    def set_known(self, known: Known | None, of: str = "") -> None:
+        """Show how something is known; None hides the badge."""
+        if known == self.known and of in ("", self._of):
+            # A slider asks a hundred times: the layouts above need not hear of it.
+            return
+        self.known = known
+        self._of = of or self._of
+        self.setVisible(known is not None)
+        if known is None:
+            return
+        word, tip = TITLES[known.provenance], reason(self._of, known)
+        self.word.setText(f"{self._of} {word}".strip() if self._labelled else word)
+        self.setToolTip(tip)
+        self.setAccessibleName(tip)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        if self.known is not None:
+            name = ICONS[self.known.provenance]
+            tone = "dim" if self.known.provenance is Provenance.EXACT else "comp"
+            pixmap = icon_pixmap(name, tone, scaled(12), self.devicePixelRatioF())
+            self._sign.setPixmap(pixmap)

@@ -8,22 +8,23 @@ from PySide6.QtCore import QModelIndex, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.audit.ledger import Ledger, LedgerVerdict
-from ui.audit.badges import ProvenanceBadge
-from ui.audit.head import FoldButton
-from ui.audit.ledger_model import AuditLedgerModel, Column, Previews
-from ui.audit.table import LEAST, ROOMY, AuditTable
-from ui.audit.words import MEANINGS, VERDICTS, sentence_case, texture
+from ui.audit.known import ProvenanceBadge
+from ui.audit.words import LEADS, MEANINGS, VERDICTS, sentence_case, texture
 from ui.compaction.words import entry_links
 from ui.inspector.gather import Loader
-from ui.theme import S4, S8, S12, S16
-from ui.widgets.entry_table import ENTRY
+from ui.theme import S4, S8, S12, S16, role_name
+from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, ClickLabel, Hairline
-from ui.widgets.panels import row
+from ui.widgets.panels import FoldButton, row
 from ui.widgets.swatch import Legend, Share
+from ui.widgets.table import RIGHT, Column
 
-WIDE = 760
-"""Width from which the rule stands in a column of its own, in logical pixels."""
+ONE_FIGURE, TWO_FIGURES, RULE = 260, 320, 760
+"""Widths of a table of the audit, in pixels at a text scale of 100 %, from which the words leave
+room for one figure, for two, and for the rule. The figures are told below the table too."""
+LEAST_ROWS = 4
+"""Rows that are seen in the smallest window; the tab scrolls then."""
 SEARCH_REST_MS = 150
 SEARCHED_AT_ONCE = 2_000
 
@@ -40,8 +41,7 @@ class RulePart(QWidget):
         self.lives = ClickLabel(self)
         self.lives.link.connect(self._followed)
         self.badge = ProvenanceBadge(self, "Verdict")
-        self.basis = Caption(parent=self)
-        self.basis.setWordWrap(True)
+        self.basis = Caption(parent=self, wraps=True)
         column = QVBoxLayout(self)
         column.setContentsMargins(S16, S8, S16, S12)
         column.setSpacing(S4)
@@ -85,6 +85,65 @@ class RulePart(QWidget):
         self.entry_requested.emit(int(link.removeprefix("entry:")))
 
 
+class LedgerModel(EntryModel[int]):
+    """Rows of a ledger by their numbers, all of them or a choice."""
+
+    def __init__(self, parent: QWidget) -> None:
+        self.ledger: Ledger | None = None
+        super().__init__(
+            "Entry",
+            (
+                Column("Why", lambda row: self._shown.rule(row), shown_from=RULE),
+                Column(
+                    "Since", self._since, RIGHT, lambda row: self._shown.since(row),
+                    tip="The compaction since which the entry stands like this",
+                    shown_from=TWO_FIGURES,
+                ),
+                Column(
+                    "Tokens", lambda row: full(self._shown.weight(row)), RIGHT,
+                    lambda row: self._shown.weight(row), shown_from=ONE_FIGURE,
+                ),
+            ),
+            EntryCells(
+                lambda row: self._shown.entries[row],
+                self._description,
+                verdict=lambda row: texture(self._shown.verdicts[row]),
+                lead=lambda row: LEADS.get(self._shown.verdict(row), ""),
+                strong=lambda row: self._shown.verdicts[row] == LedgerVerdict.LOST,
+            ),
+            parent,
+        )  # fmt: skip
+
+    @property
+    def _shown(self) -> Ledger:
+        """The ledger; there is one wherever there are rows."""
+        assert self.ledger is not None
+        return self.ledger
+
+    def show_ledger(self, ledger: Ledger | None, read: ReadLines | None) -> None:
+        """Show another ledger, all of its rows."""
+        self.use_session(ledger.tree if ledger is not None else None, read)
+        self.ledger = ledger
+        self.show(range(len(ledger)) if ledger is not None else range(0))
+
+    def row_of_entry(self, entry: int) -> int:
+        """The shown row of an entry, or -1."""
+        return self.row_of(self.ledger.row(entry)) if self.ledger is not None else -1
+
+    def _since(self, row: int) -> str:
+        since = self._shown.since(row)
+        return f"#{since}" if since >= 0 else "start"
+
+    def _description(self, row: int, line: str) -> str:
+        ledger = self._shown
+        entry, columns = ledger.entries[row], ledger.tree.columns
+        verdict = sentence_case(VERDICTS[ledger.verdict(row)])
+        return (
+            f"#{entry}, {role_name(columns.kind[entry], columns.flags[entry])}: {line}\n"
+            f"{verdict}, {full(ledger.weight(row))} tokens. {ledger.rule(row)}"
+        )
+
+
 class LedgerView(QWidget):
     """Filter, search, table, and the rule of the chosen row."""
 
@@ -108,13 +167,10 @@ class LedgerView(QWidget):
         self.search.textChanged.connect(lambda _text: self._rest.start())
         self._found = Loader(self)
         self._found.loaded.connect(self._searched)
-        self.model = AuditLedgerModel(self)
-        figures = (Column.SINCE, Column.TOKENS)
-        shown_from: dict[int, int] = {Column.WHY: WIDE, Column.SINCE: ROOMY, Column.TOKENS: LEAST}
-        self.table = AuditTable(Column.WHAT, figures, shown_from, self)
-        self.table.setAccessibleName("Entries with their verdicts")
-        self.table.setModel(self.model)
-        self.table.restyle()
+        self.model = LedgerModel(self)
+        self.table = EntryTable(
+            self.model, "Entries with their verdicts", self, LEAST_ROWS, outlines_losses=True
+        )
         self.table.entry_chosen.connect(self.entry_requested)
         self.table.selectionModel().currentChanged.connect(self._current)
         self.nothing = Caption("No entry is like this.", self)
@@ -122,7 +178,7 @@ class LedgerView(QWidget):
         self.nothing.hide()
         self.part = RulePart(self)
         self.part.entry_requested.connect(self.entry_requested)
-        self._previews: Previews | None = None
+        self._previews: ReadLines | None = None
         self._entry = -1
         self._lay_out()
 
@@ -149,7 +205,7 @@ class LedgerView(QWidget):
         """The ledger that is shown."""
         return self.model.ledger
 
-    def show_ledger(self, ledger: Ledger | None, previews: Previews | None) -> None:
+    def show_ledger(self, ledger: Ledger | None, previews: ReadLines | None) -> None:
         """Show another ledger; the filter, the search and the chosen entry stay."""
         self._previews = previews
         self.model.show_ledger(ledger, previews)
@@ -160,7 +216,7 @@ class LedgerView(QWidget):
     def show_entry(self, entry: int) -> None:
         """Choose an entry's row, as when it was selected elsewhere."""
         self._entry = entry
-        at = self.model.row_of(entry)
+        at = self.model.row_of_entry(entry)
         selection = self.table.selectionModel()
         if at < 0:
             selection.clear()
@@ -207,7 +263,8 @@ class LedgerView(QWidget):
         self._settle(rows)
 
     def _settle(self, rows: Sequence[int]) -> None:
-        self.model.choose(rows)
+        if rows != self.model.rows:
+            self.model.show(rows)
         has_any = len(rows) > 0
         self.nothing.setVisible(not has_any and self.model.ledger is not None)
         self.table.setAccessibleDescription(count(len(rows), "entry", "entries"))
@@ -243,7 +300,7 @@ def shares_of(ledger: Ledger) -> list[Share]:
     ]
 
 
-def _matching(ledger: Ledger, rows: Sequence[int], text: str, previews: Previews) -> list[int]:
+def _matching(ledger: Ledger, rows: Sequence[int], text: str, previews: ReadLines) -> list[int]:
     """The rows whose number or first line holds a text; reads, so for a thread."""
     found: list[int] = []
     for start in range(0, len(rows), SEARCHED_AT_ONCE):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from enum import IntEnum
-from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
@@ -18,90 +16,51 @@ from PySide6.QtWidgets import (
 from explorer.audit.losses import Gravity, Loss, Repair
 from explorer.audit.provenance import Known
 from explorer.session.tree import SessionTree
-from ui.audit.badges import ProvenanceBadge
-from ui.audit.ledger_model import Index
-from ui.audit.table import LEAST, ROOMY, AuditTable
+from ui.audit.known import ProvenanceBadge
+from ui.audit.ledger_view import LEAST_ROWS, ONE_FIGURE, TWO_FIGURES
 from ui.audit.words import GRAVITIES, GRAVITY_TEXTURES, REPAIRS, sentence_case
 from ui.compaction.words import entry_links
 from ui.theme import S4, S8, S12, S16, bind_font, ui_font
-from ui.widgets.entry_table import ENTRY, FLAGS, KIND, LEAD, STRONG, VERDICT
+from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ClickLabel, Hairline
-from ui.widgets.one_page import OnePage
-from ui.widgets.panels import EmptyState, row
+from ui.widgets.panels import EmptyState, OnePage, row
+from ui.widgets.table import RIGHT, Column
 
 
-class Column(IntEnum):
-    """What a row shows."""
-
-    WHAT = 0
-    ENTRIES = 1
-    TOKENS = 2
+def _figure(number: int) -> str:
+    return full(number) if number else "–"
 
 
-_TITLES = ("Where, and what", "Entries", "Tokens")
-
-
-class LossModel(QAbstractTableModel):
+class LossModel(EntryModel[Loss]):
     """One row per loss."""
 
-    def __init__(self, parent: Any = None) -> None:
-        super().__init__(parent)
-        self._tree: SessionTree | None = None
-        self.losses: Sequence[Loss] = ()
-
-    def show_losses(self, losses: Sequence[Loss], tree: SessionTree | None) -> None:
-        """Show other losses."""
-        self.beginResetModel()
-        self.losses, self._tree = losses, tree
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.losses)
-
-    def columnCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(Column)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole, /
-    ) -> Any:
-        if orientation == Qt.Orientation.Horizontal:
-            if role == Qt.ItemDataRole.DisplayRole:
-                return _TITLES[section]
-            if role == Qt.ItemDataRole.TextAlignmentRole:
-                side = Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft
-                return side | Qt.AlignmentFlag.AlignVCenter
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole, /) -> Any:
-        if self._tree is None or not index.isValid():
-            return None
-        loss, column = self.losses[index.row()], index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            if column == Column.WHAT:
-                return loss.title
-            figure = len(loss.entries) if column == Column.ENTRIES else loss.tokens
-            return full(figure) if figure else "–"
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            return right if column else None
-        columns = self._tree.columns
-        if role == ENTRY:
-            return loss.at
-        if role == KIND:
-            return columns.kind[loss.at]
-        if role == FLAGS:
-            return columns.flags[loss.at]
-        if role == VERDICT:
-            return int(GRAVITY_TEXTURES[loss.gravity])
-        if role == LEAD:
-            return f"{GRAVITIES[loss.gravity]}  "
-        if role == STRONG:
-            return loss.gravity is Gravity.LOST
-        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{sentence_case(GRAVITIES[loss.gravity])}: {loss.title}. {loss.cause}"
-        return None
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(
+            "Where, and what",
+            (
+                Column(
+                    "Entries", lambda loss: _figure(len(loss.entries)), RIGHT,
+                    lambda loss: len(loss.entries), shown_from=TWO_FIGURES,
+                ),
+                Column(
+                    "Tokens", lambda loss: _figure(loss.tokens), RIGHT,
+                    lambda loss: loss.tokens, shown_from=ONE_FIGURE,
+                ),
+            ),
+            EntryCells(
+                lambda loss: loss.at,
+                lambda loss, _line: (
+                    f"{sentence_case(GRAVITIES[loss.gravity])}: {loss.title}. {loss.cause}"
+                ),
+                verdict=lambda loss: int(GRAVITY_TEXTURES[loss.gravity]),
+                lead=lambda loss: f"{GRAVITIES[loss.gravity]}  ",
+                strong=lambda loss: loss.gravity is Gravity.LOST,
+                line=lambda loss: loss.title,
+            ),
+            parent,
+        )  # fmt: skip
 
 
 class LossPart(QWidget):
@@ -120,11 +79,9 @@ class LossPart(QWidget):
         bind_font(self.title, lambda: ui_font(0.5, bold=True))
         self.cause = ClickLabel(self)
         self.cause.link.connect(lambda link: self._follow(link))
-        self.prevention = Caption(parent=self)
-        self.prevention.setWordWrap(True)
+        self.prevention = Caption(parent=self, wraps=True)
         self.badge = ProvenanceBadge(self, "Cause")
-        self.basis = Caption(parent=self)
-        self.basis.setWordWrap(True)
+        self.basis = Caption(parent=self, wraps=True)
         self.show_button = QPushButton("&Show", self)
         self.show_button.setToolTip("Select it on the map and in the ledger")
         self.show_button.clicked.connect(self._show)
@@ -186,18 +143,13 @@ class LossesView(QWidget):
         super().__init__(parent)
         self.offered: set[Repair] = set()
         """The repairs that can be done here."""
-        self.summary = Caption(parent=self)
-        self.summary.setWordWrap(True)
+        self.summary = Caption(parent=self, wraps=True)
         self.summary.setContentsMargins(S16, S8, S16, S8)
         self.model = LossModel(self)
-        shown_from: dict[int, int] = {Column.ENTRIES: ROOMY, Column.TOKENS: LEAST}
-        self.table = AuditTable(Column.WHAT, (Column.ENTRIES, Column.TOKENS), shown_from, self)
-        self.table.setAccessibleName("Losses")
-        self.table.setModel(self.model)
-        self.table.restyle()
+        self.table = EntryTable(self.model, "Losses", self, LEAST_ROWS, outlines_losses=True)
         self.table.selectionModel().currentChanged.connect(self._current)
         self.part = LossPart(self)
-        self.table.activated.connect(lambda _index: self.part.show_button.click())
+        self.table.row_activated.connect(lambda _loss: self.part.show_button.click())
         self.part.entry_requested.connect(self.entry_requested)
         self.part.repair_requested.connect(self.repair_requested)
         self.part.setAccessibleName("Cause and repair")
@@ -227,7 +179,8 @@ class LossesView(QWidget):
     def show_losses(self, losses: Sequence[Loss], tree: SessionTree | None) -> None:
         """Show the losses of a path; the chosen one stays where it is still there."""
         chosen = self.chosen()
-        self.model.show_losses(losses, tree)
+        self.model.use_session(tree)
+        self.model.show(losses)
         self._pages.show_page(1 if losses else 0)
         counts = [(g, sum(one.gravity is g for one in losses)) for g in reversed(Gravity)]
         self.summary.setText(
@@ -236,20 +189,20 @@ class LossesView(QWidget):
         )
         if losses:
             same = (
-                at for at, one in enumerate(losses)
+                one for one in losses
                 if chosen is not None and (one.kind, one.at) == (chosen.kind, chosen.at)
             )  # fmt: skip
-            self.table.selectRow(next(same, 0))
+            self.choose(next(same, losses[0]))
 
     def chosen(self) -> Loss | None:
         """The loss whose row is current."""
-        at = self.table.currentIndex().row()
-        return self.model.losses[at] if 0 <= at < len(self.model.losses) else None
+        found: Loss | None = self.table.current
+        return found
 
     def choose(self, loss: Loss) -> None:
         """Make a loss the chosen one."""
-        if loss in self.model.losses:
-            self.table.selectRow(list(self.model.losses).index(loss))
+        if (row := self.model.row_of(loss)) >= 0:
+            self.table.selectRow(row)
 
     def _current(self, _current: QModelIndex) -> None:
         if (loss := self.chosen()) is not None:

@@ -15,7 +15,7 @@ from explorer.audit.provenance import (
 )
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
-from ui.audit.badges import ProvenanceBadge
+from ui.audit.known import ProvenanceBadge
 from ui.audit.words import VERDICTS, sentence_case
 from ui.compaction.words import entry_links
 from ui.theme import S4, S12, S16, bind_font, small_font

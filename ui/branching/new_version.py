@@ -2,21 +2,65 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from explorer.models.door import ImagePart
 from explorer.session.kinds import METADATA_KINDS
 from explorer.work.changes import Change, LeafMoved
 from explorer.work.document import Document
 from explorer.work.navigation import NavigationPlan
 from ui import theme
-from ui.agent.attachments import Attachment
+from ui.agent.attachments import (
+    Attachment,
+    PictureRefused,
+    from_bytes,
+)
+from ui.agent.pane import AgentPane
 from ui.app_state import Desk
-from ui.branching.box import Written, put_written, written
 from ui.widgets.labels import ElidedLabel, LinkButton
+
+
+@dataclass(frozen=True, slots=True)
+class UnsentMessage:
+    """Words and pictures of a message that was not sent."""
+
+    text: str = ""
+    pictures: tuple[Attachment, ...] = ()
+
+
+def unsent_message(pane: AgentPane) -> UnsentMessage:
+    """What stands in the box now."""
+    return UnsentMessage(pane.composer.toPlainText(), pane.chips.attachments)
+
+
+def restore_unsent(pane: AgentPane, what: UnsentMessage) -> None:
+    """Put a message into the box in place of what is there."""
+    pane.chips.clear()
+    pane.composer.setPlainText(what.text)
+    pane.composer.moveCursor(pane.composer.textCursor().MoveOperation.End)
+    for picture in what.pictures:
+        pane.chips.add(picture)
+
+
+def decoded(pictures: Sequence[ImagePart]) -> tuple[tuple[Attachment, ...], list[str]]:
+    """Pictures of a stored message as the box takes them, and why others cannot be; for a worker
+    thread."""
+    found: list[Attachment] = []
+    refused: list[str] = []
+    for number, picture in enumerate(pictures, 1):
+        try:
+            raw = base64.b64decode(picture.data_base64)
+            found.append(from_bytes(raw, f"picture {number}"))
+        except (binascii.Error, ValueError, PictureRefused) as error:
+            refused.append(str(error) or f"picture {number} cannot be decoded")
+    return tuple(found), refused
+
 
 KEPT_AS = "new_version"
 """The choice under which a session keeps that a message of it is being written anew."""
@@ -68,7 +112,7 @@ class _Version:
     """The leaf to go back to."""
     parent: int
     """The leaf meanwhile."""
-    before: Written
+    before: UnsentMessage
     """What stood in the box."""
 
 
@@ -104,11 +148,11 @@ class NewVersionControl(QObject):
     ) -> None:
         """The leaf has gone to the parent of a message: put what it says into the box."""
         agent = self._desk.window.agent
-        before, again = written(agent), self._now
+        before, again = unsent_message(agent), self._now
         if again is not None:
             # One new version after the other: what stood in the box before both comes back.
             before, back = again.before, again.back
-        put_written(agent, Written(plan.composer_text, tuple(pictures)))
+        restore_unsent(agent, UnsentMessage(plan.composer_text, tuple(pictures)))
         agent.composer.setFocus()
         self._take(document, _Version(plan.target, back, document.leaf, before))
         ids = document.tree.columns.ids
@@ -133,7 +177,7 @@ class NewVersionControl(QObject):
         if document is None or now is None or self._desk.agent_running:
             return
         self._end()
-        put_written(self._desk.window.agent, now.before)
+        restore_unsent(self._desk.window.agent, now.before)
         await document.writer.move_leaf(now.back)
         self._desk.window.map.select(now.entry)
         self._desk.say("The message stays as it is; the leaf is back.")
@@ -179,4 +223,4 @@ class NewVersionControl(QObject):
             document.tree.index_of(str(kept.get(name, ""))) for name in ("entry", "back", "parent")
         )
         if entry >= 0 and parent == document.leaf:
-            self._take(document, _Version(entry, back, parent, Written()))
+            self._take(document, _Version(entry, back, parent, UnsentMessage()))

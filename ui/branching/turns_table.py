@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QApplication,
     QHeaderView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QTableView,
     QWidget,
 )
 
@@ -44,10 +34,8 @@ from ui.theme import (
     ui_font,
 )
 from ui.widgets.figures import count, short
+from ui.widgets.table import ROW, Column, Index, Table, TableModel
 
-Index = QModelIndex | QPersistentModelIndex
-CELL = int(Qt.ItemDataRole.UserRole)
-"""The ``Cell`` of an index."""
 LEFT, RIGHT = 0, 1
 MOST_FITTED = 2_000
 """Rows up to which headings are lower than messages; in longer tables all rows are as high."""
@@ -78,44 +66,28 @@ def table_rows(found: BranchDifference) -> list[Pair]:
     return rows
 
 
-class TurnsModel(QAbstractTableModel):
-    """The rows of a comparison; see ``table_rows``."""
+def cell_at(index: Index) -> Cell:
+    """What stands at a valid index of the table."""
+    row: Pair = index.data(ROW)
+    return row[index.column()]
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._rows: Sequence[Pair] = ()
-        self._names = ("", "")
 
-    def show_rows(self, rows: Sequence[Pair], left: str, right: str) -> None:
-        """Show the rows of a comparison; ``left`` and ``right`` name the branches."""
-        self.beginResetModel()
-        self._names = (left, right)
-        self._rows = rows
-        self.endResetModel()
+def branch_column(side: int, name: str) -> Column[Pair]:
+    """The messages of one branch. ``side``: ``LEFT`` or ``RIGHT``; ``name``: of the branch."""
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else len(self._rows)
+    def detail(row: Pair) -> str | None:
+        message = row[side].message
+        return (
+            None if message is None else "\n".join([message.text.strip(), *message.calls]).strip()
+        )
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else 2
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        across = orientation == Qt.Orientation.Horizontal
-        return self._names[section] if across and role == Qt.ItemDataRole.DisplayRole else None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        cell = self._rows[index.row()][index.column()]
-        if role == CELL:
-            return cell
-        if role == Qt.ItemDataRole.DisplayRole:
-            return cell.heading or _first(cell.message)
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return _spoken(cell)
-        if role == Qt.ItemDataRole.ToolTipRole and cell.message is not None:
-            return "\n".join([cell.message.text.strip(), *cell.message.calls]).strip()
-        return None
+    return Column(
+        name,
+        lambda row: row[side].heading or _first(row[side].message),
+        stretch=True,
+        detail=detail,
+        spoken=lambda row: _spoken(row[side]),
+    )
 
 
 def _heading(turns: tuple[Turn, ...], number: int) -> str:
@@ -167,10 +139,10 @@ class TurnsDelegate(QStyledItemDelegate):
         return small + 2 * QFontMetrics(self.body).lineSpacing() + 2 * S8
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index, /) -> QSize:
-        return QSize(120, self.height(bool(index.data(CELL).heading)))
+        return QSize(120, self.height(bool(cell_at(index).heading)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, /) -> None:
-        cell: Cell = index.data(CELL)
+        cell = cell_at(index)
         now, rect = theme(), QRectF(option.rect)
         painter.save()
         painter.setClipRect(rect)
@@ -241,65 +213,45 @@ def _shortened(text: str, metrics: QFontMetrics, width: float) -> str:
     return metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(1.85 * width))
 
 
-class TurnsTable(QTableView):
+class TurnsTable(Table):
     """Arrow keys move between messages; Return or a double click shows one on the map."""
 
     entry_chosen = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.turns = TurnsModel(self)
-        self.setModel(self.turns)
+        super().__init__(TableModel[Pair](()), "Messages of both branches, turn by turn", parent)
         self.delegate = TurnsDelegate(self)
         self.setItemDelegate(self.delegate)
-        self.setAccessibleName("Messages of both branches, turn by turn")
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setShowGrid(False)
-        self.setTabKeyNavigation(False)
-        self.setCornerButtonEnabled(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalHeader().hide()
-        self.verticalHeader().setAccessibleName("Rows")
-        header = self.horizontalHeader()
-        header.setAccessibleName("Branches")
-        header.setSectionsClickable(False)
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        self.doubleClicked.connect(lambda index: self._choose(index))
-        on_theme_changed(self.restyle)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
+        self.horizontalHeader().setAccessibleName("Branches")
 
     def show_rows(self, rows: Sequence[Pair], left: str, right: str) -> None:
-        """Show all messages of a comparison."""
-        self.turns.show_rows(rows, left, right)
+        """Show all messages of a comparison. ``left`` and ``right`` name the branches."""
+        self.rows.show(rows, [branch_column(LEFT, left), branch_column(RIGHT, right)])
         self.restyle()
-        if self.turns.rowCount() > 1:
-            self.setCurrentIndex(self.turns.index(1, LEFT))
+        if len(rows) > 1:
+            self.setCurrentIndex(self.rows.index(1, LEFT))
+
+    def row_height(self) -> int:
+        """Pixels of a message."""
+        return self.delegate.height(False)
 
     def restyle(self) -> None:
         """Take the sizes from the fonts."""
-        self.horizontalHeader().setFont(small_font())
+        super().restyle()
         rows = self.verticalHeader()
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         rows.setMinimumSectionSize(8)
-        rows.setDefaultSectionSize(self.delegate.height(False))
-        heading, count = self.delegate.height(True), self.turns.rowCount()
-        for row in range(count if count <= MOST_FITTED else 0):
-            if self.turns.index(row, LEFT).data(CELL).heading:
-                self.setRowHeight(row, heading)
+        if len(self.rows.rows) <= MOST_FITTED:
+            for number, row in enumerate(self.rows.rows):
+                if row[LEFT].heading:
+                    self.setRowHeight(number, self.delegate.height(True))
 
-    def _choose(self, index: QModelIndex) -> None:
-        cell = index.data(CELL) if index.isValid() else None
-        if cell is not None and cell.message is not None:
-            self.entry_chosen.emit(cell.message.entry)
+    def activate(self, index: Index) -> None:
+        """Ask for the entry of a message; a heading has none."""
+        if index.isValid() and (message := cell_at(index).message) is not None:
+            self.entry_chosen.emit(message.entry)
 
-    def keyPressEvent(self, event: QKeyEvent, /) -> None:
-        key, index = event.key(), self.currentIndex()
-        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._choose(index)
-        elif key == Qt.Key.Key_C and event.modifiers() == Qt.KeyboardModifier.ControlModifier:
-            text = index.data(Qt.ItemDataRole.ToolTipRole) or index.data() or ""
-            QApplication.clipboard().setText(str(text))
-        else:
-            super().keyPressEvent(event)
+    def copied_text(self, index: Index) -> str:
+        """The whole message, or the words of a heading."""
+        return str(index.data(Qt.ItemDataRole.ToolTipRole) or index.data() or "")

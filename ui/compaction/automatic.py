@@ -25,7 +25,7 @@ from explorer.work.drafting import Draft
 from explorer.work.rules import AutomaticRules
 from ui.agent.strips import StripState
 from ui.app_state import Desk
-from ui.compaction.asking_words import asked_words
+from ui.compaction.automatic_bar import question_words
 from ui.widgets.figures import round_short, short
 
 TRIGGERS = {
@@ -145,7 +145,7 @@ class AutomaticLine(QObject):
     def _ask(self, automatic: AutomaticCompaction) -> None:
         question = automatic.asking.question
         assert question is not None
-        wording = asked_words(question)
+        wording = question_words(question)
         # One line has less room than the tab.
         first, second, third = wording.compact.replace("&", ""), "Change…", "Not now"
         tips = (f"{wording.compact_tip} (Ctrl+Alt+K)", wording.review_tip,

@@ -1,17 +1,85 @@
-"""What stands over the compaction panel while a compaction happens by itself, or asks to."""
+"""The bar of a compaction that asks first: its sentences and its buttons."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from explorer.work.asking import NotNow, Question
 from ui import theme
-from ui.compaction.asking_words import Asked, asked_words
 from ui.widgets.choice import Choice
-from ui.widgets.figures import round_short
+from ui.widgets.figures import round_short, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton
+
+
+class QuestionWords(NamedTuple):
+    """Sentences and names of buttons for one question."""
+
+    short: str
+    """For one line."""
+    what: str
+    then: str
+    compact: str
+    compact_tip: str
+    review: str
+    review_tip: str
+    not_now_tip: str
+    until: str
+
+
+_REVIEW = "Compact with &changes…"
+_REVIEW_TIP = (
+    "Change cut, rules or instructions, summarize, read and edit the summary; Commit lets the turn"
+    " go on"
+)
+_WAITS = "The turn waits, and nothing is sent meanwhile. Cut and instructions below count."
+
+
+def question_words(question: Question) -> QuestionWords:
+    """What is asked for one question."""
+    if question.trigger == "background":
+        return _ready(question)
+    figures = f"{short(question.tokens)} of {round_short(question.window)} tokens"
+    tip = "Compact with the cut and the instructions as they are, and let the turn go on"
+    if question.trigger == "overflow":
+        return QuestionWords(
+            "Larger than the model's window: compact?",
+            f"The model refused the request: it is larger than its window. ({figures})", _WAITS,
+            "&Compact", tip, _REVIEW, _REVIEW_TIP,
+            "Leave it; the turn fails, since its request does not fit", "at the next message",
+        )  # fmt: skip
+    if question.trigger == "prompt":
+        return QuestionWords(
+            "Larger than the prompt's budget: compact?",
+            f"The prompt does not fit its budget: {figures}.",
+            "The turn waits, and nothing is sent meanwhile.",
+            "&Compact", "Summarize the older rounds, and let the turn go on", _REVIEW, _REVIEW_TIP,
+            "Leave it; the oldest history is left out of the prompt instead", "at the next message",
+        )  # fmt: skip
+    over = f"{figures}, compaction is due above {round_short(question.threshold)}"
+    return QuestionWords(
+        f"Too full ({short(question.tokens)} of {round_short(question.window)}): compact?",
+        f"The context is too full: {over}.", _WAITS, "&Compact", tip, _REVIEW, _REVIEW_TIP,
+        "Leave it for now, and let the turn go on with all of the context", "at the next message",
+    )  # fmt: skip
+
+
+def _ready(question: Question) -> QuestionWords:
+    """A summary that was made ahead."""
+    figures = f"{short(question.tokens)} of {round_short(question.window)} tokens"
+    return QuestionWords(
+        "The summary made ahead is ready: apply it?",
+        f"A summary that was made ahead is ready ({figures} are taken).",
+        "The turn waits. The summary takes the place of the older rounds once it is applied.",
+        "&Apply", "Put the summary in the place of what it tells, and let the turn go on",
+        "Read and &edit…", "Read the summary, change it, and commit it; that lets the turn go on",
+        "Throw the summary away, and let the turn go on with all of the context",
+        "at the next message",
+    )  # fmt: skip
+
 
 LOW = 400
 """Height of the tab, at a text scale of 100 %, below which only what must be there is."""
@@ -36,8 +104,7 @@ class AutomaticBar(QFrame):
         self.words.setWordWrap(True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)
         theme.bind_font(self.words, lambda: theme.ui_font(0, bold=True))
-        self.then = Caption(parent=self)
-        self.then.setWordWrap(True)
+        self.then = Caption(parent=self, wraps=True)
         self.compact = QPushButton(self)
         self.compact.setProperty("kind", "primary")
         self.review = QPushButton(self)
@@ -96,7 +163,7 @@ class AutomaticBar(QFrame):
         if question is self.question:
             return
         self.question = question
-        told = asked_words(question)
+        told = question_words(question)
         self._say(told.what, told.then)
         self._name(told)
         self.again.clear()
@@ -109,7 +176,7 @@ class AutomaticBar(QFrame):
         self.watch.hide()
         self.show()
 
-    def _name(self, told: Asked) -> None:
+    def _name(self, told: QuestionWords) -> None:
         self.compact.setText(told.compact)
         self.compact.setToolTip(f"{told.compact_tip} (Ctrl+Alt+K)")
         self.review.setText(told.review)

@@ -1,35 +1,181 @@
-"""The second page of the panel: a summary being written, then its text beside its sources."""
+"""The page of drafts: a summary while it is written, and finished ones to read and edit."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from dataclasses import dataclass
+
+from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
+    QProgressBar,
     QPushButton,
-    QScrollArea,
     QSplitter,
     QStackedWidget,
     QTabBar,
+    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
-from ui.compaction.held import Held
-from ui.compaction.made import MadeView
-from ui.compaction.place_words import commit_words, leaving_words
+from ui.compaction.draft_record import DraftRecordView
 from ui.compaction.ports import CompactionDocument, ShownDraft
+from ui.compaction.request_window import PURPOSES
 from ui.compaction.sources_view import SourcesView
-from ui.compaction.streaming import StreamingView
-from ui.compaction.words import beyond_words
+from ui.compaction.words import (
+    beyond_words,
+    commit_words,
+    leaving_words,
+)
 from ui.inspector.gather import Loader
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
-from ui.widgets.figures import full, short
+from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption, Hairline
+from ui.widgets.labels import Caption, ElidedLabel, Hairline
+from ui.widgets.panels import row, scroll_area
+from ui.widgets.plain_text import StreamView
+
+
+@dataclass(slots=True)
+class EditableDraft:
+    """A finished draft, what it was made from, and its text as it was edited."""
+
+    draft: ShownDraft
+    shown: Partition
+    text: str
+    tokens: int = -1
+    """Of the text; -1 before they are counted."""
+
+    def renew(self, document: CompactionDocument) -> None:
+        """Count what it was made from again, when another counter counts by now."""
+        prepared = self.shown.preparation
+        if not isinstance(prepared, Preparation):
+            return
+        sent = prepared.profile.weights == "sent"
+        if prepared.cuts.view.is_measured == (sent and document.weights is not None):
+            return
+        again = document.preview(
+            prepared.leaf, prepared.profile, prepared.settings, prepared.cut_point
+        )
+        if isinstance(again.preparation, Preparation):
+            self.shown = again
+
+    def problem(self) -> str:
+        """Why it cannot be committed; empty when it can."""
+        if not self.text.strip():
+            return "An empty summary would replace the history with nothing."
+        return self.draft.problem if self.text == self.draft.summary else ""
+
+
+class StreamingView(QWidget):
+    """A summary while it is written, with progress and a way to stop it."""
+
+    cancel_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._clock = QElapsedTimer()
+        self._tick = QTimer(self)
+        self._tick.setInterval(100)
+        self._tick.timeout.connect(self._show_progress)
+        self._streams: dict[str, StreamView] = {}
+        self._model = ""
+        self._told = ""
+        self.title = ElidedLabel(parent=self)
+        bind_font(self.title, lambda: ui_font(0.5, bold=True))
+        self.why = Caption(parent=self, wraps=True)
+        self.progress = Caption(parent=self)
+        self.busy = QProgressBar(self)
+        self.busy.setRange(0, 0)
+        self.busy.setTextVisible(False)
+        self.busy.setFixedHeight(6)
+        self.busy.setAccessibleName("Writing the summary")
+        self.cancel = QPushButton("Ca&ncel", self)
+        self.cancel.setToolTip("Stop writing; nothing is stored")
+        self.cancel.clicked.connect(self._cancelled)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        line = row(self.title, self.cancel)
+        line.setStretchFactor(self.title, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S12, S16, S12)
+        column.setSpacing(S8)
+        column.addLayout(line)
+        column.addWidget(self.why)
+        column.addWidget(self.progress)
+        column.addWidget(self.busy)
+        column.addWidget(self.tabs, 1)
+
+    def begin(
+        self, model: str, purposes: list[str], why: str = "", takes_focus: bool = True
+    ) -> None:
+        """Start showing the answers to one or two requests; ``why``: where nobody ordered them."""
+        self._model, self._told = model, ""
+        while self.tabs.count():
+            old = self.tabs.widget(0)
+            self.tabs.removeTab(0)
+            if old is not None:
+                old.deleteLater()
+        self._streams = {}
+        for purpose in purposes:
+            stream = StreamView(self)
+            stream.setAccessibleName(f"{PURPOSES.get(purpose, purpose)}, as it is written")
+            self._streams[purpose] = stream
+            self.tabs.addTab(stream, PURPOSES.get(purpose, purpose))
+        self.tabs.tabBar().setVisible(len(purposes) > 1)
+        self.title.setText(f"{model or 'The model'} is writing")
+        self.why.setText(why)
+        self.why.setVisible(bool(why))
+        self.cancel.setEnabled(True)
+        self.cancel.setText("Ca&ncel")
+        self._clock.start()
+        self._tick.start()
+        self._show_progress()
+        if takes_focus:
+            self.cancel.setFocus()
+
+    def add(self, purpose: str, delta: str) -> None:
+        """A piece of an answer."""
+        stream = self._streams.get(purpose)
+        if stream is None and self._streams:
+            stream = next(iter(self._streams.values()))
+        if stream is not None:
+            stream.add(delta)
+
+    def restart(self, purpose: str) -> None:
+        """The pieces of an answer are void: it is asked for again, or its next part is."""
+        if (stream := self._streams.get(purpose)) is not None:
+            stream.begin()
+
+    def tell(self, sentence: str) -> None:
+        """What is waited for: another try, another model, the next part of a long session."""
+        self._told = sentence
+        self._show_progress()
+
+    def end(self) -> None:
+        """The answers are over, one way or another."""
+        self._tick.stop()
+        for stream in self._streams.values():
+            stream.finish()
+
+    def written(self) -> str:
+        """What has come so far, for a failure's details."""
+        return "\n\n".join(s.text() for s in self._streams.values() if s.text())
+
+    def _show_progress(self) -> None:
+        characters = sum(stream.characters() for stream in self._streams.values())
+        seconds = self._clock.elapsed() / 1000
+        written = f"{count(characters, 'character')} in {seconds:.1f} s"
+        self.progress.setText(f"{written} · {self._told}" if self._told else written)
+
+    def _cancelled(self) -> None:
+        self.cancel.setEnabled(False)
+        self.cancel.setText("Stopping…")
+        self.cancel_asked.emit()
+
 
 BESIDE = 760
 """From this width on, sources and text stand side by side."""
@@ -53,7 +199,7 @@ class DraftPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._held: list[Held] = []
+        self._held: list[EditableDraft] = []
         self._document: CompactionDocument | None = None
         self.streaming = StreamingView(self)
         self.streaming.cancel_asked.connect(self.cancel_asked)
@@ -70,9 +216,8 @@ class DraftPage(QWidget):
         self.editor.setAccessibleName("Text of the summary; it can be edited")
         self.editor.setTabChangesFocus(True)
         self.editor.textChanged.connect(self._edited)
-        self.facts = Caption(parent=self)
-        self.facts.setWordWrap(True)
-        self.made = MadeView(self)
+        self.facts = Caption(parent=self, wraps=True)
+        self.made = DraftRecordView(self)
         self.did = self.made.did
         self.sizes = QLabel(self)
         self.problem = QLabel(self)
@@ -85,10 +230,7 @@ class DraftPage(QWidget):
         self._make_buttons()
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.streaming)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area = scroll_area(self)
         area.setWidget(self._build())
         self._area = area
         self._foot = self._build_foot()
@@ -140,8 +282,9 @@ class DraftPage(QWidget):
         inner = QVBoxLayout(right)
         inner.setContentsMargins(S16, S8, S16, S8)
         inner.setSpacing(S4)
-        told = Caption("Draft, yours to edit; nothing is stored before you commit", page)
-        told.setWordWrap(True)
+        told = Caption(
+            "Draft, yours to edit; nothing is stored before you commit", page, wraps=True
+        )
         inner.addWidget(told)
         inner.addWidget(self.editor, 1)
         self.split = QSplitter(Qt.Orientation.Vertical, page)
@@ -224,7 +367,7 @@ class DraftPage(QWidget):
         """Show a finished draft, in front of those made before."""
         self.streaming.end()
         self._document = document
-        self._held.append(Held(draft, shown, draft.summary))
+        self._held.append(EditableDraft(draft, shown, draft.summary))
         self.tabs.blockSignals(True)
         self.tabs.addTab(f"Draft {self.tabs.count() + 1}, {draft.model}")
         self.tabs.setCurrentIndex(self.tabs.count() - 1)
@@ -282,7 +425,7 @@ class DraftPage(QWidget):
         self.drafts_changed.emit()
         return bool(self._held)
 
-    def _current(self) -> Held | None:
+    def _current(self) -> EditableDraft | None:
         at = self.tabs.currentIndex()
         return self._held[at] if 0 <= at < len(self._held) else None
 
@@ -308,19 +451,19 @@ class DraftPage(QWidget):
         self._count(held)
         self._show_facts(held)
 
-    def _count(self, held: Held) -> None:
+    def _count(self, held: EditableDraft) -> None:
         """Count the text, on a thread: a tokenizer may be at work elsewhere."""
         document, text, profile = self._document, held.text, held.shown.preparation.profile
         if document is not None:
             self._counter.load(lambda: (held, text, document.count_text(text, profile)))
 
-    def _counted(self, found: tuple[Held, str, int]) -> None:
+    def _counted(self, found: tuple[EditableDraft, str, int]) -> None:
         held, text, tokens = found
         if held is self._current() and text == held.text:
             held.tokens = tokens
             self._show_facts(held)
 
-    def _show_facts(self, held: Held) -> None:
+    def _show_facts(self, held: EditableDraft) -> None:
         draft, shown = held.draft, held.shown
         parts = [draft.model]
         if held.tokens >= 0:
@@ -344,7 +487,7 @@ class DraftPage(QWidget):
         self.problem.setVisible(bool(problem))
         self.commit.setEnabled(not problem)
 
-    def _show_place(self, held: Held) -> None:
+    def _show_place(self, held: EditableDraft) -> None:
         """A draft of another place takes the leaf there, which is said before."""
         document, at = self._document, held.shown.preparation.leaf
         if document is None:

@@ -1,8 +1,4 @@
-"""The compaction panel: preview, draft, commit, undo.
-
-It computes partitions at once and everything else by asking: the signals say what the person
-wants, and the methods below tell the panel how it went.
-"""
+"""The panel of compaction: what a compaction would do, its drafts, and its rules."""
 
 from __future__ import annotations
 
@@ -15,19 +11,64 @@ from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import purposes_of
+from explorer.session.tree import SessionTree
 from ui.compaction import notices
 from ui.compaction.automatic_bar import AutomaticBar
 from ui.compaction.draft_page import DraftPage
-from ui.compaction.hand_cut import HandCut
-from ui.compaction.leaf_notice import LeafNoticeStrip
 from ui.compaction.ports import CompactionDocument, ModelChoice, ShownDraft
-from ui.compaction.request_window import RequestWindow
-from ui.compaction.requests_part import RequestsPart
+from ui.compaction.request_window import RequestsPart, RequestWindow
 from ui.compaction.rules_page import RulesPage
 from ui.compaction.setup_page import SetupPage
 from ui.compaction.words import is_possible
-from ui.widgets.notice import Notice
+from ui.widgets.notice import Notice, NoticeStrip
 from ui.widgets.panels import EmptyState
+
+
+class ManualCut:
+    """A position of a path, or none."""
+
+    def __init__(self) -> None:
+        self.position: int | None = None
+        self._leaf = -1
+        """The leaf of the path on which it was chosen."""
+
+    def choose(self, position: int | None, leaf: int) -> None:
+        """Cut at a position of the path to a leaf; None: where the settings put it."""
+        self.position, self._leaf = position, leaf
+
+    def forget(self) -> None:
+        """Cut where the settings put it."""
+        self.position = None
+
+    def follow(self, tree: SessionTree, leaf: int) -> None:
+        """It holds on where the path to another leaf goes on from its own, and nowhere else."""
+        if self.position is None or leaf == self._leaf:
+            return
+        if leaf < 0 or tree.path(leaf).position(self._leaf) < 0:
+            self.position = None
+        self._leaf = leaf
+
+
+_NO_LEAF = -2
+
+
+class LeafNoticeStrip(NoticeStrip):
+    """A notice of a compaction made or taken back is of the leaf that it left behind."""
+
+    _told_leaf = _NO_LEAF
+
+    def show_of(self, notice: Notice, leaf: int) -> None:
+        """Show a notice for as long as the leaf stays."""
+        self.show_notice(notice)
+        self._told_leaf = leaf
+
+    def follow(self, leaf: int) -> None:
+        """The leaf is this one now."""
+        if self._told_leaf in (_NO_LEAF, leaf):
+            return
+        self._told_leaf = _NO_LEAF
+        if self.notice is not None and self.notice.level == "done":
+            self.dismiss()
 
 
 class CompactionPanel(QWidget):
@@ -64,7 +105,7 @@ class CompactionPanel(QWidget):
         super().__init__(parent)
         self._document: CompactionDocument | None = None
         self._at: int | None = None
-        self._cut = HandCut()
+        self._cut = ManualCut()
         self._profile: Profile = PROFILES["explorer"]
         self._settings = Settings.of(self._profile)
         self._shown: Partition | None = None

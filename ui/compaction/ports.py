@@ -11,7 +11,6 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
-from ui.compaction.made_words import MadeBy
 
 
 class CompactionDocument(Protocol):
@@ -47,6 +46,54 @@ class CompactionDocument(Protocol):
         """The exact requests to a model; reads payloads, and is called from a worker thread."""
 
 
+class Usage(Protocol):
+    """Tokens as a provider reported them."""
+
+    @property
+    def input(self) -> int:
+        """Read."""
+
+    @property
+    def output(self) -> int:
+        """Written."""
+
+
+class SummaryCall(Protocol):
+    """One call to a summarizer."""
+
+    @property
+    def purpose(self) -> str:
+        """What was asked for."""
+
+    @property
+    def why(self) -> str:
+        """Why the call was made."""
+
+    @property
+    def model(self) -> str:
+        """Who was asked."""
+
+    @property
+    def window(self) -> int:
+        """Which part of a long conversation, from 1; 0 for all of it."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens, where they were reported."""
+
+    @property
+    def elapsed_ms(self) -> float:
+        """How long it took."""
+
+    @property
+    def waited_s(self) -> float:
+        """How long was waited before it."""
+
+    @property
+    def problem(self) -> str:
+        """Why the answer was not taken; empty when it was."""
+
+
 class ShownDraft(Protocol):
     """A finished draft, as the panel shows it."""
 
@@ -79,7 +126,7 @@ class ShownDraft(Protocol):
         """Why it cannot be committed; empty when it can."""
 
     @property
-    def attempts(self) -> Sequence[MadeBy]:
+    def attempts(self) -> Sequence[SummaryCall]:
         """Every call that was made for it."""
 
     @property

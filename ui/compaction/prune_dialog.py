@@ -5,7 +5,7 @@ Nothing is stored before the button is pressed. Escape changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
@@ -21,18 +21,50 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.profile.rules import Pruning
-from explorer.compaction.pruning import PruningPlan
+from explorer.compaction.pruning import PlannedResult, PruningPlan
 from explorer.session.tree import SessionTree
 from ui import theme
-from ui.compaction.prune_model import Column, PruneModel
+from ui.theme.verdicts import PRUNED
 from ui.widgets.dialogs import fit
-from ui.widgets.entry_table import EntryTable
+from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable, ReadLines
 from ui.widgets.figures import count, full
+from ui.widgets.table import RIGHT, Column
 
 MOST_TOKENS = 10_000_000
 _STEP = 1_000
 _WHY_FROM = 620
 """Width of the table from which it has room for the reasons."""
+
+
+class PruneModel(EntryModel[PlannedResult]):
+    """The results of a plan in the order in which they go."""
+
+    def __init__(self, tree: SessionTree, read: ReadLines, parent: QWidget) -> None:
+        super().__init__(
+            "What goes, the first first",
+            (
+                Column("Why", lambda one: one.reason, width=320, shown_from=_WHY_FROM),
+                Column("Tokens", lambda one: full(one.tokens), RIGHT, lambda one: one.tokens),
+                Column("Saved", lambda one: full(one.saved), RIGHT, lambda one: one.saved),
+            ),
+            EntryCells(
+                lambda one: one.entry,
+                self._description,
+                verdict=lambda _one: PRUNED,
+                lead=lambda one: f"{one.tool} " if one.tool else "",
+            ),
+            parent,
+        )
+        self.use_session(tree, read)
+
+    def _description(self, one: PlannedResult, line: str) -> str:
+        assert self.tree is not None
+        columns = self.tree.columns
+        name = theme.role_name(columns.kind[one.entry], columns.flags[one.entry])
+        return (
+            f"#{one.entry}, {name} of {one.tool or 'a tool'}: {line}\n"
+            f"{one.reason} {full(one.tokens)} tokens, {full(one.saved)} saved by “{one.note}”."
+        )
 
 
 class PruneDialog(QDialog):
@@ -46,7 +78,7 @@ class PruneDialog(QDialog):
     def __init__(
         self,
         tree: SessionTree,
-        previews_of: Callable[[Sequence[int]], list[str]],
+        previews_of: ReadLines,
         plan_of: Callable[[Pruning], PruningPlan],
         policy: Pruning,
         lent: str,
@@ -72,16 +104,7 @@ class PruneDialog(QDialog):
         layout.addWidget(self.facts)
         layout.addLayout(self._limits())
         self.model = PruneModel(tree, previews_of, self)
-        self.table = EntryTable(
-            Column.RESULT,
-            (Column.TOKENS, Column.SAVED),
-            {Column.WHY: _WHY_FROM},
-            self,
-        )
-        self.table.setModel(self.model)
-        self.table.setAccessibleName("Tool results that would be pruned")
-        self.table.restyle()
-        self.table.horizontalHeader().resizeSection(Column.WHY, theme.scaled(320))
+        self.table = EntryTable(self.model, "Tool results that would be pruned", self)
         self.table.entry_chosen.connect(self.entry_requested)
         layout.addWidget(self.table, 1)
         layout.addLayout(self._buttons())
@@ -152,7 +175,7 @@ class PruneDialog(QDialog):
             self.outcome.setText("Nothing would be pruned.")
             said = plan.reason
         self.facts.setText(" ".join(filter(None, (said, self._lent))))
-        self.model.show_plan(plan)
+        self.model.show(plan.results)
         self.table.setVisible(can)
         self.go.setEnabled(can)
         self.cancel.setText("Cancel" if can else "Close")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from explorer.compaction.profile import PROFILES, Profile
-from ui.profiles.rule_list import RuleList
+from ui.profiles.rules import RuleList
 from ui.theme import S4, S8, S12, S16, bind_font, ui_font
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, LinkButton
-from ui.widgets.panels import row
+from ui.widgets.panels import row, scroll_area
 
 
 class RulesPage(QWidget):
@@ -28,9 +28,7 @@ class RulesPage(QWidget):
         self._profile = PROFILES["explorer"]
         self._own: Profile | None = None
         self._corrected = PROFILES["explorer"]
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = scroll_area(self, takes_focus=True)
         body = QWidget(area)
         area.setWidget(body)
         self.back = LinkButton("‹ &Back to the compaction", body)

@@ -4,27 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import Profile, Settings
-from ui.compaction.bringing import Bringing
-from ui.compaction.budget_part import BudgetPart
-from ui.compaction.instructions_box import InstructionsBox
-from ui.compaction.ledger_model import Column, LedgerModel
-from ui.compaction.outcome_part import OutcomePart
+from ui.compaction.ledger import LedgerModel, VerdictReason
+from ui.compaction.pinned_part import ShapingPart
 from ui.compaction.ports import CompactionDocument, ModelChoice
-from ui.compaction.rules_part import RulesPart
-from ui.compaction.shaping_part import ShapingPart
-from ui.compaction.why_line import WhyLine
+from ui.compaction.setup_parts import BudgetPart, InstructionsBox, OutcomePart, RulesPart
 from ui.compaction.words import is_possible
-from ui.theme import bind_font, on_theme_changed, scaled, set_tone, small_font
+from ui.theme import S16, bind_font, on_theme_changed, scaled, set_tone, small_font
 from ui.widgets.entry_table import ENTRY, EntryTable
 from ui.widgets.figures import short
 from ui.widgets.labels import ElidedLabel, Hairline, LinkButton
 from ui.widgets.panels import CollapsibleSection, row, section
+
+SETTLE_MS = 300
+"""How long a part is held in sight: texts wrap and strips come while the page is laid out."""
+
+
+class PartScroller(QObject):
+    """One part of one area at a time."""
+
+    def __init__(self, area: QScrollArea) -> None:
+        super().__init__(area)
+        self._area = area
+        self._part: QWidget | None = None
+        self._settling = QTimer(self)
+        self._settling.setSingleShot(True)
+        self._settling.setInterval(SETTLE_MS)
+        self._settling.timeout.connect(self._end)
+        area.verticalScrollBar().rangeChanged.connect(lambda _low, _high: self._show())
+
+    def bring(self, part: QWidget, focus: QWidget) -> None:
+        """Scroll to a part, and give the keyboard to something in it."""
+        self._part = part
+        focus.setFocus()
+        self._settling.start()
+        QTimer.singleShot(0, self, self._show)
+
+    def _show(self) -> None:
+        part, body = self._part, self._area.widget()
+        if part is None or body is None or not body.isAncestorOf(part):
+            return
+        # Of a text, Qt's own way would show the line with the cursor alone.
+        top = part.mapTo(body, QPoint(0, 0)).y()
+        for line in (top + part.height(), top):
+            self._area.ensureVisible(0, line, 0, S16)
+
+    def _end(self) -> None:
+        self._show()
+        self._part = None
+
 
 TALL = 400
 """Height at a text scale of 100 % from which the foot stays in sight while the rest scrolls."""
@@ -54,7 +87,7 @@ class SetupPage(QWidget):
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._bringing = Bringing(area)
+        self._scroller = PartScroller(area)
         body = self._body = QWidget(area)
         area.setWidget(body)
         self._column = QVBoxLayout(body)
@@ -108,16 +141,11 @@ class SetupPage(QWidget):
 
     def _build_ledger(self) -> None:
         self.ledger = LedgerModel(self)
-        figures = (Column.TOKENS, Column.RUNNING)
-        self.table = EntryTable(
-            Column.WHAT, figures, {Column.WHY: 700, Column.RUNNING: 340}, self._body
-        )
-        self.table.setAccessibleName("Ledger: every entry of the path and what becomes of it")
-        self.table.setModel(self.ledger)
-        self.table.restyle()
+        name = "Ledger: every entry of the path and what becomes of it"
+        self.table = EntryTable(self.ledger, name, self._body)
         self.table.entry_chosen.connect(self.entry_requested)
         self._add(self.table, 1)
-        self.entry_why = WhyLine(self._body)
+        self.entry_why = VerdictReason(self._body)
         self.entry_why.entry_requested.connect(self.entry_requested)
         self.table.selectionModel().currentChanged.connect(self._row_chosen)
         self._column.addWidget(self.entry_why)
@@ -232,8 +260,8 @@ class SetupPage(QWidget):
         self.entry_why.show_entry(entry)
         shown = self.shown
         position = shown.path.position(entry) if shown is not None and entry >= 0 else -1
-        row = self.ledger.row_of_position(position) if position >= 0 else -1
-        if row >= 0 and self.ledger.position(row) == position:
+        row = self.ledger.row_of(position)
+        if row >= 0:
             self.table.selectRow(row)
             self.table.scrollTo(self.ledger.index(row, 0))
         else:
@@ -254,7 +282,7 @@ class SetupPage(QWidget):
         self.entry_why.show_partition(None, None)
 
     def _reveal_cut(self, shown: Partition) -> None:
-        at = self.ledger.row_of_position(shown.cut if shown.cut >= 0 else len(shown.verdicts) - 1)
+        at = self.ledger.row_at_or_after(shown.cut if shown.cut >= 0 else len(shown.verdicts) - 1)
         if at >= 0:
             index = self.ledger.index(at, 0)
             self.table.scrollTo(index, EntryTable.ScrollHint.PositionAtCenter)
@@ -278,7 +306,7 @@ class SetupPage(QWidget):
 
     def bring(self, part: QWidget, focus: QWidget) -> None:
         """Scroll to a part, and give the keyboard to something in it."""
-        self._bringing.bring(part, focus)
+        self._scroller.bring(part, focus)
 
     def show_request_size(self, sizes: tuple[int, int]) -> None:
         """Tokens of the request (-1 when that is not known yet) and of its longest answer."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition, Verdict
@@ -14,13 +14,12 @@ from explorer.session.describe import blocks_of
 from ui.compaction.ports import CompactionDocument
 from ui.inspector.gather import READ_ERRORS, Loader, is_large
 from ui.theme import S4, S12, role_name
-from ui.widgets.entry_table import ENTRY, FLAGS, KIND, VERDICT, EntryTable
+from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, LinkButton
 from ui.widgets.panels import row
 from ui.widgets.plain_text import PlainTextView
-
-Index = QModelIndex | QPersistentModelIndex
+from ui.widgets.table import RIGHT, Column
 
 LONGEST = 200_000
 """Characters of an entry's text that are shown beside a draft."""
@@ -44,90 +43,44 @@ def entry_words(entry: Any) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-class SourcesModel(QAbstractTableModel):
-    """Source entries with the verdict that each had."""
+class SourcesModel(EntryModel[tuple[int, int]]):
+    """Source entries, each with the verdict that it had."""
 
-    def __init__(self, parent: Any = None) -> None:
-        super().__init__(parent)
-        self._document: CompactionDocument | None = None
-        self._entries: list[tuple[int, int]] = []
+    def __init__(self, parent: QWidget) -> None:
         self._weigh: Callable[[int], int] = lambda _entry: 0
-        self._previews: dict[int, str] = {}
+        super().__init__(
+            "Made from",
+            (Column(
+                "Tokens", lambda source: full(self._weigh(source[0])), RIGHT,
+                lambda source: self._weigh(source[0]),
+            ),),
+            EntryCells(
+                lambda source: source[0], self._description, verdict=lambda source: source[1]
+            ),
+            parent,
+        )  # fmt: skip
 
     def show_sources(
         self,
         document: CompactionDocument,
-        entries: list[tuple[int, int]],
+        entries: Sequence[tuple[int, int]],
         weigh: Callable[[int], int],
     ) -> None:
         """Show (entry, verdict) pairs; ``weigh`` gives an entry's tokens."""
-        self.beginResetModel()
-        self._document, self._entries, self._previews = document, entries, {}
         self._weigh = weigh
-        self.endResetModel()
+        self.use_session(document.tree, document.payloads.previews)
+        self.show(entries)
 
     def forget(self) -> None:
-        """Show nothing."""
-        self.beginResetModel()
-        self._document, self._entries, self._previews = None, [], {}
+        """Show nothing, and hold on to no session."""
+        self.show(())
         self._weigh = lambda _entry: 0
-        self.endResetModel()
+        self.use_session(None)
 
-    def rowCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._entries)
-
-    def columnCount(self, parent: Index = QModelIndex(), /) -> int:  # noqa: B008
-        return 0 if parent.isValid() else 2
-
-    def row_of(self, entry: int) -> int:
-        """The row of an entry, or -1."""
-        return next((at for at, (other, _) in enumerate(self._entries) if other == entry), -1)
-
-    def _preview(self, at: int) -> str:
-        entry = self._entries[at][0]
-        if entry not in self._previews and self._document is not None:
-            start = at - at % 256
-            wanted = [entry for entry, _ in self._entries[start : start + 256]]
-            found = self._document.payloads.previews(wanted)
-            self._previews.update(zip(wanted, found, strict=True))
-        return self._previews.get(entry, "")
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole, /
-    ) -> Any:
-        if orientation == Qt.Orientation.Horizontal:
-            if role == Qt.ItemDataRole.DisplayRole:
-                return ("Made from", "Tokens")[section]
-            if role == Qt.ItemDataRole.TextAlignmentRole:
-                side = Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft
-                return side | Qt.AlignmentFlag.AlignVCenter
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole, /) -> Any:
-        document = self._document
-        if document is None or not index.isValid():
-            return None
-        entry, verdict = self._entries[index.row()]
-        columns = document.tree.columns
-        if role == Qt.ItemDataRole.DisplayRole:
-            if index.column():
-                return full(self._weigh(entry))
-            return self._preview(index.row())
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            return right if index.column() else None
-        answers = {
-            ENTRY: entry,
-            KIND: columns.kind[entry],
-            FLAGS: columns.flags[entry],
-            VERDICT: verdict,
-        }
-        if role in answers:
-            return answers[role]
-        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            name = role_name(columns.kind[entry], columns.flags[entry])
-            return f"#{entry}, {name}: {self._preview(index.row())}"
-        return None
+    def _description(self, source: tuple[int, int], line: str) -> str:
+        assert self.tree is not None
+        entry, columns = source[0], self.tree.columns
+        return f"#{entry}, {role_name(columns.kind[entry], columns.flags[entry])}: {line}"
 
 
 class SourcesView(QWidget):
@@ -139,10 +92,8 @@ class SourcesView(QWidget):
         super().__init__(parent)
         self._document: CompactionDocument | None = None
         self.model = SourcesModel(self)
-        self.table = EntryTable(0, (1,), {}, self)
-        self.table.setAccessibleName("Entries that the draft was made from")
-        self.table.setModel(self.model)
-        self.table.restyle()
+        name = "Entries that the draft was made from"
+        self.table = EntryTable(self.model, name, self)
         self.table.selectionModel().currentChanged.connect(lambda now, _old: self._read(now))
         self.caption = Caption(parent=self)
         self.go = LinkButton("Go to it", self)

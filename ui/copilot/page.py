@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
     QFrame,
+    QGridLayout,
     QHeaderView,
+    QLabel,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QStackedWidget,
     QStyle,
@@ -21,18 +22,69 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.background import Machine, State
 from explorer.compaction.profile.rules import Background
-from ui.copilot.gauge import RatioGauge
-from ui.copilot.looking import Look, Prepare, look
-from ui.copilot.machine_view import MachineView
-from ui.copilot.prompt_model import Column, PromptModel
-from ui.copilot.quirks_view import QuirksView
+from explorer.compaction.quirks import QUIRKS
+from ui.copilot.machine_view import (
+    MachineView,
+    RatioGauge,
+)
+from ui.copilot.prompt_model import (
+    PreparePrompt,
+    PromptModel,
+    PromptRendering,
+    render_to_budget,
+)
 from ui.inspector.gather import Loader
-from ui.theme import on_theme_changed, scaled, set_tone, small_font
+from ui.theme import S4, S8, S12, bind_font, on_theme_changed, scaled, set_tone, small_font, ui_font
 from ui.widgets.figures import count, full, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.number_slider import NumberSlider
-from ui.widgets.panels import CollapsibleSection, EmptyState, section
+from ui.widgets.panels import CollapsibleSection, EmptyState, scroll_area, section
+
+
+class QuirksView(QWidget):
+    """One row per quirk: whom it is about, and what is done."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("What single models need")
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, S4, 0, S4)
+        grid.setHorizontalSpacing(S8)
+        grid.setVerticalSpacing(S12)
+        grid.setColumnStretch(1, 1)
+        self._marks: list[QLabel] = []
+        self._titles: list[QLabel] = []
+        for at, quirk in enumerate(QUIRKS):
+            mark = Caption("", self)
+            title = QLabel(quirk.models, self)
+            bind_font(title, lambda: ui_font(bold=True))
+            sentence = QLabel(quirk.sentence, self)
+            sentence.setWordWrap(True)
+            sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            bind_font(sentence, small_font)
+            set_tone(sentence, "dim")
+            title.setWordWrap(True)
+            title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            grid.addWidget(mark, 2 * at, 0)
+            grid.addWidget(title, 2 * at, 1)
+            grid.addWidget(sentence, 2 * at + 1, 1)
+            grid.setRowMinimumHeight(2 * at + 1, 0)
+            self._marks.append(mark)
+            self._titles.append(title)
+        self.show_model("")
+
+    def show_model(self, model: str) -> None:
+        """Mark the quirks that hold for a model."""
+        for quirk, mark, title in zip(QUIRKS, self._marks, self._titles, strict=True):
+            holds = bool(model) and quirk.concerns(model)
+            mark.setText("●" if holds else "○")
+            set_tone(mark, "accent" if holds else "dim")
+            said = f"holds for {model}" if holds else "does not hold for the model of now"
+            mark.setAccessibleName(said)
+            mark.setToolTip(said)
+            title.setAccessibleName(f"{quirk.models}: {said}")
+
 
 LEAST, MOST = 100, 2_000_000
 SETTLE_MS = 60
@@ -57,22 +109,19 @@ class PromptPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._prepare: Prepare | None = None
-        self._look: Look | None = None
+        self._prepare: PreparePrompt | None = None
+        self._look: PromptRendering | None = None
         self._policy = Background()
         self._budget: int | None = None
         self._content: QWidget | None = None
         self.machine = Machine()
         self.gauge = RatioGauge(self)
         self.states = MachineView(self)
-        self.note = Caption(parent=self)
-        self.note.setWordWrap(True)
+        self.note = Caption(parent=self, wraps=True)
         self.stop = QPushButton("&Stop", self)
         self.compact = QPushButton("Compact &now", self)
-        self.figures = Caption(parent=self)
-        self.figures.setWordWrap(True)
-        self.outcome = Caption(parent=self)
-        self.outcome.setWordWrap(True)
+        self.figures = Caption(parent=self, wraps=True)
+        self.outcome = Caption(parent=self, wraps=True)
         self.budget = NumberSlider("&Budget", LEAST, MOST, self)
         self.own_budget = QPushButton("Its &own", self)
         self.cached = QCheckBox("&Keep what was sent", self)
@@ -152,10 +201,7 @@ class PromptPage(QWidget):
         column.addWidget(self.tree, 1)
         column.addWidget(Hairline(parent=page))
         column.addWidget(single)
-        scroll = QScrollArea(self)
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll = scroll_area(self, takes_focus=True, has_frame=False)
         scroll.setWidget(page)
         return scroll
 
@@ -167,8 +213,8 @@ class PromptPage(QWidget):
         header = self.tree.header()
         header.setFont(small_font())
         header.setStretchLastSection(False)
-        header.setSectionResizeMode(Column.ELEMENT, QHeaderView.ResizeMode.Stretch)
-        for at in list(Column)[1:]:
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for at in range(1, len(self.model.columns)):
             header.setSectionResizeMode(at, QHeaderView.ResizeMode.ResizeToContents)
         header.setMinimumSectionSize(scaled(28))
 
@@ -184,18 +230,19 @@ class PromptPage(QWidget):
     def _show_columns(self) -> None:
         """In a narrow pane the names have the room; the tool tips tell the rest."""
         digit = self.tree.fontMetrics().horizontalAdvance("0")
-        self.tree.setColumnHidden(Column.GROW, self.width() < 60 * digit)
-        self.tree.setColumnHidden(Column.BUDGET, self.width() < 48 * digit)
-        self.tree.setColumnHidden(Column.GONE, self._look is None or not self._look.dropped)
+        self.tree.setColumnHidden(self.model.column("Grow"), self.width() < 60 * digit)
+        self.tree.setColumnHidden(self.model.column("Budget"), self.width() < 48 * digit)
+        none_gone = self._look is None or not self._look.dropped
+        self.tree.setColumnHidden(self.model.column("Gone"), none_gone)
 
     # what is shown -------------------------------------------------------------------------------
 
     @property
-    def shown(self) -> Look | None:
+    def shown(self) -> PromptRendering | None:
         """The rendering that is shown."""
         return self._look
 
-    def show_prompt(self, prepare: Prepare | None, model: str) -> None:
+    def show_prompt(self, prepare: PreparePrompt | None, model: str) -> None:
         """Show the prompt that ``prepare`` reads (on a worker thread); None empties the page."""
         self._prepare = prepare
         self.quirks.show_model(model)
@@ -203,11 +250,11 @@ class PromptPage(QWidget):
             self._reader.forget()
             self._renderer.forget()
             self._look = None
-            self.model.show_look(None)
+            self.model.show_rendering(None)
             self._pages.setCurrentWidget(self.empty)
             return
         budget, keeps = self._budget, self.cached.isChecked()
-        self._reader.load(lambda: look(prepare(), budget, keeps))
+        self._reader.load(lambda: render_to_budget(prepare(), budget, keeps))
 
     def show_machine(self, machine: Machine, policy: Background) -> None:
         """Show where the summary made ahead stands."""
@@ -223,7 +270,7 @@ class PromptPage(QWidget):
         self.gauge.show_ratio(self._policy, ratio, self.machine.trigger)
 
     def _read(self, found: object) -> None:
-        assert isinstance(found, Look)
+        assert isinstance(found, PromptRendering)
         if self._budget is None:
             self.budget.set_value(min(MOST, max(LEAST, found.prepared.budget.messages)))
         self._show(found)
@@ -232,13 +279,13 @@ class PromptPage(QWidget):
         shown = self._look
         if shown is not None:
             budget, keeps = self._budget, self.cached.isChecked()
-            self._renderer.load(lambda: look(shown.prepared, budget, keeps))
+            self._renderer.load(lambda: render_to_budget(shown.prepared, budget, keeps))
 
     def _show(self, found: object) -> None:
-        assert isinstance(found, Look)
+        assert isinstance(found, PromptRendering)
         self._look = found
         opened = self._opened()
-        self.model.show_look(found)
+        self.model.show_rendering(found)
         for row_at in range(self.model.rowCount()):
             index = self.model.index(row_at, 0)
             self.tree.setExpanded(index, index.data() in opened)
@@ -255,7 +302,7 @@ class PromptPage(QWidget):
                 found.add(str(index.data()))
         return found
 
-    def _words(self, found: Look) -> None:
+    def _words(self, found: PromptRendering) -> None:
         sizes = found.prepared.budget
         told = [f"Messages may take {full(sizes.messages)} of {full(sizes.base)} tokens"]
         if sizes.tool_tokens:

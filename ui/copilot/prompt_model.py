@@ -1,43 +1,67 @@
-"""The tree of a rendered prompt, for a tree view."""
+"""A prompt rendered to a budget, and its tree for a tree view."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from explorer.prompting.layout import Node
+from explorer.prompting.rendering import BudgetExceededError, Dropped, render
+
+if TYPE_CHECKING:  # the workbench is there after the first paint, its types before
+    from explorer.work.prompt import PreparedPrompt
+
+
 from collections.abc import Iterator
-from enum import IntEnum
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
+from PySide6.QtGui import QColor
 
-from explorer.prompting.layout import HIGHEST, Node
-from explorer.prompting.rendering import Dropped
-from ui.copilot.looking import Look
+from explorer.prompting.layout import HIGHEST
 from ui.theme import mono_font, theme
 from ui.widgets.figures import full, short
+from ui.widgets.table import RIGHT, Column, Index
 
-Index = QModelIndex | QPersistentModelIndex
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-
-
-class Column(IntEnum):
-    """What a row shows."""
-
-    ELEMENT = 0
-    PRIORITY = 1
-    GROW = 2
-    BUDGET = 3
-    TOKENS = 4
-    GONE = 5
+PreparePrompt = Callable[[], "PreparedPrompt"]
+"""Reads the prompt of the session as it stands; blocks."""
 
 
-TITLES = ("Element", "Priority", "Grow", "Budget", "Tokens", "Gone")
-_TIPS = (
-    "What the prompt is made of, in the order in which it is sent",
-    "The lowest among siblings goes first; without one it stays",
-    "The higher is asked first what it needs; the lower gets what is left",
-    "What it was told that it may take",
-    "What it takes",
-    "The place in the order of what was dropped",
-)
+@dataclass(frozen=True, slots=True, eq=False)
+class PromptRendering:
+    """One rendering of a prompt, to look at. Sizes in tokens."""
+
+    prepared: PreparedPrompt
+    budget: int
+    root: Node
+    dropped: tuple[Dropped, ...]
+    tokens: int
+    """What is left of the prompt, or what it needs when it does not fit."""
+    fits: bool
+    keeps_cached: bool
+
+    @property
+    def ratio(self) -> float:
+        """How full the context is: messages and tools of what both may take."""
+        return self.prepared.budget.ratio(self.tokens)
+
+
+def render_to_budget(
+    prepared: PreparedPrompt, budget: int | None, keep_cached: bool
+) -> PromptRendering:
+    """Render a prompt to a budget (None: its own), whether or not it fits."""
+    wanted = prepared.budget.messages if budget is None else budget
+    elements = prepared.elements(keep_cached=keep_cached)
+    try:
+        found = render(elements, wanted, prepared.prompt.count)
+    except BudgetExceededError as error:
+        return PromptRendering(
+            prepared, wanted, error.root, error.dropped, error.needed, False, keep_cached
+        )
+    return PromptRendering(
+        prepared, wanted, found.root, found.dropped, found.tokens, True, keep_cached
+    )
 
 
 def _ended_with(node: Node) -> Iterator[Node]:
@@ -48,18 +72,34 @@ def _ended_with(node: Node) -> Iterator[Node]:
         above = above.parent
 
 
+def _tone(node: Node) -> QColor:
+    return theme().ink if node.alive else theme().dim
+
+
+def _priority(node: Node) -> str:
+    if node.required:
+        return "stays"
+    return "" if node.priority == HIGHEST else str(node.priority)
+
+
+def _grow(node: Node) -> str:
+    grow = node.element.flex_grow
+    return "" if grow is None else str(grow)
+
+
 class PromptModel(QAbstractItemModel):
     """Elements down to messages; their texts only where a message has several."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.columns = self._columns()
         self._nodes: dict[int, Node] = {}
         self._rows: dict[int, list[Node]] = {}
         self._row: dict[int, int] = {}
         self._top: list[Node] = []
         self._gone: dict[int, tuple[int, Dropped]] = {}
 
-    def show_look(self, found: Look | None) -> None:
+    def show_rendering(self, found: PromptRendering | None) -> None:
         """Show another rendering, or nothing."""
         self.beginResetModel()
         self._nodes, self._rows, self._row, self._gone = {}, {}, {}, {}
@@ -98,7 +138,7 @@ class PromptModel(QAbstractItemModel):
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
         above = self.node(parent)
         rows = self._top if above is None else self._rows.get(above.order, [])
-        if not (0 <= row < len(rows) and 0 <= column < len(Column)):
+        if not (0 <= row < len(rows) and 0 <= column < len(self.columns)):
             return QModelIndex()
         return self.createIndex(row, column, rows[row].order)
 
@@ -116,61 +156,68 @@ class PromptModel(QAbstractItemModel):
         return len(self._top) if node is None else len(self._rows.get(node.order, []))
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return len(Column)
+        return len(self.columns)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return TITLES[section]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return _TIPS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole and section > Column.ELEMENT:
-            return int(_RIGHT)
-        return None
+        return (
+            self.columns[section].heading(role)
+            if orientation == Qt.Orientation.Horizontal
+            else None
+        )
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        node = self.node(index)
+        node, is_figure = self.node(index), index.column() > 0
         if node is None:
             return None
-        column = Column(index.column())
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(node, column)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return self._told(node)
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self._told(node) if column == Column.ELEMENT else self._text(node, column)
-        if role == Qt.ItemDataRole.TextAlignmentRole and column > Column.ELEMENT:
-            return int(_RIGHT)
-        if role == Qt.ItemDataRole.ForegroundRole:
-            return theme().ink if node.alive else theme().dim
-        if role == Qt.ItemDataRole.FontRole:
-            if column == Column.ELEMENT:
-                return None
+        if role == Qt.ItemDataRole.FontRole and is_figure:
             font = mono_font(-0.5)
-            font.setStrikeOut(column == Column.TOKENS and not node.alive)
+            is_size = self.columns[index.column()].title == "Tokens"
+            font.setStrikeOut(is_size and not node.alive)
             return font
-        return None
+        return self.columns[index.column()].cell(node, role)
 
-    def _text(self, node: Node, column: Column) -> str:
-        if column == Column.ELEMENT:
-            return node.title
-        if column == Column.PRIORITY:
-            return "stays" if node.required else ("" if node.priority == HIGHEST
-                                                  else str(node.priority))  # fmt: skip
-        if column == Column.GROW:
-            grow = node.element.flex_grow
-            return "" if grow is None else str(grow)
-        if column == Column.BUDGET:
-            return short(node.budget)
-        if column == Column.TOKENS:
-            return short(node.total if not node.alive else node.tokens)
+    # columns -------------------------------------------------------------------------------------
+
+    def _columns(self) -> list[Column[Node]]:
+        def figure(title: str, text: Callable[[Node], str], tip: str) -> Column[Node]:
+            return Column(
+                title, text, RIGHT, tip=tip, detail=self._sentence, spoken=text, colour=_tone
+            )
+
+        return [
+            Column(
+                "Element", lambda node: node.title,
+                tip="What the prompt is made of, in the order in which it is sent",
+                detail=self._sentence, spoken=self._sentence, colour=_tone,
+            ),
+            figure(
+                "Priority", _priority, "The lowest among siblings goes first; without one it stays"
+            ),
+            figure(
+                "Grow", _grow,
+                "The higher is asked first what it needs; the lower gets what is left",
+            ),
+            figure(
+                "Budget", lambda node: short(node.budget), "What it was told that it may take"
+            ),
+            figure(
+                "Tokens", lambda node: short(node.tokens if node.alive else node.total),
+                "What it takes",
+            ),
+            figure("Gone", self._gone_as, "The place in the order of what was dropped"),
+        ]  # fmt: skip
+
+    def column(self, title: str) -> int:
+        """The number of the column with a heading."""
+        return [each.title for each in self.columns].index(title)
+
+    def _gone_as(self, node: Node) -> str:
         gone = self._gone.get(node.order)
         return "" if gone is None else f"{gone[0]:,}."
 
-    def _told(self, node: Node) -> str:
+    def _sentence(self, node: Node) -> str:
         """A row in a sentence, for tool tips and screen readers."""
         rank = "" if node.priority == HIGHEST else f", priority {node.priority}"
         stays = ", never dropped" if node.required else ""

@@ -1,30 +1,335 @@
-"""The page of extensions as a dialog of its own."""
+"""The dialog of extensions: what is loaded, what failed and where, examples, and trust."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from explorer.extensions.manager import Extensions
-from ui import theme
-from ui.extensions.page import ExtensionsPage, Start
-from ui.widgets.dialogs import fit
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.extensions.examples import Example, ExampleError, examples, install_example
+from explorer.extensions.manager import Extensions, Listed, Project
+from explorer.extensions.trust import PROJECT_FOLDER, TrustError
+from ui.theme import S8, S12, S16, bind_font, scaled, set_tone, ui_font
+from ui.widgets.choice import Choice
+from ui.widgets.dialogs import Dialog, fit
+from ui.widgets.figures import count
+from ui.widgets.labels import Caption, Hairline
+from ui.widgets.panels import row
+from ui.widgets.plain_text import PlainTextView
+
+MOST_FILES = 8
 
 
-class ExtensionsDialog(QDialog):
+class TrustBox(QWidget):
+    """Says what the project at hand brings, and asks twice before it is trusted."""
+
+    trust_asked = Signal(object)
+    untrust_asked = Signal(object)
+    """With the project's folder."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._project: Project | None = None
+        self.title, self.text = QLabel(self), QLabel(self)
+        for label in (self.title, self.text):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        bind_font(self.title, lambda: ui_font(0, bold=True))
+        self.ask = QPushButton("&Trust this project…", self)
+        self.ask.clicked.connect(lambda: self._show(asking=True))
+        self.sure = QPushButton("Yes, run its e&xtensions", self)
+        self.sure.setProperty("kind", "primary")
+        self.sure.clicked.connect(self._trust)
+        self.cancel = QPushButton("&Cancel", self)
+        self.cancel.clicked.connect(lambda: self._show(asking=False))
+        self.stop = QPushButton("S&top trusting it", self)
+        self.stop.setToolTip("Its extensions are unloaded at once")
+        self.stop.clicked.connect(self._untrust)
+        for button in (self.ask, self.sure, self.cancel, self.stop):
+            button.setAutoDefault(False)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(S8)
+        column.addWidget(Hairline(parent=self))
+        column.addWidget(self.title)
+        column.addWidget(self.text)
+        column.addLayout(row(self.ask, self.stop, self.sure, self.cancel, 1))
+        column.addWidget(Hairline(parent=self))
+        self.show_project(None)
+
+    def show_project(self, project: Project | None) -> None:
+        """Ask about another project, or about none."""
+        self._project = project
+        self._show(asking=False)
+
+    def _show(self, *, asking: bool) -> None:
+        project = self._project
+        self.setVisible(project is not None)
+        if project is None:
+            return
+        self.ask.setVisible(not project.trusted and not asking)
+        self.stop.setVisible(project.trusted)
+        self.sure.setVisible(asking)
+        self.cancel.setVisible(asking)
+        set_tone(self.text, "lost" if asking else "dim")
+        files = ", ".join(project.files[:MOST_FILES])
+        if more := len(project.files) - MOST_FILES:
+            files += f" and {more} more" if more > 0 else ""
+        if project.trusted:
+            self.title.setText(f"{project.folder} is trusted")
+            self.text.setText(f"Its extensions are loaded from {PROJECT_FOLDER}: {files}")
+        elif asking:
+            self.title.setText(f"Run what lies in {project.folder / PROJECT_FOLDER}?")
+            self.text.setText(
+                "Extensions are programs and can do whatever you can do. Say yes only when you "
+                f"know where these files come from: {files}"
+            )
+            self.cancel.setFocus()
+        else:
+            self.title.setText("This session's project brings extensions of its own")
+            self.text.setText(f"{project.folder} is not trusted; not loaded: {files}")
+
+    def _trust(self) -> None:
+        if self._project is not None:
+            self.trust_asked.emit(self._project.folder)
+
+    def _untrust(self) -> None:
+        if self._project is not None:
+            self.untrust_asked.emit(self._project.folder)
+
+
+Start = Callable[[str, Coroutine[Any, Any, None]], object]
+"""Runs a coroutine that is named for the person; its owner ends it with the window."""
+WHERE = {"user": "yours", "project": "this project"}
+
+
+class _Found(NamedTuple):
+    rows: list[Listed]
+    project: Project | None
+    trust_problem: str
+
+
+class ExtensionsPage(QWidget):
+    """Lists the extensions for a session's working folder (``cwd``, empty for none)."""
+
+    changed = Signal()
+    """What is loaded is not what it was."""
+
+    def __init__(
+        self, extensions: Extensions, cwd: str, start: Start, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._extensions, self._cwd, self._start = extensions, cwd, start
+        self._rows: list[Listed] = []
+        self.trust = TrustBox(self)
+        self.trust.trust_asked.connect(lambda folder: self._change_trust(folder, True))
+        self.trust.untrust_asked.connect(lambda folder: self._change_trust(folder, False))
+        self.about = QLabel(self)
+        self.about.setWordWrap(True)
+        self.about.setTextFormat(Qt.TextFormat.PlainText)
+        self.said = Caption(parent=self, wraps=True)
+        self.list = self._make_list()
+        self.details = PlainTextView(self)
+        self.details.setAccessibleName("About the chosen extension")
+        self.examples = Choice(self)
+        self.examples.setAccessibleName("Examples")
+        self.install = QPushButton("&Install example", self)
+        self.install.clicked.connect(self._install)
+        self.reload = QPushButton("&Reload", self)
+        self.reload.setToolTip("Load all extensions again, from their files as they are now")
+        self.reload.clicked.connect(lambda: self._start("Loading extensions", self._reload()))
+        self._offer(examples())
+        self._lay_out()
+        self.refresh()
+
+    def _make_list(self) -> QTreeWidget:
+        made = QTreeWidget(self)
+        made.setAccessibleName("Extensions")
+        made.setHeaderLabels(["Name", "From", "State", "Handles"])
+        made.setRootIsDecorated(False)
+        made.setUniformRowHeights(True)
+        made.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        made.currentItemChanged.connect(lambda now, _before: self._show_details(now))
+        return made
+
+    def _lay_out(self) -> None:
+        self.split = QSplitter(Qt.Orientation.Vertical, self)
+        self.split.setChildrenCollapsible(False)
+        self.split.addWidget(self.list)
+        self.split.addWidget(self.details)
+        self.split.setStretchFactor(0, 3)
+        self.split.setStretchFactor(1, 2)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S12, S16, S12)
+        column.setSpacing(S8)
+        column.addWidget(self.about)
+        column.addWidget(self.trust)
+        column.addWidget(self.split, 1)
+        column.addWidget(self.said)
+        line = row(self.examples, self.install, 1, self.reload)
+        line.setStretchFactor(self.examples, 3)
+        column.addLayout(line)
+
+    def _offer(self, found: list[Example]) -> None:
+        for example in found:
+            self.examples.addItem(f"{example.name}: {example.about}", example.name)
+            at = self.examples.count() - 1
+            self.examples.setItemData(at, example.about, Qt.ItemDataRole.ToolTipRole)
+
+    # what is there ------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """List everything anew; loading happens on a thread."""
+        self._start("Listing extensions", self._refresh())
+
+    async def _refresh(self) -> None:
+        found = await asyncio.to_thread(self._find)
+        self._rows = found.rows
+        chosen = self._chosen_name()
+        self.list.clear()
+        for listed in found.rows:
+            self.list.addTopLevelItem(_item(listed))
+        for at in range(3):
+            self.list.resizeColumnToContents(at)
+            self.list.setColumnWidth(at, min(self.list.columnWidth(at) + S8, scaled(240)))
+        self._choose(chosen)
+        loaded = sum(1 for listed in found.rows if listed.problem is None)
+        failed = len(found.rows) - loaded
+        self.about.setText(
+            f"{count(loaded, 'extension')} loaded"
+            + (f", {failed} failed" if failed else "")
+            + f". Yours lie in {self._extensions.folder}"
+        )
+        self.trust.show_project(found.project)
+        if found.trust_problem:
+            self._say(f"No project is trusted: {found.trust_problem}", failed=True)
+
+    def _find(self) -> _Found:
+        rows = self._extensions.listing(self._cwd)
+        project = self._extensions.project(self._cwd)
+        return _Found(rows, project, self._extensions.trust.problem)
+
+    def _chosen_name(self) -> str:
+        item = self.list.currentItem()
+        return item.text(0) if item is not None else ""
+
+    def _choose(self, name: str) -> None:
+        """The one of that name, or the first that failed, or the first."""
+        rows = self._rows
+        at = next((n for n, one in enumerate(rows) if name and one.name == name), -1)
+        if at < 0:
+            at = next((n for n, one in enumerate(rows) if one.problem is not None), 0)
+        item = self.list.topLevelItem(at) if rows else None
+        if item is not None:
+            self.list.setCurrentItem(item)
+        else:
+            self._show_details(None)
+
+    def _show_details(self, item: QTreeWidgetItem | None) -> None:
+        at = self.list.indexOfTopLevelItem(item) if item is not None else -1
+        if not 0 <= at < len(self._rows):
+            self.details.set_text("Nothing is loaded yet. An example is a place to begin.")
+            return
+        self.details.set_text(details_of(self._rows[at]))
+
+    # what a person does -------------------------------------------------------------------------
+
+    def _say(self, text: str, *, failed: bool = False) -> None:
+        self.said.setText(text)
+        set_tone(self.said, "lost" if failed else "dim")
+
+    async def _reload(self) -> None:
+        await asyncio.to_thread(self._extensions.reload)
+        await self._refresh()
+        self._say("Loaded again.")
+        self.changed.emit()
+
+    def _install(self) -> None:
+        name = self.examples.currentData()
+        if isinstance(name, str):
+            self._start("Installing the example", self._install_now(name))
+
+    async def _install_now(self, name: str) -> None:
+        try:
+            file = await asyncio.to_thread(install_example, name, self._extensions.folder)
+        except ExampleError as error:
+            self._say(f"{error}.", failed=True)
+            return
+        await asyncio.to_thread(self._extensions.reload)
+        await self._refresh()
+        self._choose(name)
+        self._say(f"Installed {file}; change it as you like, and reload.")
+        self.changed.emit()
+
+    def _change_trust(self, folder: Path, trusted: bool) -> None:
+        self._start("Changing the trust", self._change_trust_now(folder, trusted))
+
+    async def _change_trust_now(self, folder: Path, trusted: bool) -> None:
+        extensions = self._extensions
+        change = extensions.trust_project if trusted else extensions.untrust_project
+        try:
+            await asyncio.to_thread(change, folder)
+        except TrustError as error:
+            self._say(f"{error}.", failed=True)
+            return
+        await self._refresh()
+        self._say(
+            f"{folder} is trusted{'' if trusted else ' no more; its extensions are unloaded'}."
+        )
+        self.changed.emit()
+
+
+def _item(listed: Listed) -> QTreeWidgetItem:
+    name = listed.name or "(folder)"
+    texts = [name, WHERE[listed.scope], listed.state, ", ".join(listed.events)]
+    item = QTreeWidgetItem(texts)
+    spoken = f"{name}, {WHERE[listed.scope]}, {listed.state}"
+    if listed.problem is not None:
+        spoken += f": {listed.problem}"
+        item.setText(3, str(listed.problem))
+    item.setData(0, Qt.ItemDataRole.AccessibleTextRole, spoken)
+    for column in range(4):
+        item.setToolTip(column, str(listed.problem) if listed.problem else listed.file)
+    return item
+
+
+def details_of(listed: Listed) -> str:
+    """All that is known of an extension."""
+    parts = [listed.file]
+    if listed.problem is not None:
+        problem = listed.problem
+        line = f", line {problem.line}" if problem.line else ""
+        parts.append(f"Not loaded. {problem.file}{line}:\n{problem.reason}")
+    elif listed.events:
+        parts.append("Handles " + ", ".join(listed.events))
+    else:
+        parts.append("It handles no event.")
+    if listed.log:
+        parts.append("Its log:\n" + "\n".join(listed.log))
+    return "\n\n".join(parts)
+
+
+class ExtensionsDialog(Dialog):
     """Closed by Escape; what was changed in it is changed already."""
 
     def __init__(self, extensions: Extensions, cwd: str, start: Start, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Extensions")
+        super().__init__("Extensions", parent)
         self.page = ExtensionsPage(extensions, cwd, start, self)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, theme.S12)
-        layout.addWidget(self.page, 1)
-        foot = QVBoxLayout()
-        foot.setContentsMargins(theme.S16, 0, theme.S16, 0)
-        foot.addWidget(buttons)
-        layout.addLayout(foot)
+        close = self.button("Close")
+        close.clicked.connect(self.reject)
+        self.lay_out(None, self.page, row(1, close))
         fit(self, 820, 560)
         self.page.list.setFocus()

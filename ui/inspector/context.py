@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate, compress
+from typing import NamedTuple
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -15,19 +19,236 @@ from explorer.audit.provenance import (
 )
 from explorer.compaction.context_size import context_size
 from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.session.context import Context, context_at
-from ui.audit.badges import ProvenanceBadge
-from ui.audit.known import NOT_RECORDED, marked, spoken
-from ui.inspector.context_model import Column, ContextModel
+from explorer.session.context import Context, context_at, sent_tokens
+from explorer.session.edit_entries import Reinserted
+from explorer.session.kinds import Flag, Kind, selector
+from explorer.session.tree import SessionTree
+from ui.audit.known import NOT_RECORDED, ProvenanceBadge, marked, reason, spoken
 from ui.inspector.ports import InspectedDocument
-from ui.theme import S4, S8, S12, S16
-from ui.widgets.budget_bar import BudgetBar
-from ui.widgets.entry_table import EntryTable
+from ui.theme import S4, S8, S12, S16, role_name
+from ui.theme.verdicts import PINNED, PRUNED
+from ui.widgets.entry_table import EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, Hairline
 from ui.widgets.panels import EmptyState, row
-from ui.widgets.swatch import Legend, beyond_share
+from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
+from ui.widgets.table import RIGHT, Column
+
+
+class Category(NamedTuple):
+    """A part of the bar: which messages it gathers, and its colour."""
+
+    key: str
+    title: str
+    token: str
+
+
+CATEGORIES = (
+    Category("summary", "summaries", "comp"),
+    Category("user", "user", "user"),
+    Category("assistant", "assistant", "asst"),
+    Category("thinking", "thinking", "think"),
+    Category("calls", "tool calls", "shell"),
+    Category("results", "tool results", "tool"),
+    Category("notes", "notes", "branch"),
+)
+_NUMBER = {category.key: number for number, category in enumerate(CATEGORIES)}
+_BY_KIND = {
+    Kind.COMPACTION: "summary",
+    Kind.BRANCH_SUMMARY: "summary",
+    Kind.COMPACTION_SUMMARY_ROLE: "summary",
+    Kind.BRANCH_SUMMARY_ROLE: "summary",
+    Kind.USER: "user",
+    Kind.BASH_EXECUTION: "user",
+    Kind.PYTHON_EXECUTION: "user",
+    Kind.TOOL_RESULT: "results",
+}
+_TABLE = bytes(
+    _NUMBER[_BY_KIND.get(Kind(value), "notes")] if value in set(Kind) else 0 for value in range(256)
+)
+_REPLIES = selector({Kind.ASSISTANT})
+_WITH_TEXT, _WITH_CALL = int(Flag.HAS_TEXT), int(Flag.HAS_TOOL_CALL)
+
+
+def categories_of(tree: SessionTree, entries: Sequence[int]) -> bytes:
+    """The number of each entry's category in ``CATEGORIES``."""
+    columns = tree.columns
+    kinds = bytes(map(columns.kind.__getitem__, entries))
+    found = bytearray(kinds.translate(_TABLE))
+    text, calls, thinking = _NUMBER["assistant"], _NUMBER["calls"], _NUMBER["thinking"]
+    flags = columns.flags
+    for place in compress(range(len(kinds)), kinds.translate(_REPLIES)):
+        flag = flags[entries[place]]
+        found[place] = text if flag & _WITH_TEXT else calls if flag & _WITH_CALL else thinking
+    return bytes(found)
+
+
+def number_of(key: str) -> int:
+    """A category's number. Raises KeyError for a key that none has."""
+    return _NUMBER[key]
+
+
+def only(number: int) -> bytes:
+    """A table for ``bytes.translate``: 1 for one category, 0 for the others."""
+    return bytes(value == number for value in range(256))
+
+
+def shares_of(categories: bytes, tokens: Sequence[int]) -> list[Share]:
+    """Tokens by category; those without any are left out."""
+    sums = [
+        sum(compress(tokens, categories.translate(only(number))))
+        for number in range(len(CATEGORIES))
+    ]
+    return [
+        Share(each.key, each.title, sums[number], token=each.token)
+        for number, each in enumerate(CATEGORIES)
+        if sums[number]
+    ]
+
+
+def tokens_sent(document: InspectedDocument, context: Context) -> list[int]:
+    """Tokens of each message as it is sent: of the note where it is pruned, with the words before
+    it where it is told again. By the tokenizer where it counted, else estimated."""
+    entries, weights = context.messages, document.weights
+    counted = list(map(document.tree.columns.estimate.__getitem__, entries))
+    if weights is not None:
+        known = len(weights)
+        measured = [weights[at] if at < known else -1 for at in entries]
+        counted = [
+            exact if exact >= 0 else estimate
+            for exact, estimate in zip(measured, counted, strict=True)
+        ]
+    if context.pruned or context.again:
+        counted = [
+            sent_tokens(context, at, tokens)
+            if at in context.pruned or at in context.again
+            else tokens
+            for at, tokens in zip(entries, counted, strict=True)
+        ]
+    return counted
+
+
+_ROLES_SENT = {
+    Kind.ASSISTANT: "assistant",
+    Kind.TOOL_RESULT: "tool result",
+    Kind.SYSTEM: "system",
+}
+
+
+def role_sent(kind: int) -> str:
+    """The role under which a message reaches the model: commands, notes and summaries as user."""
+    return _ROLES_SENT.get(Kind(kind), "user")
+
+
+class ContextModel(EntryModel[int]):
+    """Messages in the order in which they are sent. Rows are their places in the context."""
+
+    def __init__(self, parent: QWidget) -> None:
+        self._context: Context | None = None
+        self._counted: list[int] = []
+        """Tokens of each message of the context."""
+        self._running: list[int] = []
+        self._categories = b""
+        self._filter = ""
+        cells = EntryCells(
+            lambda at: self._entry(at),
+            self._description,
+            verdict=self._verdict,
+            lead=self._lead,
+            line=self._pruned_note,
+        )
+        super().__init__("Message", self._figures(""), cells, parent)
+
+    def _figures(self, source: str) -> tuple[Column[int], Column[int]]:
+        """The columns of the figures. ``source``: where the tokens come from, in a sentence."""
+        return (
+            Column(
+                "Tokens", lambda at: full(self._counted[at]), RIGHT,
+                lambda at: self._counted[at], source,
+            ),
+            Column(
+                "So far", lambda at: full(self._running[at]), RIGHT, tip=source, shown_from=400
+            ),
+        )  # fmt: skip
+
+    def show_context(self, document: InspectedDocument, context: Context) -> None:
+        """Show another context."""
+        self.show(())
+        self.use_session(document.tree, document.payloads.previews)
+        self._context = context
+        self._counted = tokens_sent(document, context)
+        self._running = list(accumulate(self._counted))
+        self._categories = categories_of(document.tree, context.messages)
+        source = reason("Tokens", weight_known(document.weights is not None))
+        self._fill(self._figures(source))
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.show(())
+        self.use_session(None)
+        self._context, self._counted, self._running, self._categories = None, [], [], b""
+
+    def set_filter(self, key: str) -> None:
+        """Show only the messages of one category, or all."""
+        if key != self._filter:
+            self._filter = key
+            self._fill()
+
+    def _fill(self, figures: tuple[Column[int], Column[int]] | None = None) -> None:
+        rows: Sequence[int] = range(len(self._counted))
+        if self._filter:
+            rows = list(compress(rows, self._categories.translate(only(number_of(self._filter)))))
+        self.show(rows, None if figures is None else (self.columns[0], *figures))
+
+    def shares(self) -> list[Share]:
+        """Tokens by category, of all messages."""
+        return shares_of(self._categories, self._counted)
+
+    def _entry(self, at: int) -> int:
+        assert self._context is not None
+        return self._context.messages[at]
+
+    def _pruned_note(self, at: int) -> str | None:
+        assert self._context is not None
+        pruned = self._context.pruned.get(self._entry(at))
+        return None if pruned is None else pruned.text
+
+    def _verdict(self, at: int) -> int | None:
+        if self._reinserted(at) is not None:
+            return PINNED
+        return PRUNED if self._pruned_note(at) is not None else None
+
+    def _lead(self, at: int) -> str:
+        if self._reinserted(at) is not None:
+            return f"#{self._entry(at)}, told again: "
+        return f"{role_sent(self._kind(at))}: "
+
+    def _reinserted(self, at: int) -> Reinserted | None:
+        assert self._context is not None
+        return self._context.again.get(self._entry(at))
+
+    def _description(self, at: int, line: str) -> str:
+        kind = self._kind(at)
+        return (
+            f"#{self._entry(at)}, {role_name(kind, self._flags(at))}, sent as {role_sent(kind)}: "
+            f"{line} ({full(self._counted[at])} tokens){self._pruned_by(at)}"
+            f"{self._reinserted_by(at)}"
+        )
+
+    def _reinserted_by(self, at: int) -> str:
+        again = self._reinserted(at)
+        if again is None:
+            return ""
+        why = f"pinned by #{again.by}" if again.why == "pin" else f"kept by #{again.by}"
+        return f", {why}: told again after the summary, word for word, as a message of the user"
+
+    def _pruned_by(self, at: int) -> str:
+        assert self._context is not None
+        result = self._context.pruned.get(self._entry(at))
+        if result is None:
+            return ""
+        return f", pruned by #{result.by}: it took {full(result.tokens)}"
 
 
 class ContextPane(QWidget):
@@ -47,19 +268,14 @@ class ContextPane(QWidget):
         self.reserve = Caption(parent=self)
         self.bar = BudgetBar(self)
         self.legend = Legend(self)
-        self.facts = Caption(parent=self)
-        self.facts.setWordWrap(True)
+        self.facts = Caption(parent=self, wraps=True)
         self.badges = {
             name: ProvenanceBadge(self, name, labelled=True)
             for name in ("size", "window", "model", "thinking")
         }
         """How the figures of the head are known, where they are not simply recorded."""
         self.model = ContextModel(self)
-        figures = (Column.TOKENS, Column.RUNNING)
-        self.table = EntryTable(Column.TEXT, figures, {Column.RUNNING: 400}, self)
-        self.table.setAccessibleName("Messages that the model sees")
-        self.table.setModel(self.model)
-        self.table.restyle()
+        self.table = EntryTable(self.model, "Messages that the model sees", self)
         self.table.entry_chosen.connect(self._chosen)
         self.legend.filter_changed.connect(self.model.set_filter)
         self.empty = EmptyState(
@@ -123,7 +339,7 @@ class ContextPane(QWidget):
             self.clear()
             return
         if document is self._document and index == own:
-            self.table.selectRow(self.model.row_of(index))
+            self.table.selectRow(self.model.row_of_entry(index))
             return
         self._document, self._index = document, index
         self._context = context_at(document.tree, index)

@@ -1,21 +1,77 @@
-"""A stretch of an entry's text in the views that show it: marked, and brought into sight."""
+"""Where a search hit or a finding stands in an entry, marked, and the strip that steps through."""
 
 from __future__ import annotations
 
 import json
 from html import escape
 
-from PySide6.QtCore import QPoint, QRect
-from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QScrollArea, QTextEdit, QWidget
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtWidgets import (
+    QFrame,
+    QLabel,
+    QPlainTextEdit,
+    QScrollArea,
+    QTextEdit,
+    QToolButton,
+    QWidget,
+)
 
 from explorer.audit.excerpt import Quoted
 from ui.inspector.markdown_view import MarkdownView
-from ui.theme import scaled, theme
-from ui.widgets.labels import Caption, ElidedLabel, set_plain, set_rich
+from ui.theme import S4, S8, S16, bind_icon, scaled, theme
+from ui.widgets.labels import Caption, ElidedLabel, LinkButton, set_plain, set_rich
 from ui.widgets.marked import mark
-from ui.widgets.panels import CollapsibleSection
+from ui.widgets.panels import CollapsibleSection, row
 from ui.widgets.plain_text import PlainTextView
+
+
+class PlaceStrip(QFrame):
+    """Hidden while nothing is marked. Escape leads back from any of its buttons."""
+
+    back_asked = Signal()
+    step_asked = Signal(int)
+    """To the place after (1) or before (-1) the one that is marked."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("strip", True)
+        self.words = ElidedLabel(parent=self)
+        self.previous = self._button("chevron-up", "Where it was said before", -1)
+        self.following = self._button("chevron-down", "Where it was said after that", 1)
+        self.back = LinkButton("&Back to the findings", self)
+        self.back.setToolTip("To the list that led here (Esc)")
+        self.back.clicked.connect(self.back_asked)
+        line = row(self.words, self.previous, self.following, self.back)
+        line.setStretchFactor(self.words, 1)
+        line.setContentsMargins(S16, S4, S8, S4)
+        self.setLayout(line)
+        self.hide()
+
+    def _button(self, icon: str, tip: str, step: int) -> QToolButton:
+        button = QToolButton(self)
+        bind_icon(button, icon, "dim")
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        button.clicked.connect(lambda: self.step_asked.emit(step))
+        return button
+
+    def show_place(self, words: str, number: int, count: int) -> None:
+        """Tell of the ``number``-th of ``count`` places, from 1."""
+        where = f"{number:,} of {count:,} · " if count > 1 else ""
+        self.words.setText(where + words)
+        for button, there in ((self.previous, number > 1), (self.following, number < count)):
+            button.setVisible(count > 1)
+            button.setEnabled(there)
+        self.setAccessibleName(self.words.text())
+        self.show()
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.back_asked.emit()
+        else:
+            super().keyPressEvent(event)
+
 
 _MARKUP = frozenset("*_`#>|[]()\\~-\u2028\u2029\ufffc\ufdd0\ufdd1")
 """Letters that stand in Markdown's source and not where it is rendered, or the other way round."""

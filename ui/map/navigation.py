@@ -31,9 +31,11 @@ from explorer.work.navigation import NavigationPlan
 from explorer.work.shaping import CannotShape
 from ui import theme
 from ui.app_state import Desk
-from ui.branching.box import decoded
-from ui.branching.new_version import NewVersionControl
-from ui.branching.standing_still import StandingStill
+from ui.branching.agent_stop import AgentStop
+from ui.branching.new_version import (
+    NewVersionControl,
+    decoded,
+)
 from ui.widgets.dialogs import fit, grow
 from ui.widgets.figures import count
 from ui.widgets.model_box import ModelBox
@@ -222,7 +224,7 @@ class NavigationControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self.dialog: LeavingDialog | None = None
-        self.still = StandingStill(desk)
+        self.still = AgentStop(desk)
         self.new_version = NewVersionControl(desk)
         desk.opened.connect(self.new_version.ready)
 

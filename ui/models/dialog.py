@@ -8,18 +8,18 @@ from typing import Literal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QPushButton, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from explorer.models.door import ModelDoor
 from explorer.models.offline.names import cannot_summarize, only_summarizes
 from explorer.models.servers import USUAL_ADDRESSES
 from ui.models.keys_page import KeysPage
+from ui.models.model_table import ModelRow
 from ui.models.models_page import ModelsPage, Start
-from ui.models.rows import ModelRow
 from ui.models.servers_page import ServersPage
-from ui.theme import S8, S12, S16, set_tone
-from ui.widgets.dialogs import fit
-from ui.widgets.labels import ElidedLabel, Hairline
+from ui.theme import set_tone
+from ui.widgets.dialogs import Dialog, fit
+from ui.widgets.labels import ElidedLabel
 from ui.widgets.panels import row as line_of
 
 Purpose = Literal["agent", "summary", "setting"]
@@ -57,7 +57,7 @@ class Surroundings:
         return {model: words for model, words in found.items() if model}
 
 
-class ModelsDialog(QDialog):
+class ModelsDialog(Dialog):
     """Closed by Escape, and by choosing a model."""
 
     model_chosen = Signal(str, str)
@@ -68,8 +68,7 @@ class ModelsDialog(QDialog):
     """A server's (old name, new name)."""
 
     def __init__(self, door: ModelDoor, start: Start, around: Surroundings, parent: QWidget):
-        super().__init__(parent)
-        self.setWindowTitle(TITLES[around.purpose])
+        super().__init__(TITLES[around.purpose], parent)
         self._around = around
         self._door, self._start = door, start
         self.pages = QTabWidget(self)
@@ -98,18 +97,16 @@ class ModelsDialog(QDialog):
     def _make_foot(self) -> None:
         self.said = ElidedLabel(parent=self)
         set_tone(self.said, "lost")
-        self.agent = QPushButton("Use for the a&gent", self)
+        self.agent = self.button("Use for the a&gent")
         self.agent.clicked.connect(lambda: self._choose("agent"))
-        self.summary = QPushButton("Use for &summaries", self)
+        self.summary = self.button("Use for &summaries")
         self.summary.clicked.connect(lambda: self._choose("summary"))
-        self.take = QPushButton("&Take it", self)
+        self.take = self.button("&Take it")
         self.take.clicked.connect(lambda: self._choose("setting"))
-        self.done_button = QPushButton("Close", self)
+        self.done_button = self.button("Close")
         self.done_button.clicked.connect(self.reject)
         own = {"agent": self.agent, "summary": self.summary, "setting": self.take}
         own[self._around.purpose].setProperty("kind", "primary")
-        for button in (*own.values(), self.done_button):
-            button.setAutoDefault(False)
 
     # pages, each made when it is first needed ----------------------------------------------------
 
@@ -157,13 +154,7 @@ class ModelsDialog(QDialog):
     def _lay_out(self) -> None:
         foot = line_of(self.said, self.summary, self.agent, self.take, self.done_button)
         foot.setStretchFactor(self.said, 1)
-        foot.setContentsMargins(S16, S8, S16, S12)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.pages, 1)
-        column.addWidget(Hairline(parent=self))
-        column.addLayout(foot)
+        self.lay_out(None, self.pages, foot)
 
     # what is shown -------------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QSplitter,
     QTreeWidget,
     QTreeWidgetItem,
@@ -34,6 +33,7 @@ from ui.models.models_page import Start
 from ui.theme import S8, S12, S16, bind_font, scaled, set_tone, ui_font
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
+from ui.widgets.panels import scroll_area
 
 STATES = {"environment": "environment", "keyring": "keyring", "none": "no key"}
 LIST = 230
@@ -74,10 +74,7 @@ class KeysPage(QWidget):
         return made
 
     def _make_panel(self) -> None:
-        self.area = QScrollArea(self)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area = scroll_area(self)
         self.panel = QWidget(self.area)
         self.name = QLabel(self.panel)
         bind_font(self.name, lambda: ui_font(1, bold=True))

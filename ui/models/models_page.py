@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QSplitter, QVBoxLayo
 
 from explorer.models.door import ModelDoor, Override, OwnModelsError
 from ui.models.details import ModelDetails
-from ui.models.list_view import ModelsTable
-from ui.models.rows import ModelRow, rows_of
+from ui.models.model_table import ModelRow, ModelsTable, rows_of
 from ui.theme import S8, S12, S16, scaled, set_tone
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption, LinkButton
@@ -111,7 +110,7 @@ class ModelsPage(QWidget):
         """``wanted``: the model to mark at first; ``context``: tokens of the session shown;
         ``in_use``: by model, what it does now."""
         self._wanted, self._context = wanted, context
-        self.table.rows.set_surroundings(context, in_use)
+        self.table.models.set_surroundings(context, in_use)
 
     def refresh(self) -> None:
         """List all models anew; they are read on a thread."""
@@ -121,13 +120,13 @@ class ModelsPage(QWidget):
         rows = await asyncio.to_thread(rows_of, self._door)
         marked = self.row.info.id if self.row is not None else self._wanted
         at = self.table.verticalScrollBar().value()
-        was_empty = not self.table.rows.known
-        self.table.rows.set_rows(rows)
+        was_empty = not self.table.models.known
+        self.table.models.set_rows(rows)
         if was_empty:
             self.table.mark(marked)
         else:
             self.table.setCurrentIndex(
-                self.table.rows.index(max(self.table.rows.row_of(marked), -1), 0)
+                self.table.models.index(max(self.table.models.row_of_model(marked), -1), 0)
             )
             self.table.verticalScrollBar().setValue(at)
         self._show_none()
@@ -140,15 +139,15 @@ class ModelsPage(QWidget):
     def _filter(self) -> None:
         marked = self.row.info.id if self.row is not None else self._wanted
         words = self.search.text()
-        self.table.rows.set_filter(words, self.only.isChecked())
+        self.table.models.set_filter(words, self.only.isChecked())
         # What was typed is looked for from the top; without words the marked one is in sight.
         self.table.mark(marked if not words.strip() else "")
         self._show_none()
 
     def _show_none(self) -> None:
-        rows = self.table.rows
+        rows = self.table.models
         self.counted.setText(count(rows.shown, "model") if rows.known else "")
-        more = rows.found_elsewhere if not rows.shown else 0
+        more = rows.hidden_matches if not rows.shown else 0
         if rows.known:
             self.none.setText(
                 f"No model that you can call has these words; {count(more, 'other')} would need"

@@ -2,33 +2,257 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QLabel,
-    QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
+from explorer.compaction.profile import Profile
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome
 from ui.inspector.gather import Loader
-from ui.profiles.compare_card import CompareCard
-from ui.profiles.strip import Scale
-from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
+from ui.profiles.strip import Scale, VerdictStrip
+from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone, ui_font
 from ui.widgets.choice import Choice
+from ui.widgets.comparison import ComparisonWindow
 from ui.widgets.dialogs import fit
-from ui.widgets.figures import round_short
+from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption, Hairline
+from ui.widgets.labels import Caption, Hairline, LinkButton, RichLabel
 from ui.widgets.panels import row
 from ui.widgets.swatch import Legend, Share
+
+Cell = tuple[str, str, str]
+"""A caption, a figure, and what it means in a sentence."""
+
+
+def cells_of(found: ProfileOutcome) -> list[Cell]:
+    """The figures of an outcome, in the same order for every profile."""
+    before, after = found.context_tokens, found.tokens_after
+    about = "≈" if found.shown.counted_by == "estimate" else ""
+    due = "due now" if found.is_due else "not due"
+    return [
+        ("entries take", about + short(before), _counted(found)),
+        (
+            "afterwards",
+            about + short(after) if found.compacts else "the same",
+            f"about {full(after)} tokens; the size of the summary is a guess",
+        ),
+        (
+            "told",
+            count(found.messages, "message") if found.compacts else "nothing",
+            "Messages that the summary tells",
+        ),
+        ("split turn", _split(found), "Whether the cut falls inside a turn, and what comes of it"),
+        (
+            "starts above",
+            f"{short(found.limit)}, {due}",
+            f"By itself above {full(found.limit)} tokens; its own count here is "
+            f"{full(found.tokens_before)} ({found.tokens_source})",
+        ),
+        ("sections", found.profile.sections, "Whose headings the summary has"),
+        (
+            "lost",
+            count(found.lost, "entry", "entries") if found.lost else "none",
+            "Entries that are neither kept nor told by any summary",
+        ),
+    ]
+
+
+def _counted(found: ProfileOutcome) -> str:
+    return f"{full(found.context_tokens)} tokens, counted by the {found.shown.counted_by}"
+
+
+def _split(found: ProfileOutcome) -> str:
+    if not found.is_split_turn:
+        return "no"
+    if found.profile.split == "one-summary":
+        return "yes, in one"
+    return f"yes, {found.turn_prefix} apart"
+
+
+def also(profile: Profile) -> str:
+    """What else a profile does around a compaction; empty when nothing."""
+    does = []
+    if profile.pruning is not None:
+        does.append("prunes old tool results first")
+    if profile.background is not None:
+        does.append("makes summaries ahead")
+    if profile.prompt_budget is not None:
+        does.append("renders prompts to a budget")
+    if profile.short_summary:
+        does.append("writes a short summary too")
+    if profile.auto_continue:
+        does.append("goes on by itself afterwards")
+    if not does:
+        return ""
+    words = ", ".join(does)
+    return words[:1].upper() + words[1:] + "."
+
+
+def decides_alike(one: ProfileOutcome, other: ProfileOutcome) -> bool:
+    """Whether two profiles do the same with every entry."""
+    return bytes(one.shown.verdicts) == bytes(other.shown.verdicts)
+
+
+def why(
+    found: ProfileOutcome, reference: ProfileOutcome, causes: Sequence[Cause] | None
+) -> list[str]:
+    """Why a profile decides otherwise than the one it is compared with, in sentences.
+
+    ``causes`` is None while they are looked for.
+    """
+    if found.profile.name == reference.profile.name:
+        return [found.reason]
+    name = reference.profile.title
+    alike = decides_alike(found, reference)
+    if causes is None:
+        return ["Looking for the rules that make the difference…"]
+    if not causes:
+        if alike:
+            return [f"Here it decides as {name} does."]
+        return [f"No single rule makes the difference to {name}: several do together."]
+    first = f"Each entry fares as under {name}, but figures differ:" if alike else ""
+    lines = [f"{cause.title}: {cause.says}. ({name}: {cause.instead_of}.)" for cause in causes]
+    return [first, *lines] if first else lines
+
+
+def _marked(line: str, named: bool) -> str:
+    """Our own words as rich text, the name of a rule strong."""
+    title, colon, rest = line.partition(": ")
+    if not named or not rest:
+        return html.escape(line, quote=False)
+    return f"<b>{html.escape(title, quote=False)}</b>{colon}{html.escape(rest, quote=False)}"
+
+
+class _Cell(QWidget):
+    """A figure under its caption."""
+
+    def __init__(self, caption: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.caption = Caption(caption, self)
+        self.figure = QLabel(self)
+        bind_font(self.figure, mono_font)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.caption)
+        column.addWidget(self.figure)
+
+    def show_figure(self, figure: str, meaning: str) -> None:
+        self.figure.setText(figure)
+        set_tone(self.figure, "lost" if self.is_loss(figure) else "")
+        self.setToolTip(meaning)
+        self.figure.setAccessibleName(f"{self.caption.text()} {figure}")
+        self.figure.setAccessibleDescription(meaning)
+
+    def is_loss(self, figure: str) -> bool:
+        """Whether the figure tells of something lost."""
+        return self.caption.text() == "lost" and figure != "none"
+
+    def wanted(self) -> int:
+        """Pixels that its words need."""
+        return max(self.caption.sizeHint().width(), self.figure.sizeHint().width())
+
+
+class CompareCard(QWidget):
+    """Shows an outcome; wide or narrow, the same figure stands below the same one."""
+
+    entry_requested = Signal(int)
+    use_asked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.outcome: ProfileOutcome | None = None
+        self._causes: Sequence[Cause] | None = None
+        self._reference: ProfileOutcome | None = None
+        self.title = QLabel(self)
+        bind_font(self.title, lambda: ui_font(0.5, bold=True))
+        self.in_force = Caption("in use", self, tone="accent")
+        self.use = LinkButton("Use here", self)
+        self.use.clicked.connect(self._use)
+        self.kept_from = LinkButton(parent=self)
+        self.kept_from.clicked.connect(self._go)
+        self._flow = FlowLayout(across=S16, down=S4)
+        self.cells: dict[str, _Cell] = {}
+        self.strip = VerdictStrip(self)
+        self.strip.entry_requested.connect(self.entry_requested)
+        self.why = RichLabel(self)
+        self.why.setWordWrap(True)
+        self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.also = Caption(parent=self, wraps=True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(S4)
+        column.addLayout(row(self.title, self.in_force, self.use, 1, self.kept_from))
+        column.addWidget(self.strip)
+        column.addLayout(self._flow)
+        column.addWidget(self.why)
+        column.addWidget(self.also)
+        column.addSpacing(S8)
+        column.addWidget(Hairline(parent=self))
+        on_theme_changed(self._restyle)
+
+    def _restyle(self) -> None:
+        if self.cells:
+            self.set_cell_widths(self.cell_widths())
+
+    def show_outcome(self, found: ProfileOutcome, scale: Scale, in_force: bool) -> None:
+        """Show what a compaction would do under a profile."""
+        self.outcome = found
+        self.title.setText(found.profile.title)
+        self.use.setAccessibleName(f"Use {found.profile.title} here")
+        first = found.first_kept
+        self.kept_from.setText(f"keeps from #{first}" if first >= 0 else "keeps everything")
+        self.kept_from.setEnabled(first >= 0)
+        self.kept_from.setToolTip("Select the first entry that is kept, on the map")
+        self.strip.show_verdicts(found.profile.title, found.shown, scale)
+        for caption, figure, meaning in cells_of(found):
+            if caption not in self.cells:
+                self.cells[caption] = _Cell(caption, self)
+                self._flow.addWidget(self.cells[caption])
+            self.cells[caption].show_figure(figure, meaning)
+        words = also(found.profile)
+        self.also.setText(words)
+        self.also.setVisible(bool(words))
+        self.show_in_force(in_force)
+
+    def show_in_force(self, in_force: bool) -> None:
+        """Whether the session follows this profile."""
+        self.in_force.setVisible(in_force)
+        self.use.setVisible(not in_force)
+
+    def show_why(self, reference: ProfileOutcome, causes: Sequence[Cause] | None) -> None:
+        """Why it decides otherwise than another profile; None while that is looked for."""
+        if self.outcome is not None:
+            lines = why(self.outcome, reference, causes)
+            self.why.setText("<br>".join(_marked(line, bool(causes)) for line in lines))
+            self.why.setAccessibleName("\n".join(lines))
+
+    def cell_widths(self) -> list[int]:
+        """Pixels that each figure needs."""
+        return [cell.wanted() for cell in self.cells.values()]
+
+    def set_cell_widths(self, widths: Sequence[int]) -> None:
+        """Give each figure the room that it has in the other cards too."""
+        for cell, width in zip(self.cells.values(), widths, strict=True):
+            cell.setFixedWidth(width)
+        self._flow.invalidate()
+
+    def _use(self) -> None:
+        if self.outcome is not None:
+            self.use_asked.emit(self.outcome.profile.name)
+
+    def _go(self) -> None:
+        if self.outcome is not None and self.outcome.first_kept >= 0:
+            self.entry_requested.emit(self.outcome.first_kept)
+
 
 TEXTURES = (
     (0, "summarized earlier"), (1, "to summarize"), (2, "turn prefix"), (3, "kept"), (6, "lost"),
@@ -53,16 +277,13 @@ FindCauses = Callable[[Compared, str], Mapping[str, Sequence[Cause]]]
 """By profile, the rules that make it differ from a reference; for a worker thread."""
 
 
-class CompareWindow(QDialog):
-    """Does not block the window: a click in a strip selects the entry on the map."""
+class CompareWindow(ComparisonWindow):
+    """A click in a strip selects the entry on the map."""
 
-    entry_requested = Signal(int)
     use_asked = Signal(str)
 
     def __init__(self, find_causes: FindCauses, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Profiles compared")
-        self.setModal(False)
+        super().__init__("Profiles compared", parent)
         self._find_causes = find_causes
         self._compared: Compared | None = None
         self._in_force = ""
@@ -78,12 +299,6 @@ class CompareWindow(QDialog):
         fit(self, 980, 700)
 
     def _make_head(self) -> None:
-        self.title = QLabel("Comparing…", self)
-        self.title.setWordWrap(True)
-        bind_font(self.title, lambda: ui_font(1, bold=True))
-        self.facts = QLabel(self)
-        self.facts.setWordWrap(True)
-        set_tone(self.facts, "dim")
         self.reference = Choice(self)
         self.reference.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.reference.setAccessibleName("Profile that the others are compared with")
@@ -97,12 +312,8 @@ class CompareWindow(QDialog):
         )
 
     def _lay_out(self) -> None:
-        self.area = QScrollArea(self)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        body = QWidget(self.area)
-        self.area.setWidget(body)
+        body = QWidget(self)
+        self.area = self.scrolling(body)
         # All of it scrolls: with large text the head would leave the strips no room.
         inside = QVBoxLayout(body)
         inside.setContentsMargins(S16, S12, S16, S12)
@@ -116,20 +327,10 @@ class CompareWindow(QDialog):
         self._cards.setSpacing(S12)
         inside.addLayout(self._cards)
         inside.addStretch(1)
-        close = QPushButton("&Close", self)
-        close.setAutoDefault(False)
-        close.clicked.connect(self.close)
-        note = Caption("Click a strip to select its entry on the map.", self)
-        foot = FlowLayout(across=S12, down=S8)
-        foot.setContentsMargins(S16, S8, S16, S12)
-        foot.addWidget(close)
-        foot.addWidget(note)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.area, 1)
-        column.addWidget(Hairline(parent=self))
-        column.addLayout(foot)
+        note = Caption("Click a strip to select its entry on the map.", self, wraps=True)
+        foot = row(note, self.closing_button())
+        foot.setStretchFactor(note, 1)
+        self.lay_out(None, self.area, foot)
 
     # what is shown -----------------------------------------------------------------------------
 
@@ -141,11 +342,11 @@ class CompareWindow(QDialog):
     def _show(self, found: Compared) -> None:
         self._compared = found
         where = f"#{found.at}, the leaf" if found.is_leaf else f"#{found.at}"
-        self.title.setText(f"A compaction at {where}, as every profile would do it")
-        self.facts.setText(
+        self.tell(
+            f"A compaction at {where}, as every profile would do it",
             "The path from its first entry to this place, each entry as wide as its tokens. The "
             f"window is {round_short(found.window)} tokens for all; other sizes are each profile's "
-            "own. ≈ marks an estimate of four characters a token."
+            "own. ≈ marks an estimate of four characters a token.",
         )
         self._fill_reference(found)
         names = [outcome.profile.name for outcome in found.outcomes]
@@ -216,11 +417,4 @@ class CompareWindow(QDialog):
             card.show_why(reference, causes.get(own, ()))
 
     def _failed(self, message: str) -> None:
-        self.title.setText("The profiles could not be compared")
-        self.facts.setText(f"{message} Nothing was changed.")
-
-    def keyPressEvent(self, event: QKeyEvent, /) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-            return
-        super().keyPressEvent(event)
+        self.tell("The profiles could not be compared", f"{message} Nothing was changed.")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
+    QCheckBox,
+    QLabel,
     QListWidget,
     QListWidgetItem,
     QPushButton,
@@ -16,21 +16,102 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.compaction.profile import PROFILES
-from explorer.profiles import Shelf
-from ui.profiles.page import ProfilePage
-from ui.theme import S4, S8, S12, S16, on_theme_changed, scaled, small_font
-from ui.widgets.dialogs import fit
+from explorer.compaction.profile import PROFILES, Profile
+from explorer.profiles import OwnProfile, Shelf
+from explorer.templates import load_provenance
+from ui.inspector.markdown_view import MarkdownView
+from ui.profiles.rules import RuleList
+from ui.theme import S4, S8, S12, S16, bind_font, set_tone, small_font, ui_font
+from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption, Hairline
-from ui.widgets.notice import Notice, NoticeStrip
+from ui.widgets.labels import Caption
+from ui.widgets.notice import Notice
+from ui.widgets.panels import scroll_area
+
+
+class ProfilePage(QWidget):
+    """Scrolls; ``profile_changed`` tells a profile of the person's own with a rule changed."""
+
+    profile_changed = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._profile: Profile | None = None
+        self._base: Profile | None = None
+        self._own: OwnProfile | None = None
+        self.area = scroll_area(self, takes_focus=True)
+        body = QWidget(self.area)
+        self.area.setWidget(body)
+        self.title = QLabel(body)
+        self.title.setWordWrap(True)
+        bind_font(self.title, lambda: ui_font(2, bold=True))
+        self.state = QLabel(body)
+        self.state.setWordWrap(True)
+        set_tone(self.state, "accent")
+        self.about = MarkdownView(body)
+        self.about.setAccessibleName("What the profile stands for, and where its numbers come from")
+        self.only = QCheckBox("Only rules that differ", body)
+        self.only.toggled.connect(lambda _on: self._show_rules())
+        self.compared = Caption(parent=body, wraps=True)
+        self.rules = RuleList(body)
+        self.rules.changed.connect(self._changed)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(S16, S12, S16, S16)
+        column.setSpacing(S8)
+        for part in (self.title, self.state, self.about, self.only, self.compared, self.rules):
+            column.addWidget(part)
+        column.addStretch(1)
+        column.setSpacing(S4)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.area)
+
+    def show_profile(self, profile: Profile, base: Profile | None, own: OwnProfile | None) -> None:
+        """Show a profile beside ``base``; one that came with the program cannot be changed."""
+        is_other = self._profile is None or profile.name != self._profile.name
+        self._profile, self._base, self._own = profile, base, own
+        self.title.setText(profile.title)
+        if own is None:
+            self.state.setText("Came with the program and stays as it is. Copy it to change it.")
+            self.about.set_markdown(load_provenance(profile.name))
+        else:
+            started = base.title if base is not None else own.base
+            self.state.setText(
+                f"Your own, started from {started}. What you change holds at once, wherever it is "
+                "in use."
+            )
+            self.about.set_markdown(own.about)
+        self.about.setVisible(own is None or bool(own.about.strip()))
+        compared = base is not None
+        self.only.setVisible(compared)
+        if base is not None:
+            self.only.setText("&Only rules that differ")
+            self.compared.setText(f"Beside each rule stands what {base.title} does instead.")
+        self.compared.setVisible(compared)
+        self._show_rules()
+        if is_other:
+            self.area.verticalScrollBar().setValue(0)
+
+    def _show_rules(self) -> None:
+        if self._profile is not None:
+            self.rules.show_profile(
+                self._profile,
+                self._base,
+                read_only=self._own is None,
+                only_differing=self.only.isChecked() and self._base is not None,
+            )
+
+    def _changed(self, profile: Profile) -> None:
+        self._profile = profile
+        self.profile_changed.emit(profile)
+
 
 NAME = Qt.ItemDataRole.UserRole
 FILE_SUFFIX = ".json"
 
 
-class ProfilesDialog(QDialog):
-    """Lists and shows; the window does what the signals ask for. Does not block the window."""
+class ProfilesDialog(TwoPaneDialog):
+    """Lists and shows; the window does what the signals ask for."""
 
     use_asked = Signal(str)
     compare_asked = Signal()
@@ -45,9 +126,7 @@ class ProfilesDialog(QDialog):
     """A profile of the person's own with a rule changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Profiles")
-        self.setModal(False)
+        super().__init__("Profiles", parent)
         self.setAcceptDrops(True)
         self._shelf = Shelf({}, {}, ())
         self._in_force = ""
@@ -61,30 +140,21 @@ class ProfilesDialog(QDialog):
         self.list.itemActivated.connect(lambda item: self._use(item))
         self.page = ProfilePage(self)
         self.page.profile_changed.connect(self.profile_changed)
-        self.notice = NoticeStrip(self)
-        self.use = self._button("&Use here", "Follow this profile in the session that is open")
+        self.use = self.button("&Use here", "Follow this profile in the session that is open")
         self.use.setProperty("kind", "primary")
-        self.copy = self._button("&Copy…", "Start a profile of your own from this one")
-        self.rename = self._button("Rena&me…", "Give this profile of yours another name")
-        self.delete = self._button("&Delete", "Take this profile of yours away")
-        self.export = self._button("&Export…", "Write this profile to a file, to share it")
-        self.take = self._button("&Import…", "Keep a profile that somebody shared")
-        self.compare = self._button(
+        self.copy = self.button("&Copy…", "Start a profile of your own from this one")
+        self.rename = self.button("Rena&me…", "Give this profile of yours another name")
+        self.delete = self.button("&Delete", "Take this profile of yours away")
+        self.export = self.button("&Export…", "Write this profile to a file, to share it")
+        self.take = self.button("&Import…", "Keep a profile that somebody shared")
+        self.compare = self.button(
             "Com&pare…", "What every profile would do at the selected place, side by side"
         )
-        close = self._button("Clo&se", "")
+        close = self.button("Clo&se", "")
         close.clicked.connect(self.close)
         self._connect()
         self._lay_out(close)
-        on_theme_changed(self._restyle)
-        self._restyle()
         fit(self, 880, 660)
-
-    def _button(self, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setToolTip(tip)
-        button.setAutoDefault(False)
-        return button
 
     def _connect(self) -> None:
         self.use.clicked.connect(lambda: self.use_asked.emit(self.name))
@@ -99,13 +169,11 @@ class ProfilesDialog(QDialog):
         left = QWidget(self)
         left.setProperty("surface", "panel")
         left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._left = left
         side = QVBoxLayout(left)
         side.setContentsMargins(0, S8, 0, S12)
         side.setSpacing(S8)
         side.addWidget(self.list, 1)
-        hint = Caption("A profile's file can also be dropped here.", left)
-        hint.setWordWrap(True)
+        hint = Caption("A profile's file can also be dropped here.", left, wraps=True)
         hint.setContentsMargins(S16, 0, S8, 0)
         side.addWidget(hint)
         below = FlowLayout(across=S8, down=S4)
@@ -117,25 +185,11 @@ class ProfilesDialog(QDialog):
         buttons.setContentsMargins(S16, S8, S16, S12)
         for button in (self.use, self.copy, self.rename, self.export, self.delete, close):
             buttons.addWidget(button)
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self.notice)
-        right.addWidget(self.page, 1)
-        right.addWidget(Hairline(parent=self))
-        right.addLayout(buttons)
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(left)
-        whole.addWidget(Hairline(vertical=True, parent=self))
-        whole.addLayout(right, 1)
+        self.lay_out_panes(left, 230, None, self.page, buttons)
 
-    def resizeEvent(self, event: QResizeEvent, /) -> None:
-        super().resizeEvent(event)
-        self._restyle()
-
-    def _restyle(self) -> None:
-        self._left.setFixedWidth(min(scaled(230), round(self.width() * 0.36)))
+    def restyle(self) -> None:
+        """Take the sizes from the fonts."""
+        super().restyle()
         for row in range(self.list.count()):
             item = self.list.item(row)
             if not item.data(NAME):
@@ -168,7 +222,7 @@ class ProfilesDialog(QDialog):
         for name, own in shelf.own.items():
             self._add(own.profile.title, name)
         self.list.blockSignals(False)
-        self._restyle()
+        self.restyle()
         self.select(wanted if shelf.get(wanted) else "explorer")
         if shelf.problems:
             self.tell("warning", "Some profile files cannot be used.", "\n".join(shelf.problems))
@@ -212,12 +266,6 @@ class ProfilesDialog(QDialog):
         self.notice.show_notice(Notice(level, what, details=details))  # type: ignore[arg-type]
 
     # events ------------------------------------------------------------------------------------
-
-    def keyPressEvent(self, event: QKeyEvent, /) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-            return
-        super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent, /) -> None:
         if dropped_files(event.mimeData()):

@@ -1,44 +1,139 @@
-"""The settings: searched, grouped, at the person's level or the project's; what is changed is
-written at once and holds at once."""
+"""The settings: searched, grouped, at the person's level or the project's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QDialog,
     QLabel,
     QLineEdit,
-    QPushButton,
     QRadioButton,
     QScrollArea,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from explorer.settings.files import Level
-from explorer.settings.keys import GROUPS, KEYS
+from explorer.settings.keys import GROUPS, KEYS, Key
 from explorer.settings.live import LiveSettings, SettingsError, project_file
-from ui.settings.row import SettingRow
-from ui.settings.standing import Ask, Surroundings, matches, standing, told_of_file
-from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
-from ui.widgets.dialogs import fit
-from ui.widgets.labels import Caption, ElidedLabel, Hairline
+from ui.settings.fields import ALLOW, PatternsField, field_for
+from ui.settings.standing import (
+    SOURCE_WORDS,
+    Ask,
+    Standing,
+    Surroundings,
+    matches,
+    standing,
+    told_of_file,
+)
+from ui.theme import S4, S8, S12, S16, bind_font, mono_font, set_tone, small_font, ui_font
+from ui.widgets.dialogs import Dialog, fit
+from ui.widgets.labels import Caption, ElidedLabel, Hairline, LinkButton
 from ui.widgets.panels import row
 
 
-class SettingsDialog(QDialog):
+class SettingRow(QWidget):
+    """Shows a standing; says what the person does with it."""
+
+    chosen = Signal(str, object)
+    """Name of the setting, and its value at the level shown."""
+    reset_asked = Signal(str)
+    """Take it away at the level shown."""
+    forget_asked = Signal(str)
+    """The session shall follow the settings again."""
+
+    def __init__(self, key: Key, around: Surroundings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.key = key
+        self.title = QLabel(key.title, self)
+        bind_font(self.title, lambda: ui_font(bold=True))
+        self.name = ElidedLabel(key.name, self)
+        bind_font(self.name, lambda: mono_font(-1))
+        set_tone(self.name, "dim")
+        self.badge = QLabel(self)
+        self.badge.setProperty("keycap", True)
+        bind_font(self.badge, small_font)
+        self.badge.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.sentence = QLabel(key.sentence, self)
+        self.sentence.setWordWrap(True)
+        set_tone(self.sentence, "dim")
+        self.field = PatternsField(key, self) if key.name == ALLOW else field_for(key, self, around)
+        self.title.setBuddy(self.field)
+        self.field.chosen.connect(lambda value: self.chosen.emit(key.name, value))
+        self.field.emptied.connect(lambda: self.reset_asked.emit(key.name))
+        self.field.mistaken.connect(self._show_mistake)
+        self.reset = LinkButton("Reset", self)
+        self.reset.setAccessibleName(f"Reset {key.title}")
+        self.reset.clicked.connect(lambda: self.reset_asked.emit(key.name))
+        self.forget = LinkButton("Follow the settings", self)
+        self.forget.setToolTip("This session gives up what it chose for itself")
+        self.forget.setAccessibleName(f"This session follows the settings: {key.title}")
+        self.forget.clicked.connect(lambda: self.forget_asked.emit(key.name))
+        self.note = Caption(parent=self)
+        self.problem = QLabel(self)
+        set_tone(self.problem, "lost")
+        self._problem, self._mistake = "", ""
+        for label in (self.note, self.problem):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(S4)
+        head = row(self.title, self.name, self.badge)
+        head.setStretchFactor(self.name, 1)
+        line = row(self.field, self.forget, self.reset)
+        line.setStretchFactor(self.field, 1)
+        column.addLayout(head)
+        column.addWidget(self.sentence)
+        column.addLayout(line)
+        column.addWidget(self.note)
+        column.addWidget(self.problem)
+        column.addSpacing(S12)
+        column.addWidget(Hairline(parent=self))
+        column.addSpacing(S4)
+
+    def show_standing(self, now: Standing, level: Level) -> None:
+        """Show how the setting stands, seen from a level."""
+        self.badge.setText(now.badge)
+        self.badge.setToolTip("Where the value that holds comes from")
+        self.badge.setAccessibleName(f"{self.key.title} comes from: {now.badge}")
+        self.field.show_standing(now)
+        words = SOURCE_WORDS[level].lower()
+        self.reset.setVisible(now.here and not now.blocked)
+        self.reset.setToolTip(f"Take it out of the {words} settings")
+        self.forget.setVisible(now.source == "session")
+        note = " ".join(part for part in (now.note, now.blocked) if part)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+        self._problem = now.problem
+        self._show_problem()
+
+    def _show_mistake(self, words: str) -> None:
+        self._mistake = words
+        self._show_problem()
+
+    def _show_problem(self) -> None:
+        words = "\n".join(part for part in (self._mistake, self._problem) if part)
+        self.problem.setText(words)
+        self.problem.setVisible(bool(words))
+        self.field.setAccessibleDescription(f"{self.key.sentence} {words}".strip())
+
+
+class SettingsDialog(Dialog):
     """Shows every setting as it stands; ``refresh`` when something changed elsewhere."""
 
     def __init__(
         self, live: LiveSettings, ask: Ask, forget: Callable[[str], None], parent: QWidget
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Settings")
+        super().__init__("Settings", parent)
         self._live, self._ask, self._forget = live, ask, forget
         self.rows: dict[str, SettingRow] = {}
         self._groups: dict[str, QWidget] = {}
@@ -93,8 +188,7 @@ class SettingsDialog(QDialog):
             inside.setSpacing(S8)
             title = QLabel(group, part)
             bind_font(title, lambda: ui_font(1.5, bold=True))
-            told = Caption(words, part)
-            told.setWordWrap(True)
+            told = Caption(words, part, wraps=True)
             inside.addWidget(title)
             inside.addWidget(told)
             for key in KEYS.values():
@@ -115,11 +209,9 @@ class SettingsDialog(QDialog):
     def _make_foot(self) -> None:
         self.path = ElidedLabel(parent=self, mode=Qt.TextElideMode.ElideMiddle)
         set_tone(self.path, "dim")
-        self.copy = QPushButton("&Copy path", self)
-        self.copy.setAutoDefault(False)
+        self.copy = self.button("&Copy path")
         self.copy.clicked.connect(self._copy_path)
-        self.close_button = QPushButton("Close", self)
-        self.close_button.setAutoDefault(False)
+        self.close_button = self.button("Close")
         self.close_button.clicked.connect(self.accept)
 
     def _lay_out(self) -> None:
@@ -131,16 +223,11 @@ class SettingsDialog(QDialog):
         head.addWidget(self.problems)
         foot = row(self.path, self.copy, self.close_button)
         foot.setStretchFactor(self.path, 1)
-        foot.setContentsMargins(S16, S8, S16, S12)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(Hairline(parent=self))
-        column.addWidget(self._area, 1)
-        column.addWidget(Hairline(parent=self))
-        column.addSpacing(S4)
-        column.addLayout(foot)
+        body = QVBoxLayout()
+        body.setSpacing(0)
+        body.addWidget(Hairline(parent=self))
+        body.addWidget(self._area, 1)
+        self.lay_out(head, body, foot)
 
     # what is shown -----------------------------------------------------------------------------
 

@@ -1,11 +1,21 @@
-"""Dialogs as large as they like, but never larger than the window that they belong to."""
+"""Dialogs: one frame, one with a list at the left and a page at the right, and their sizes."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QDialog
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
-from ui.theme import S16, scaled
+from ui.theme import S8, S12, S16, on_theme_changed, scaled
+from ui.widgets.labels import Hairline
+from ui.widgets.notice import NoticeStrip
 
 
 def room_for(dialog: QDialog) -> QSize:
@@ -24,3 +34,98 @@ def grow(dialog: QDialog, width: int, height: int) -> None:
     """At least that size of the drawing, within its room; never smaller than it is."""
     wanted = QSize(scaled(width), scaled(height)).boundedTo(room_for(dialog))
     dialog.resize(dialog.size().expandedTo(wanted))
+
+
+def add(column: QVBoxLayout, part: QWidget | QLayout, stretch: int = 0) -> None:
+    """Add a part to a column, whether it is a widget or a layout."""
+    if isinstance(part, QWidget):
+        column.addWidget(part, stretch)
+    else:
+        column.addLayout(part, stretch)
+
+
+class Dialog(QDialog):
+    """A head, a body with all the room, and a foot below a hairline. Escape closes it."""
+
+    def __init__(self, window_title: str, parent: QWidget | None, is_modal: bool = True) -> None:
+        """``is_modal``: whether the window behind it waits; other dialogs go beside it."""
+        super().__init__(parent)
+        self.setWindowTitle(window_title)
+        if not is_modal:
+            self.setModal(False)
+
+    def button(self, text: str, tip: str = "") -> QPushButton:
+        """A button; Return elsewhere in the dialog does not press it."""
+        made = QPushButton(text, self)
+        made.setAutoDefault(False)
+        made.setToolTip(tip)
+        return made
+
+    def lay_out(self, head: QLayout | None, body: QWidget | QLayout, foot: QLayout) -> None:
+        """``head``: None where it scrolls with the body. ``foot``: its buttons, the one that
+        closes among them."""
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        if head is not None:
+            add(column, head)
+        add(column, body, 1)
+        column.addWidget(Hairline(parent=self))
+        foot.setContentsMargins(S16, S8, S16, S12)
+        column.addLayout(foot)
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.matches(QKeySequence.StandardKey.Cancel):
+            self.close()
+            return
+        super().keyPressEvent(event)
+
+
+class TwoPaneDialog(Dialog):
+    """A list at the left; at the right notices, the page of what is chosen, and buttons.
+
+    It does not block the window behind it.
+    """
+
+    def __init__(self, window_title: str, parent: QWidget | None = None) -> None:
+        super().__init__(window_title, parent, is_modal=False)
+        self.notice = NoticeStrip(self)
+        self._left: QWidget | None = None
+        self._most_width = 0
+        on_theme_changed(self.restyle)
+
+    def lay_out_panes(
+        self,
+        left: QWidget,
+        most_width: int,
+        head: QLayout | None,
+        page: QWidget,
+        foot: QWidget | QLayout,
+    ) -> None:
+        """``most_width`` of the left pane, in pixels at a text scale of 100 %; in a narrow dialog
+        it takes a third."""
+        self._left, self._most_width = left, most_width
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(self.notice)
+        if head is not None:
+            add(right, head)
+        right.addWidget(page, 1)
+        right.addWidget(Hairline(parent=self))
+        add(right, foot)
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(left)
+        whole.addWidget(Hairline(vertical=True, parent=self))
+        whole.addLayout(right, 1)
+        self.restyle()
+
+    def restyle(self) -> None:
+        """Take the sizes from the fonts."""
+        if self._left is not None:
+            self._left.setFixedWidth(min(scaled(self._most_width), round(self.width() * 0.35)))
+
+    def resizeEvent(self, event: QResizeEvent, /) -> None:
+        super().resizeEvent(event)
+        self.restyle()

@@ -1,28 +1,16 @@
-"""A table of entries with virtual rows: sign, number, words; figures at the right."""
+"""A table whose rows are each of an entry: sign, number, first line; figures at the right."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontMetrics,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPalette,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableView,
-    QWidget,
-)
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic
 
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from explorer.session.tree import SessionTree
 from ui.theme import (
     S4,
     S8,
@@ -34,13 +22,12 @@ from ui.theme import (
     role_icon,
     role_token,
     scaled,
-    small_font,
     theme,
     ui_font,
 )
+from ui.theme.verdicts import LOST
 from ui.widgets.swatch import swatch_size
-
-Index = QModelIndex | QPersistentModelIndex
+from ui.widgets.table import Column, Index, Row, Table, TableModel
 
 ENTRY = int(Qt.ItemDataRole.UserRole)
 KIND = ENTRY + 1
@@ -51,6 +38,125 @@ STRONG = ENTRY + 4
 """Whether the row is the one that matters, such as the first kept entry."""
 VERDICT = ENTRY + 5
 """The verdict whose texture stands before the row; None for none."""
+
+ReadLines = Callable[[Sequence[int]], list[str]]
+"""First lines of entries, in the order asked for; reads the store."""
+
+READ_AHEAD = 128
+"""Rows whose first lines are read together."""
+CACHED_LINES = 20_000
+
+
+class FirstLines:
+    """First lines of the entries that a table shows, read a stretch at a time."""
+
+    def __init__(self) -> None:
+        self._read: ReadLines | None = None
+        self._cache: dict[int, str] = {}
+
+    def use(self, read: ReadLines | None, is_other: bool) -> None:
+        """Read by this from now on. ``is_other``: what was read is of another session."""
+        self._read = read
+        if is_other:
+            self._cache = {}
+
+    def of(self, entry: int, nearby: Callable[[], Sequence[int]]) -> str:
+        """The first line of an entry. ``nearby``: the entries that are shown around it, itself
+        included; they are read along."""
+        if entry not in self._cache and self._read is not None:
+            if len(self._cache) > CACHED_LINES:
+                self._cache = {}
+            wanted = nearby()
+            self._cache.update(zip(wanted, self._read(wanted), strict=True))
+        return self._cache.get(entry, "")
+
+
+@dataclass(frozen=True)
+class EntryCells(Generic[Row]):
+    """What a row of an entry table shows beside its columns."""
+
+    entry: Callable[[Row], int]
+    description: Callable[[Row, str], str]
+    """A row in a sentence, given its first line: the tool tip, and for screen readers."""
+    verdict: Callable[[Row], int | None] = lambda _row: None
+    """The verdict whose texture stands before the row."""
+    lead: Callable[[Row], str] = lambda _row: ""
+    """Dim words before the line."""
+    strong: Callable[[Row], bool] = lambda _row: False
+    """Whether the row is the one that matters."""
+    line: Callable[[Row], str | None] = lambda _row: None
+    """Words in place of the entry's first line; None: that line."""
+
+
+class EntryModel(TableModel[Row]):
+    """Rows that belong to entries; the first column shows first lines as they come in view."""
+
+    def __init__(
+        self,
+        title: str,
+        columns: Sequence[Column[Row]],
+        cells: EntryCells[Row],
+        parent: Any = None,
+    ) -> None:
+        """``title``: the heading of the first column."""
+        self._first: Column[Row] = Column(title, self.line, stretch=True)
+        super().__init__((self._first, *columns), parent)
+        self._cells = cells
+        self.tree: SessionTree | None = None
+        self._lines = FirstLines()
+        self._answers: dict[int, Callable[[Row], Any]] = {
+            ENTRY: cells.entry,
+            KIND: self._kind,
+            FLAGS: self._flags,
+            LEAD: cells.lead,
+            STRONG: cells.strong,
+            VERDICT: cells.verdict,
+            int(Qt.ItemDataRole.ToolTipRole): self._describe,
+            int(Qt.ItemDataRole.AccessibleTextRole): self._describe,
+        }
+
+    def use_session(self, tree: SessionTree | None, read: ReadLines | None = None) -> None:
+        """Take entries from this session and read their first lines by ``read``; None: no session.
+        Call it before ``show``."""
+        self._lines.use(read, tree is not self.tree)
+        self.tree = tree
+
+    def line(self, row: Row) -> str:
+        """The words of a row's first column."""
+        other = self._cells.line(row)
+        if other is not None:
+            return other
+        return self._lines.of(self._cells.entry(row), lambda: self._nearby(row))
+
+    def _nearby(self, row: Row) -> list[int]:
+        start = self.row_of(row)
+        start -= start % READ_AHEAD
+        shown = map(self.at, range(start, min(start + READ_AHEAD, len(self.rows))))
+        return [self._cells.entry(each) for each in shown if each is not None]
+
+    def _describe(self, row: Row) -> str:
+        return self._cells.description(row, self.line(row))
+
+    def _kind(self, row: Row) -> int:
+        assert self.tree is not None
+        return self.tree.columns.kind[self._cells.entry(row)]
+
+    def _flags(self, row: Row) -> int:
+        assert self.tree is not None
+        return self.tree.columns.flags[self._cells.entry(row)]
+
+    def row_of_entry(self, entry: int) -> int:
+        """The first row that belongs to an entry, or -1."""
+        of = self._cells.entry
+        found = (row for row in range(len(self.rows)) if of(self.at(row)) == entry)  # type: ignore[arg-type]
+        return next(found, -1)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole, /) -> Any:
+        row = self.at(index.row())
+        if row is None or self.tree is None:
+            return None
+        answer = self._answers.get(role)
+        return answer(row) if answer is not None else super().data(index, role)
 
 
 class _Fonts:
@@ -71,9 +177,9 @@ class _Fonts:
 class EntryDelegate(QStyledItemDelegate):
     """Paints a row: hairline below, texture and sign, number, words, figures."""
 
-    def __init__(self, parent: QWidget, text_column: int) -> None:
+    def __init__(self, parent: QWidget, outlines_losses: bool) -> None:
         super().__init__(parent)
-        self._text_column = text_column
+        self._outlines_losses = outlines_losses
         self._fonts = _Fonts()
         on_theme_changed(self._restyle)
 
@@ -95,11 +201,31 @@ class EntryDelegate(QStyledItemDelegate):
             painter.fillRect(rect, now.sel)
         painter.setPen(now.line)
         painter.drawLine(rect.bottomLeft(), rect.bottomRight())
-        if index.column() == self._text_column:
+        if index.column() == 0:
             self._words(painter, rect, index)
         else:
             self._figure(painter, rect, index)
+        if self._outlines_losses and index.sibling(index.row(), 0).data(VERDICT) == LOST:
+            self._outline(painter, rect.adjusted(1, 1, -1, -1), index)
         painter.restore()
+
+    @staticmethod
+    def _outline(painter: QPainter, rect: QRectF, index: Index) -> None:
+        """Lost rows below each other have one outline, around all columns together."""
+
+        def is_lost(row: int) -> bool:
+            beside = index.sibling(row, 0)
+            return beside.isValid() and beside.data(VERDICT) == LOST
+
+        painter.setPen(QPen(theme().lost, 1.5, Qt.PenStyle.DashLine))
+        if not is_lost(index.row() - 1):
+            painter.drawLine(rect.topLeft(), rect.topRight())
+        if not is_lost(index.row() + 1):
+            painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        if index.column() == 0:
+            painter.drawLine(rect.topLeft(), rect.bottomLeft())
+        if index.column() == index.model().columnCount() - 1:
+            painter.drawLine(rect.topRight(), rect.bottomRight())
 
     def _words(self, painter: QPainter, rect: QRectF, index: Index) -> None:
         now, fonts = theme(), self._fonts
@@ -168,77 +294,49 @@ class EntryDelegate(QStyledItemDelegate):
         return QSize(120, self.row_height())
 
 
-class EntryTable(QTableView):
-    """Rows that a click or Return chooses. ``optional``: columns shown from a width on, in pixels
-    at a text scale of 100 %."""
+class EntryTable(Table):
+    """Rows that a click or Return chooses."""
 
     entry_chosen = Signal(int)
     """The entry of a row that was clicked, or on which Return was pressed."""
 
     def __init__(
         self,
-        text_column: int,
-        figures: tuple[int, ...],
-        optional: dict[int, int],
+        model: EntryModel[Any],
+        name: str,
         parent: QWidget | None = None,
+        least_rows: int = 0,
+        outlines_losses: bool = False,
     ) -> None:
-        super().__init__(parent)
-        self._text_column, self._figures, self._optional = text_column, figures, optional
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.setCornerButtonEnabled(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalHeader().hide()
-        self.horizontalHeader().setAccessibleName("Columns")
-        self.verticalHeader().setAccessibleName("Rows")
-        self.horizontalHeader().setHighlightSections(False)
-        self.horizontalHeader().setSectionsClickable(False)
-        self.delegate = EntryDelegate(self, text_column)
+        """``least_rows``: so many are seen in the smallest window. ``outlines_losses``: rows with
+        the verdict of a loss are outlined in the warning colour."""
+        super().__init__(model, name, parent)
+        self._least_rows = least_rows
+        self.delegate = EntryDelegate(self, outlines_losses)
         self.setItemDelegate(self.delegate)
-        self.clicked.connect(lambda index: self.entry_chosen.emit(index.data(ENTRY)))
-        on_theme_changed(self.restyle)
+        self.clicked.connect(self._choose)
+        self.row_activated.connect(lambda _row: self._choose(self.currentIndex()))
+        self.restyle()
+
+    def row_height(self) -> int:
+        """Pixels of a row."""
+        return self.delegate.row_height()
+
+    def figure_width(self) -> int:
+        """Pixels for a figure with its margins."""
+        return self.delegate.figure_width()
 
     def restyle(self) -> None:
-        """Take the sizes from the fonts; call once after the model is set."""
-        header = self.horizontalHeader()
-        header.setFont(small_font())
-        header.setMinimumSectionSize(30)
-        if self.model() is not None:
-            for column in self._figures:
-                header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-                header.resizeSection(column, self.delegate.figure_width())
-            header.setSectionResizeMode(self._text_column, QHeaderView.ResizeMode.Stretch)
-        rows = self.verticalHeader()
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setMinimumSectionSize(self.delegate.row_height())
-        rows.setDefaultSectionSize(self.delegate.row_height())
-        palette = self.palette()
-        palette.setColor(QPalette.ColorRole.Highlight, theme().sel)
-        self.setPalette(palette)
-        self._choose_columns()
-        self.viewport().update()
+        """Take the sizes from the fonts."""
+        super().restyle()
+        if self._least_rows:
+            self.setMinimumHeight(self._least_rows * self.row_height())
 
-    def _choose_columns(self) -> None:
-        for column, width in self._optional.items():
-            self.setColumnHidden(column, self.width() < scaled(width))
-
-    def resizeEvent(self, event: QResizeEvent, /) -> None:
-        super().resizeEvent(event)
-        self._choose_columns()
+    def _choose(self, index: Index) -> None:
+        self.entry_chosen.emit(index.data(ENTRY))
 
     def mouseMoveEvent(self, event: QMouseEvent, /) -> None:
-        # What is told of a row may take another height than what was told before: the rows then
-        # move below a hand that holds still, and no other one is meant by that.
+        # The sentence below the table may change its height with the chosen row: the rows then
+        # move below a pointer that holds still, which must not choose another one.
         if not event.buttons() & Qt.MouseButton.LeftButton:
             super().mouseMoveEvent(event)
-
-    def keyPressEvent(self, event: QKeyEvent, /) -> None:
-        current = self.currentIndex()
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and current.isValid():
-            self.entry_chosen.emit(current.data(ENTRY))
-            return
-        super().keyPressEvent(event)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
-from ui.theme import bind_font, mono_font, on_theme_changed, set_tone, small_font, theme
+from ui.theme import bind_font, on_theme_changed, set_tone, small_font, theme
 
 
 def set_rich(label: QLabel, html: str) -> None:
@@ -35,25 +35,20 @@ class RichLabel(QLabel):
 
 
 class Caption(QLabel):
-    """A small dim label. ``tone``: see ``set_tone``."""
+    """A small dim label. ``tone``: see ``set_tone``; ``wraps``: in several lines where needed."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None, tone: str = "dim") -> None:
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        tone: str = "dim",
+        wraps: bool = False,
+    ) -> None:
         super().__init__(text, parent)
+        self.setWordWrap(wraps)
         self.setTextFormat(Qt.TextFormat.PlainText)
         bind_font(self, small_font)
         set_tone(self, tone)
-
-
-class KeyCap(QLabel):
-    """A key as it is drawn in hints: ``Enter``, ``/``."""
-
-    def __init__(self, key: str, parent: QWidget | None = None) -> None:
-        super().__init__(key, parent)
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setProperty("keycap", True)
-        bind_font(self, lambda: mono_font(-0.5))
-        self.setAccessibleName(f"key {key}")
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
 
 class Hairline(QFrame):

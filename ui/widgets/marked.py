@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtGui import QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
-from ui.theme import theme
+from explorer.session.word_difference import Piece
+from ui.theme import on_theme_changed, theme
 
 
 def mark_format() -> QTextCharFormat:
@@ -34,3 +35,39 @@ def marked(view: QPlainTextEdit | QTextEdit) -> list[str]:
     """The stretches that are marked, their lines divided by line feeds."""
     found = view.extraSelections()
     return [one.cursor.selectedText().replace("\u2029", "\n") for one in found]
+
+
+class MarkedText(QTextEdit):
+    """A text in which what the other one has not is marked: by a ground and a line below."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._pieces: Sequence[Piece] = ()
+        self._empty = ""
+        self.setReadOnly(True)
+        self.setTabChangesFocus(True)
+        self.setAccessibleName(name)
+        on_theme_changed(self._fill)
+
+    def show_pieces(self, pieces: Sequence[Piece], empty: str) -> None:
+        """``empty``: what is said where there is no text."""
+        self._pieces, self._empty = pieces, empty
+        self._fill()
+
+    @property
+    def marked(self) -> list[str]:
+        """The stretches that are marked."""
+        return [piece.text for piece in self._pieces if piece.differs]
+
+    def _fill(self) -> None:
+        plain, marked = QTextCharFormat(), mark_format()
+        self.clear()
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        for piece in self._pieces:
+            cursor.insertText(piece.text, marked if piece.differs else plain)
+        if not self._pieces:
+            plain.setForeground(theme().dim)
+            cursor.insertText(self._empty, plain)
+        cursor.endEditBlock()
+        self.moveCursor(QTextCursor.MoveOperation.Start)

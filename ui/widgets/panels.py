@@ -1,13 +1,15 @@
-"""The empty state, the section that folds, and the heading over a part of a pane."""
+"""The empty state, the section that folds, pages in one place, and the heading over a part."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QToolButton,
     QVBoxLayout,
@@ -20,6 +22,7 @@ from ui.theme import (
     S12,
     S16,
     S24,
+    bind_font,
     bind_icon,
     icon_pixmap,
     on_theme_changed,
@@ -82,6 +85,26 @@ class EmptyState(QWidget):
     def _restyle(self) -> None:
         self._sign.setPixmap(icon_pixmap(self._icon, "faint", scaled(32), self.devicePixelRatioF()))
         self._title.setFont(ui_font(1, bold=True))
+
+
+class FoldButton(QToolButton):
+    """Shows and hides what there is no room for in a low window."""
+
+    def __init__(self, title: str, what: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setText(title)
+        self.setCheckable(True)
+        self.setProperty("fold", True)
+        self.setAccessibleName(what)
+        self.setToolTip(what)
+        bind_font(self, small_font)
+        self.toggled.connect(lambda _on: self._tell())
+        self._tell()
+
+    def _tell(self) -> None:
+        bind_icon(self, "chevron-down" if self.isChecked() else "chevron-right", "dim")
+        self.setAccessibleDescription("expanded" if self.isChecked() else "collapsed")
 
 
 class CollapsibleSection(QWidget):
@@ -176,6 +199,19 @@ def section(parent: QWidget | None = None) -> tuple[QWidget, QVBoxLayout]:
     return widget, column
 
 
+def labelled(name: str, control: QWidget, parent: QWidget) -> QWidget:
+    """A control with its name before it, on one line."""
+    pair = QWidget(parent)
+    label = QLabel(name, pair)
+    label.setBuddy(control)
+    line = QHBoxLayout(pair)
+    line.setContentsMargins(0, 0, 0, 0)
+    line.setSpacing(S4)
+    line.addWidget(label)
+    line.addWidget(control)
+    return pair
+
+
 def row(*widgets: QWidget | int, spacing: int = S8) -> QHBoxLayout:
     """Widgets in a line; a whole number is a stretch of that weight."""
     line = QHBoxLayout()
@@ -187,3 +223,54 @@ def row(*widgets: QWidget | int, spacing: int = S8) -> QHBoxLayout:
         else:
             line.addWidget(part)
     return line
+
+
+class OnePage(QWidget):
+    """Unlike a stack of widgets it is as high as its current page needs at its width, so that a
+    scroll area around it scrolls only where that page is too long."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._pages: list[QWidget] = []
+        self._at = -1
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+
+    def add(self, page: QWidget) -> int:
+        """One more page; the first one is shown. Returns its number."""
+        self._pages.append(page)
+        layout = self.layout()
+        assert layout is not None
+        layout.addWidget(page)
+        at = len(self._pages) - 1
+        page.setVisible(at == 0)
+        self._at = max(self._at, 0)
+        return at
+
+    def current(self) -> int:
+        """The number of the page that is shown; -1 without pages."""
+        return self._at
+
+    def show_page(self, at: int) -> None:
+        """Show another page."""
+        if at != self._at:
+            # First away, then there: together they would ask for more room than there is.
+            self._pages[self._at].hide()
+            self._pages[at].show()
+            self._at = at
+            self.updateGeometry()
+
+
+def scroll_area(
+    parent: QWidget | None, takes_focus: bool = False, has_frame: bool = True
+) -> QScrollArea:
+    """An area that scrolls up and down alone. ``takes_focus``: whether the keyboard stops at it."""
+    area = QScrollArea(parent)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    if not takes_focus:
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    if not has_frame:
+        area.setFrameShape(QFrame.Shape.NoFrame)
+    return area

@@ -1,43 +1,159 @@
-"""The prompt workshop: the texts at the left, one of them at the right with all that is known of
-it."""
+"""The prompt workshop: the texts at the left, one of them at the right with all that is known."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QHideEvent, QKeyEvent
 from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QSizePolicy,
     QTabWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
-from explorer.template_catalogue import TemplateProblem
+from explorer.template_catalogue import GROUPS, TemplateProblem
 from explorer.template_files import Version
 from explorer.work.prompt_versions import TemplateState
-from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
-from ui.widgets.dialogs import fit
+from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, set_tone, small_font, ui_font
+from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.flow import FlowLayout
-from ui.widgets.labels import Caption, Hairline
-from ui.widgets.notice import Notice, NoticeStrip
-from ui.workshop.editor import TemplateEditor
-from ui.workshop.preview import PreviewPage
-from ui.workshop.template_list import TemplateList
+from ui.widgets.labels import Caption
+from ui.widgets.notice import Notice
+from ui.workshop.pages import PreviewPage, TemplateEditor, VersionsPage
 from ui.workshop.trial_page import TrialPage
-from ui.workshop.versions import VersionsPage
+
+NAME = Qt.ItemDataRole.UserRole
+SIGNS = {"broken": "✕", "yours": "●", "not saved": "✎"}
+"""What stands before a text in the list; in words it is in the tip, and for a screen reader."""
+_BACK = (
+    QTreeWidget.CursorAction.MoveUp,
+    QTreeWidget.CursorAction.MovePageUp,
+    QTreeWidget.CursorAction.MovePrevious,
+    QTreeWidget.CursorAction.MoveLeft,
+)
+
+
+class TemplateList(QTreeWidget):
+    """Groups and their texts; one is chosen."""
+
+    chosen = Signal(str)
+    """The name of a text."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Texts sent to models")
+        self.setHeaderHidden(True)
+        self.setRootIsDecorated(False)
+        self.setIndentation(12)
+        self.setItemsExpandable(False)
+        self.setProperty("surface", "panel")
+        self.setFrameShape(QTreeWidget.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self._items: dict[str, QTreeWidgetItem] = {}
+        self._states: Sequence[TemplateState] = ()
+        self.currentItemChanged.connect(lambda now, _old: self._changed(now))
+        on_theme_changed(self._restyle)
+
+    @property
+    def name(self) -> str:
+        """The text that is chosen; empty for none."""
+        item = self.currentItem()
+        return str(item.data(0, NAME) or "") if item is not None else ""
+
+    def show_states(
+        self, states: Sequence[TemplateState], edited: Collection[str], used: Collection[str]
+    ) -> None:
+        """Show how the texts stand. ``edited``: changed here and not saved; ``used``: those that
+        the profile in force is summarized with."""
+        if [state.info.name for state in states] != list(self._items):
+            self._build(states)
+        self._states = states
+        for state in states:
+            item = self._items[state.info.name]
+            marks = [
+                word
+                for word, on in (
+                    ("broken", bool(state.problem)),
+                    ("yours", state.changed),
+                    ("not saved", state.info.name in edited),
+                )
+                if on
+            ]
+            sign = "".join(SIGNS[word] for word in marks)
+            told = f"{state.info.title} — {', '.join(marks)}" if marks else state.info.title
+            item.setText(0, f"{sign} {state.info.title}" if sign else state.info.title)
+            use = " The profile in force uses it." if state.info.name in used else ""
+            item.setToolTip(0, f"{told}. {state.info.about}{use}")
+            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, told)
+            font = self.font()
+            font.setBold(bool(marks))
+            item.setFont(0, font)
+
+    def _build(self, states: Sequence[TemplateState]) -> None:
+        self.blockSignals(True)
+        self.clear()
+        self._items = {}
+        for group, title in GROUPS.items():
+            top = QTreeWidgetItem(self, [title])
+            top.setFlags(Qt.ItemFlag.ItemIsEnabled)  # disabled, its texts would be too
+            for state in states:
+                if state.info.group == group:
+                    item = QTreeWidgetItem(top, [state.info.title])
+                    item.setData(0, NAME, state.info.name)
+                    self._items[state.info.name] = item
+        self._items = {state.info.name: self._items[state.info.name] for state in states}
+        self.expandAll()
+        self.blockSignals(False)
+        self._restyle()
+
+    def select(self, name: str) -> None:
+        """Choose a text."""
+        if name in self._items:
+            self.setCurrentItem(self._items[name])
+            self.scrollToItem(self._items[name])
+
+    def _changed(self, item: QTreeWidgetItem | None) -> None:
+        if item is not None and item.data(0, NAME):
+            self.chosen.emit(self.name)
+
+    def moveCursor(
+        self, action: QTreeWidget.CursorAction, modifiers: Qt.KeyboardModifier, /
+    ) -> QModelIndex:
+        """The titles of groups are stepped over."""
+        found = super().moveCursor(action, modifiers)
+        back = action in _BACK
+        while found.isValid() and not found.data(NAME):
+            found = self.indexAbove(found) if back else self.indexBelow(found)
+        return found if found.isValid() else self.currentIndex()
+
+    def _restyle(self) -> None:
+        for row in range(self.topLevelItemCount()):
+            item = self.topLevelItem(row)
+            if item is not None:
+                font = small_font(bold=True)
+                item.setFont(0, font)
+                high = QFontMetrics(font).height() + (S16 if row else S8)
+                item.setSizeHint(0, QSize(0, high))
+                item.setTextAlignment(0, Qt.AlignmentFlag.AlignBottom)
+        bold = self.font()
+        bold.setBold(True)
+        for item in self._items.values():
+            # A sign or bold letters make no row higher.
+            item.setSizeHint(0, QSize(0, QFontMetrics(bold).height() + S4))
+
 
 TABS = ("text", "request", "versions", "try")
 
 
-class WorkshopDialog(QDialog):
-    """Shows and tells; the window does what the signals ask for. Does not block the window."""
+class WorkshopDialog(TwoPaneDialog):
+    """Shows and tells; the window does what the signals ask for."""
 
     chosen = Signal(str)
     """A text is to be shown."""
@@ -52,17 +168,13 @@ class WorkshopDialog(QDialog):
     closing = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Prompt workshop")
-        self.setModal(False)
+        super().__init__("Prompt workshop", parent)
         self._state: TemplateState | None = None
         self._saved = ""
         self._make_head()
         self._make_pages()
         self._make_foot()
         self._lay_out()
-        on_theme_changed(self._restyle)
-        self._restyle()
         fit(self, 1060, 760)
 
     def _make_head(self) -> None:
@@ -71,12 +183,9 @@ class WorkshopDialog(QDialog):
         self.title = QLabel(self)
         self.title.setWordWrap(True)
         bind_font(self.title, lambda: ui_font(3, bold=True))
-        self.about = Caption(parent=self)
-        self.about.setWordWrap(True)
-        self.standing = Caption(parent=self)
-        self.standing.setWordWrap(True)
+        self.about = Caption(parent=self, wraps=True)
+        self.standing = Caption(parent=self, wraps=True)
         self.standing.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.notice = NoticeStrip(self)
 
     def _make_pages(self) -> None:
         self.editor = TemplateEditor(self)
@@ -101,23 +210,17 @@ class WorkshopDialog(QDialog):
         self.note.setPlaceholderText("Why, in your words; kept with the version")
         self.note.setAccessibleName("Note kept with the version")
         self.note.returnPressed.connect(self._save)
-        self.save = self._button("&Save", "Send this text from now on, and keep it as a version")
+        self.save = self.button("&Save", "Send this text from now on, and keep it as a version")
         self.save.setProperty("kind", "primary")
         self.save.clicked.connect(self._save)
-        self.undo = self._button("&Undo changes", "Give up what is not saved of this text")
+        self.undo = self.button("&Undo changes", "Give up what is not saved of this text")
         self.undo.clicked.connect(self._undo)
-        self.reset = self._button(
+        self.reset = self.button(
             "&Reset to shipped", "Send the text that came with the program again; versions stay"
         )
         self.reset.clicked.connect(lambda: self.reset_asked.emit(self.name))
-        self.done_button = self._button("&Close", "")
+        self.done_button = self.button("&Close")
         self.done_button.clicked.connect(self.close)
-
-    def _button(self, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setToolTip(tip)
-        button.setAutoDefault(False)
-        return button
 
     def _lay_out(self) -> None:
         head = QVBoxLayout()
@@ -135,26 +238,7 @@ class WorkshopDialog(QDialog):
         words.setSpacing(S8)
         words.addWidget(self.note)
         words.addLayout(buttons)
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self.notice)
-        right.addLayout(head)
-        right.addWidget(self.tabs, 1)
-        right.addWidget(Hairline(parent=self))
-        right.addWidget(foot)
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(self.list)
-        whole.addWidget(Hairline(vertical=True, parent=self))
-        whole.addLayout(right, 1)
-
-    def resizeEvent(self, event: QResizeEvent, /) -> None:
-        super().resizeEvent(event)
-        self._restyle()
-
-    def _restyle(self) -> None:
-        self.list.setFixedWidth(min(scaled(290), round(self.width() * 0.34)))
+        self.lay_out_panes(self.list, 290, head, self.tabs, foot)
 
     # what is shown -----------------------------------------------------------------------------
 
@@ -252,9 +336,6 @@ class WorkshopDialog(QDialog):
         is_save = event.key() == Qt.Key.Key_S
         if is_save and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self._save()
-            return
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
             return
         super().keyPressEvent(event)
 

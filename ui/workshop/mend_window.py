@@ -28,12 +28,12 @@ from explorer.compaction.reasons import share_text
 from explorer.compaction.verification_request import MOST_FINDINGS, Lack
 from explorer.session.word_difference import Piece, differing
 from explorer.work.verifying import Checked, Mended
-from ui.branching.difference_parts import MarkedText
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline, LinkButton
+from ui.widgets.marked import MarkedText
 from ui.widgets.model_box import ModelBox
 from ui.widgets.notice import Notice, NoticeStrip
 from ui.widgets.panels import row
@@ -76,8 +76,7 @@ class MendWindow(QDialog):
         self.title = QLabel(self)
         self.title.setWordWrap(True)
         bind_font(self.title, lambda: ui_font(2, bold=True))
-        self.told = Caption(parent=self)
-        self.told.setWordWrap(True)
+        self.told = Caption(parent=self, wraps=True)
         self._pages = QStackedWidget(self)
         self._build_found()
         yield
@@ -127,8 +126,7 @@ class MendWindow(QDialog):
         label.setBuddy(self.model)
         self.request = LinkButton("The exact re&quest ▸", page)
         self.request.clicked.connect(lambda: self.request_asked.emit(self.chosen_model()))
-        self.cost = Caption(parent=page)
-        self.cost.setWordWrap(True)
+        self.cost = Caption(parent=page, wraps=True)
         column = QVBoxLayout(page)
         column.setContentsMargins(S16, 0, S16, S8)
         column.setSpacing(S8)

@@ -27,7 +27,7 @@ from ui.compaction.request_window import RequestWindow
 from ui.shell.dialogs import present
 from ui.widgets.figures import full
 from ui.widgets.notice import Notice
-from ui.widgets.turns import Turns
+from ui.widgets.steps import StepRunner
 from ui.workshop.mend_window import MendWindow
 
 
@@ -40,7 +40,7 @@ class SummaryCheckControl(QObject):
         self._window: MendWindow | None = None
         self._requests: RequestWindow | None = None
         self._cancel: CancelToken | None = None
-        self._turns = Turns(self)
+        self._turns = StepRunner(self)
         self._document: Document | None = None
         self._auditor: Auditor | None = None
         self._draft: Draft | None = None

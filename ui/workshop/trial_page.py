@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QTreeWidget,
     QTreeWidgetItem,
@@ -28,7 +27,8 @@ from ui.widgets.figures import count
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption
 from ui.widgets.model_box import ModelBox
-from ui.workshop.versions import EDITOR, version_words
+from ui.widgets.panels import scroll_area
+from ui.workshop.pages import EDITOR, version_words
 
 KEY = Qt.ItemDataRole.UserRole
 POINT = Qt.ItemDataRole.UserRole + 1
@@ -52,8 +52,7 @@ class TrialPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._versions: dict[int, Version] = {}
-        self.why_not = Caption(parent=self)
-        self.why_not.setWordWrap(True)
+        self.why_not = Caption(parent=self, wraps=True)
         self.first, self.second = Choice(self), Choice(self)
         self.first.setAccessibleName("First version")
         self.second.setAccessibleName("Second version")
@@ -105,8 +104,7 @@ class TrialPage(QWidget):
         for at in range(1, 5):
             side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             self.table.headerItem().setTextAlignment(at, side)
-        self.bound = Caption(BOUND, self)
-        self.bound.setWordWrap(True)
+        self.bound = Caption(BOUND, self, wraps=True)
 
     def _lay_out(self) -> None:
         choices = QGridLayout()
@@ -135,11 +133,7 @@ class TrialPage(QWidget):
         column.addWidget(self.table, 3)
         column.addWidget(self.bound)
         # Where there is little height, the page scrolls, and the buttons below it stay in sight.
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = scroll_area(self, has_frame=False)
         area.setWidget(inside)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)

@@ -55,9 +55,9 @@ def _dialog(running: WindowSession) -> ModelsDialog:
 
 async def _search(dialog: ModelsDialog, found: dict[str, Any]) -> None:
     page = dialog.models
-    await until(lambda: page.table.rows.known > 0)
+    await until(lambda: page.table.models.known > 0)
     page.only.setChecked(False)
-    found["models"] = page.table.rows.known
+    found["models"] = page.table.models.known
     for words in WORDS:
         for at in range(1, len(words) + 1):
             typed = partial(page.search.setText, words[:at])

@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator
 from tests.models.server import Answer, Stall
 from tests.screens.stage import Scene
 from tests.screens.states.registry import state
-from ui.branching.fork_dialog import ForkDialog
-from ui.branching.runs_dialog import RunsDialog
-from ui.branching.runs_window import RunsWindow
-from ui.branching.under_way import UnderWayDialog
+from ui.branching.agent_stop import StopAgentDialog
+from ui.branching.fork import ForkDialog
+from ui.branching.runs import RunsDialog, RunsWindow
 
 OTHER = "openai/gpt-4o"
 QUESTION = "How would you make the retry test stop failing, without a longer wait?"
@@ -38,7 +37,7 @@ async def going(scene: Scene) -> AsyncIterator[None]:
     live.click_entry(252)
     live.window.map.setFocus()
     live.keys("Return")
-    await live.dialog(UnderWayDialog)
+    await live.dialog(StopAgentDialog)
     yield
     live.keys("Esc")
     live.session.agent.stop()

@@ -8,9 +8,8 @@ from PySide6.QtWidgets import QApplication
 from explorer.audit.atoms import Atom, AtomKind
 from explorer.audit.findings import Fate, Fidelity, Finding, KindRow
 from explorer.audit.gravity import grouped
-from ui.audit.fidelity.bars import KindTable
-from ui.audit.fidelity.charts import GenerationChart, Point
-from ui.audit.fidelity.findings_model import FindingsModel, Heading
+from ui.audit.fidelity.charts import GenerationChart, KindTable, Point
+from ui.audit.fidelity.findings import FindingsModel, Heading
 from ui.audit.fidelity.words import headline, percent
 
 

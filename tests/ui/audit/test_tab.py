@@ -35,9 +35,12 @@ from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
 from tests.ui.waiting import settle
 from ui.agent.spending import label_of, tip_of
-from ui.audit.badges import ProvenanceBadge
-from ui.audit.known import marked, reason, spoken
-from ui.audit.ledger_model import Column
+from ui.audit.known import (
+    ProvenanceBadge,
+    marked,
+    reason,
+    spoken,
+)
 from ui.audit.tab import BRANCHES, LEDGER, LOSSES, SURVIVAL, AuditTab, headline
 from ui.audit.verdict_line import VerdictLine
 from ui.audit.words import LEADS, MEANINGS, VERDICTS
@@ -93,13 +96,13 @@ def test_a_lost_row_is_told_by_texture_and_by_words(tab: AuditTab) -> None:
     made, old, kept, _, second = twice()
     tab.show_overview(shown(made), previews)
     model = tab.ledger.model
-    row = model.index(model.row_of(kept), Column.WHAT)
+    row = model.index(model.row_of_entry(kept), 0)
     assert row.data(VERDICT) == 6
     assert row.data(LEAD).strip() == "LOST"
     assert row.data(STRONG)
     assert f"Lost at compaction #{second}" in row.data(Qt.ItemDataRole.AccessibleTextRole)
-    assert row.siblingAtColumn(Column.SINCE).data() == f"#{second}"
-    told = model.index(model.row_of(old), Column.WHAT)
+    assert row.siblingAtColumn(model.column("Since")).data() == f"#{second}"
+    told = model.index(model.row_of_entry(old), 0)
     assert told.data(VERDICT) == 0
     assert told.data(LEAD).strip() == "earlier"
     tab.ledger.show_entry(old)
@@ -150,13 +153,13 @@ def test_in_a_narrow_window_words_come_before_figures(tab: AuditTab) -> None:
     tab.show_overview(shown(made), previews)
     settle()
     table = tab.ledger.table
-    assert not table.isColumnHidden(Column.SINCE) and not table.isColumnHidden(Column.TOKENS)
-    for width, hidden in ((300, [Column.SINCE]), (230, [Column.SINCE, Column.TOKENS])):
+    figures = [tab.ledger.model.column(title) for title in ("Since", "Tokens")]
+    assert not any(map(table.isColumnHidden, figures))
+    for width, hidden in ((300, figures[:1]), (230, figures)):
         tab.resize(width, 500)
         settle()
         # What the parts of the tab need at least goes before; the table is asked itself.
         table.resize(width, table.height())
-        figures = (Column.SINCE, Column.TOKENS)
         assert [column for column in figures if table.isColumnHidden(column)] == hidden
     head = tab.head
     head.resize(310, head.height())

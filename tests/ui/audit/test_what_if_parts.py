@@ -16,12 +16,10 @@ from explorer.audit.simulation.sweep import Sweep, sweep
 from explorer.compaction.profile import PROFILES
 from explorer.formats import open_source
 from explorer.session.tree import SessionTree
-from ui.audit.what_if.chart import Chart
-from ui.audit.what_if.heat import FIGURES, HeatMap, words_of
-from ui.audit.what_if.lines import Drawing, drawing_of
-from ui.audit.what_if.own_rules import in_window
-from ui.audit.what_if.painting import Scale, thinned, ticks
-from ui.audit.what_if.strokes import RECORDED
+from ui.audit.what_if.chart import Chart, Scale, thinned, ticks
+from ui.audit.what_if.heat_map import FIGURES, HeatMap, words_of
+from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
+from ui.audit.what_if.window import in_window
 from ui.theme.tokens import THEMES, blend, contrast
 
 SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")

@@ -13,7 +13,7 @@ from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.templates import load_templates
 from explorer.tokens.estimate import estimate_text
 from tests.ui.sessions import MemoryDocument
-from ui.compaction.made_words import MadeBy
+from ui.compaction.ports import SummaryCall
 
 OUTPUT_LIMITS = {"provider/large": 4_000}
 """Tokens that a model can write at once."""
@@ -70,7 +70,7 @@ class Written:
     elapsed_ms: float = 1200.0
     output_tokens: int = 321
     facts: Mapping[str, Any] = field(default_factory=dict)
-    attempts: Sequence[MadeBy] = ()
+    attempts: Sequence[SummaryCall] = ()
     short_summary: str = ""
     tokens_before: int = 0
     problem: str = ""

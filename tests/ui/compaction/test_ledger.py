@@ -8,7 +8,6 @@ from PySide6.QtTest import QTest
 from explorer.compaction.partition import Verdict
 from tests.ui.compaction.conftest import set_keep
 from tests.ui.waiting import Heard, settle, wait_for
-from ui.compaction.ledger_model import Column
 from ui.compaction.panel import CompactionPanel
 from ui.widgets.entry_table import ENTRY, STRONG, VERDICT
 from ui.widgets.figures import full
@@ -29,9 +28,9 @@ def test_ledger_has_a_row_per_entry_with_texture_figures_and_reason(
         assert index.data(STRONG) == (row == shown.cut)
         tip = index.data(Qt.ItemDataRole.ToolTipRole)
         assert shown.reason(row) in tip
-        assert ledger.index(row, Column.TOKENS).data() == full(shown.weight(row))
+        assert ledger.index(row, ledger.column("Tokens")).data() == full(shown.weight(row))
     running = [
-        int(ledger.index(row, Column.RUNNING).data().replace(",", ""))
+        int(ledger.index(row, ledger.column("To end")).data().replace(",", ""))
         for row in range(ledger.rowCount())
     ]
     assert running == sorted(running, reverse=True)
@@ -75,10 +74,10 @@ def test_choosing_a_row_asks_for_its_entry(panel: CompactionPanel) -> None:
 
 
 def test_reasons_have_a_column_where_there_is_room(panel: CompactionPanel) -> None:
-    assert panel.setup.table.isColumnHidden(Column.WHY)
+    assert panel.setup.table.isColumnHidden(panel.setup.ledger.column("Why"))
     panel.resize(900, 860)
     settle()
-    assert not panel.setup.table.isColumnHidden(Column.WHY)
+    assert not panel.setup.table.isColumnHidden(panel.setup.ledger.column("Why"))
 
 
 def test_why_is_read_below_the_ledger_without_pointing_at_anything(panel: CompactionPanel) -> None:

@@ -23,10 +23,9 @@ from tests.ui.compaction.conftest import set_keep
 from tests.ui.compaction.previews import Previewed, Written
 from tests.ui.sessions import Talk
 from tests.ui.waiting import Heard, button, settle, shown_texts
-from ui.compaction.ledger_model import Column
 from ui.compaction.panel import CompactionPanel
 from ui.compaction.words import entry_links
-from ui.profiles.groups import GROUPS
+from ui.profiles.rule_words import GROUPS
 from ui.widgets.figures import full, short
 from ui.widgets.notice import Notice
 
@@ -58,7 +57,7 @@ def test_every_figure_is_the_partitions_own(panel: CompactionPanel) -> None:
     words = setup.outcome.accessibleName()
     assert full(shown.context_estimate) in words
     assert full(shown.tokens_after_estimate) in words
-    first = setup.ledger.index(shown.cut, Column.RUNNING)
+    first = setup.ledger.index(shown.cut, setup.ledger.column("To end"))
     assert first.data() == full(shown.tokens_kept)
 
 

@@ -15,7 +15,6 @@ from explorer.session.context import context_at
 from tests.ui.sessions import Talk, load_file
 from tests.ui.waiting import Heard, settle, shown_texts
 from ui.inspector import ContextPane
-from ui.inspector.context_model import Column
 from ui.widgets.entry_table import ENTRY, LEAD
 from ui.widgets.figures import full, short
 
@@ -35,13 +34,13 @@ def test_shows_the_messages_that_the_model_sees(pane: ContextPane, conformance_d
     pane.show_context(document, document.leaf)
     settle()
     model = pane.model
-    assert [model.entry(row) for row in range(model.rowCount())] == context.messages
-    assert model.entry(0) == context.compaction >= 0
+    assert [model.index(row, 0).data(ENTRY) for row in range(model.rowCount())] == context.messages
+    assert model.index(0, 0).data(ENTRY) == context.compaction >= 0
     assert f"compaction #{context.compaction} in force" in shown_texts(pane)
     size = context_size(document.tree, context, PROFILES["explorer"])
     assert f"{short(size.tokens)} of 200k" in pane.title.text()
     assert size.source in pane.title.text()
-    running = model.index(model.rowCount() - 1, Column.RUNNING).data()
+    running = model.index(model.rowCount() - 1, pane.model.column("So far")).data()
     assert running == full(sum(share.tokens for share in model.shares()))
 
 
@@ -152,7 +151,7 @@ def test_figures_give_way_in_a_narrow_pane(pane: ContextPane) -> None:
     pane.resize(330, 500)
     settle()
     assert pane.width() == 330
-    assert pane.table.isColumnHidden(Column.RUNNING)
+    assert pane.table.isColumnHidden(pane.model.column("So far"))
     pane.resize(600, 500)
     settle()
-    assert not pane.table.isColumnHidden(Column.RUNNING)
+    assert not pane.table.isColumnHidden(pane.model.column("So far"))

@@ -11,9 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.models.door import ModelDoor
 from tests.ui.waiting import Heard, settle
-from ui.models.list_model import Column
-from ui.models.list_view import ModelsTable
-from ui.models.rows import Heading, ModelRow, rows_of, sift
+from ui.models.model_table import Heading, ModelRow, ModelsTable, rows_of, sift
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +30,7 @@ def table(app: QApplication, all_rows: list[ModelRow]) -> Iterator[ModelsTable]:
     made = ModelsTable(place)
     made.resize(640, 480)
     place.resize(640, 480)
-    made.rows.set_rows(all_rows)
+    made.models.set_rows(all_rows)
     place.show()
     settle()
     yield made
@@ -53,32 +51,32 @@ def test_every_word_must_fit_and_each_provider_has_a_heading(all_rows: list[Mode
 
 
 def test_a_row_says_in_words_what_it_shows_in_signs(table: ModelsTable) -> None:
-    rows = table.rows
+    rows = table.models
     rows.set_filter("claude-sonnet-4-5", False)
     rows.set_surroundings(500_000, {"anthropic/claude-sonnet-4-5": "answers"})
-    at = rows.row_of("anthropic/claude-sonnet-4-5")
-    words = rows.index(at, Column.MODEL).data(Qt.ItemDataRole.AccessibleTextRole)
+    at = rows.row_of_model("anthropic/claude-sonnet-4-5")
+    words = rows.index(at, 0).data(Qt.ItemDataRole.AccessibleTextRole)
     for part in ("window 200k", "$3.00 in", "reasoning", "images", "tools", "answers",
                  "smaller than this context"):  # fmt: skip
         assert part in words
-    row = rows.line(rows.row_of("openrouter/anthropic/claude-sonnet-4.5"))
+    row = rows.at(rows.row_of_model("openrouter/anthropic/claude-sonnet-4.5"))
     assert row is None, "another spelling is another word"
-    assert rows.index(at, Column.INTO).data() == "3.00"
-    assert rows.index(at, Column.CACHE).data() == "0.30"
-    heading = rows.index(at - 1, Column.MODEL)
+    assert rows.index(at, rows.column("$ in")).data() == "3.00"
+    assert rows.index(at, rows.column("$ cache")).data() == "0.30"
+    heading = rows.index(at - 1, 0)
     assert heading.data(Qt.ItemDataRole.AccessibleTextRole).startswith("anthropic: ")
     assert rows.flags(heading) == Qt.ItemFlag.NoItemFlags
 
 
 def test_keys_step_over_headings_and_return_chooses(table: ModelsTable) -> None:
-    table.rows.set_filter("", False)
+    table.models.set_filter("", False)
     table.mark("")
     chosen = Heard(table.chosen)
     for key in (Qt.Key.Key_Down, Qt.Key.Key_PageDown, Qt.Key.Key_PageDown, Qt.Key.Key_Up):
         QTest.keyClick(table, key)
         assert table.row is not None
     QTest.keyClick(table, Qt.Key.Key_End)
-    assert table.currentIndex().row() == table.rows.rowCount() - 1
+    assert table.currentIndex().row() == table.models.rowCount() - 1
     QTest.keyClick(table, Qt.Key.Key_Home)
     assert table.currentIndex().row() == 1
     QTest.keyClick(table, Qt.Key.Key_Return)

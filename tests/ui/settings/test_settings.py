@@ -16,9 +16,13 @@ from explorer.paths import ensure, settings_path
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from ui.settings.dialog import SettingsDialog
-from ui.settings.row import SettingRow
-from ui.shell.command_palette import CommandPalette
+from ui.settings.dialog import (
+    SettingRow,
+    SettingsDialog,
+)
+from ui.shell.command_palette import (
+    CommandPalette,
+)
 
 KEEP, RESERVE = "compaction.keepRecentTokens", "compaction.reserveTokens"
 

@@ -8,11 +8,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tests.ui.waiting import Heard, settle
-from ui.widgets.budget_bar import BudgetBar
 from ui.widgets.figures import count, full, round_short, short
 from ui.widgets.gauge import ContextGauge
 from ui.widgets.number_slider import NumberSlider
-from ui.widgets.swatch import Legend, Share
+from ui.widgets.swatch import BudgetBar, Legend, Share
 
 Key = Qt.Key
 

@@ -13,13 +13,21 @@ from explorer.session.kinds import Flag, Kind
 from tests.models.server import Answer, ChatServer, Stall
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from ui.branching.difference_window import DifferenceWindow
-from ui.branching.fork_dialog import ForkDialog
-from ui.branching.runs_dialog import RunsDialog
-from ui.branching.runs_window import RunsWindow
-from ui.branching.turns_table import CELL
-from ui.branching.under_way import UnderWayDialog
-from ui.map.navigation import LeavingDialog
+from ui.branching.agent_stop import StopAgentDialog
+from ui.branching.difference import (
+    DifferenceWindow,
+)
+from ui.branching.fork import (
+    ForkDialog,
+)
+from ui.branching.runs import (
+    RunsDialog,
+    RunsWindow,
+)
+from ui.branching.turns_table import cell_at
+from ui.map.navigation import (
+    LeavingDialog,
+)
 
 TARGET = 252
 
@@ -42,11 +50,11 @@ async def working(live: RunningWindow, server: ChatServer) -> None:
     await live.until(lambda: "I would begin" in shown.toPlainText(), "the first words")
 
 
-async def asked(live: RunningWindow, target: int) -> UnderWayDialog:
+async def asked(live: RunningWindow, target: int) -> StopAgentDialog:
     live.click_entry(target)
     live.window.map.setFocus()
     live.keys("Return")
-    return await live.dialog(UnderWayDialog)
+    return await live.dialog(StopAgentDialog)
 
 
 # going while the agent works ---------------------------------------------------------------------
@@ -315,7 +323,7 @@ async def test_a_branch_is_compared_with_the_active_path(house: House) -> None:
     await live.until(window.turns.isVisible, "the messages")
     window.turns.setFocus()
     live.keys("Return")
-    message = window.turns.currentIndex().data(CELL).message
+    message = cell_at(window.turns.currentIndex()).message
     assert live.window.map.selected == message.entry
     live.press_button("Copy as Markdown", window)
     assert QGuiApplication.clipboard().text().startswith("# Two branches from #")

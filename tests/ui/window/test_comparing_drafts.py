@@ -14,7 +14,7 @@ from tests.ui.window.steps import draft
 from ui.audit.compare.actions import fill_menu
 from ui.audit.compare.subjects import Key
 from ui.audit.compare.window import ATOMS, DRIFT, FIGURES, CompareDraftsWindow
-from ui.branching.difference_window import DifferenceWindow
+from ui.branching.difference import DifferenceWindow
 
 
 async def compared(live: RunningWindow) -> CompareDraftsWindow:
@@ -55,7 +55,7 @@ async def test_two_compactions_stand_side_by_side(house: House) -> None:
     assert any(piece.differs for piece in marked) and not all(piece.differs for piece in marked)
     window.pages.setCurrentIndex(ATOMS)
     await live.settle()
-    assert window.atoms.atoms.rowCount() == len(found.difference.atoms) > 0
+    assert window.atoms.rows.rowCount() == len(found.difference.atoms) > 0
     window.atoms.setFocus()
     live.keys("Return", to=window.atoms)
     first = found.difference.atoms[0].atom

@@ -9,7 +9,6 @@ from explorer.compaction.partition import Verdict
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import prepared
-from ui.compaction.ledger_model import Column
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -31,8 +30,8 @@ def follows(live: RunningWindow) -> None:
     assert shown.cut in shown.valid_cuts
     assert window.map.view.cut_now() == shown.cut
     ledger = window.compaction.setup.ledger
-    row = ledger.row_of_position(shown.cut)
-    told = ledger.index(row, Column.WHAT)
+    row = ledger.row_of(shown.cut)
+    told = ledger.index(row, 0)
     assert told.data(int(Qt.ItemDataRole.UserRole)) == shown.path[shown.cut]
     kept = f"{shown.tokens[Verdict.KEPT] / 1000:.1f}k"
     assert kept in "".join(share.text() for share in _legend(live)), "the legend's figure"

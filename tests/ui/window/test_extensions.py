@@ -13,9 +13,14 @@ from tests.extensions.making import conversation, handler, write
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import ask_to_leave, draft
-from ui.extensions.dialog import ExtensionsDialog
-from ui.extensions.page import ExtensionsPage
-from ui.map.navigation import SUMMARIZE, LeavingDialog
+from ui.extensions.dialog import (
+    ExtensionsDialog,
+    ExtensionsPage,
+)
+from ui.map.navigation import (
+    SUMMARIZE,
+    LeavingDialog,
+)
 
 GOOD = handler("session_compact", "return None")
 BEFORE = "session_before_compact"

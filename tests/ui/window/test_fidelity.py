@@ -9,7 +9,7 @@ from explorer.audit.gravity import grouped
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft
-from ui.audit.fidelity.findings_model import Heading
+from ui.audit.fidelity.findings import Heading
 from ui.audit.fidelity.page import FINDINGS, SUMMARY, FidelityPage
 from ui.widgets.marked import marked
 

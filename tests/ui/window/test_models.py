@@ -19,7 +19,7 @@ from tests.models.test_servers import OLLAMA, VLLM
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from ui.models.dialog import ModelsDialog
-from ui.models.rows import Heading, ModelRow
+from ui.models.model_table import Heading, ModelRow
 from ui.settings.dialog import SettingsDialog
 from ui.shell.command_palette import CommandPalette
 from ui.widgets.model_box import MORE
@@ -52,13 +52,13 @@ async def opened(live: RunningWindow, *keys: str) -> ModelsDialog:
 
 
 async def listed(live: RunningWindow, dialog: ModelsDialog) -> None:
-    await live.until(lambda: dialog.models.table.rows.known > 0, "the list of models")
+    await live.until(lambda: dialog.models.table.models.known > 0, "the list of models")
     await live.idle()
 
 
 def names(dialog: ModelsDialog) -> list[str]:
-    rows = dialog.models.table.rows
-    lines = [rows.line(at) for at in range(rows.rowCount())]
+    rows = dialog.models.table.models
+    lines = [rows.at(at) for at in range(rows.rowCount())]
     return [line.info.id for line in lines if isinstance(line, ModelRow)]
 
 
@@ -121,15 +121,15 @@ async def test_headings_are_stepped_over(house: House, server: ChatServer) -> No
     live.keys("Home")
     assert table.currentIndex().row() == 1
     live.keys("End")
-    assert table.currentIndex().row() == table.rows.rowCount() - 1
+    assert table.currentIndex().row() == table.models.rowCount() - 1
     live.keys("PgUp", "Up")
     assert dialog.models.row is not None
     heading = next(
-        at for at in range(1, table.rows.rowCount()) if isinstance(table.rows.line(at), Heading)
+        at for at in range(1, table.models.rowCount()) if isinstance(table.models.at(at), Heading)
     )
-    table.scrollTo(table.rows.index(heading, 0))
+    table.scrollTo(table.models.index(heading, 0))
     before = dialog.models.row
-    live.click(table.viewport(), table.visualRect(table.rows.index(heading, 0)).center())
+    live.click(table.viewport(), table.visualRect(table.models.index(heading, 0)).center())
     assert dialog.models.row is before
 
 
@@ -254,10 +254,10 @@ async def test_a_model_too_small_says_so_before_it_is_chosen_and_the_gauge_follo
     dialog = await opened(live)
     live.type("gpt-4")
     table = dialog.models.table
-    table.setCurrentIndex(table.rows.index(table.rows.row_of(SMALL), 0))
+    table.setCurrentIndex(table.models.index(table.models.row_of_model(SMALL), 0))
     row = dialog.models.row
     assert row is not None and row.info.window == 8_192
-    assert any("smaller than this context" in mark.word for mark in table.rows.marks(row))
+    assert any("smaller than this context" in mark.word for mark in table.models.marks(row))
     assert "smaller than this session's context" in dialog.models.details.warning.text()
     live.press_button("Use for the agent", dialog)
     await live.back()

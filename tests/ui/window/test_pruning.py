@@ -13,8 +13,6 @@ from tests.pruned_sample import write_much_output
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow
 from ui.compaction.prune_dialog import PruneDialog
-from ui.compaction.prune_model import Column
-from ui.inspector.context_model import Column as ContextColumn
 
 FIRST = 2
 """The first tool result: an error that came again."""
@@ -49,7 +47,7 @@ def rows(dialog: PruneDialog) -> list[tuple[int, str]]:
     return [
         (
             model.index(row, 0).data(int(Qt.ItemDataRole.UserRole)),
-            model.index(row, Column.WHY).data(),
+            model.index(row, model.column("Why")).data(),
         )
         for row in range(model.rowCount())
     ]
@@ -106,16 +104,16 @@ async def test_a13_a_prune_is_followed_by_map_ledger_context_and_inspector_and_u
     position = shown.path.position(FIRST)
     assert shown.verdicts[position] == Verdict.PRUNED
     ledger = live.window.compaction.setup.ledger
-    tip = ledger.index(ledger.row_of_position(position), 0).data(int(Qt.ItemDataRole.ToolTipRole))
+    tip = ledger.index(ledger.row_of(position), 0).data(int(Qt.ItemDataRole.ToolTipRole))
     assert "Pruned" in tip and f"by #{entry}" in tip and "saves" in tip
     # The context tab.
     live.keys("Ctrl+2")
     await live.idle()
     context = live.window.context.model
-    row = context.row_of(FIRST)
+    row = context.row_of_entry(FIRST)
     tokens = live.document.context().pruned[FIRST].tokens
-    assert context.index(row, ContextColumn.TEXT).data() == prune_note(tokens)
-    assert int(context.index(row, ContextColumn.TOKENS).data()) < 20
+    assert context.index(row, 0).data() == prune_note(tokens)
+    assert int(context.index(row, context.column("Tokens")).data()) < 20
     # The gauge counts anew: what the provider reported was another context.
     now = live.document.context_size(live.session.desk.profile)
     assert now.usage_tokens == 0 and now.tokens < size.tokens

@@ -14,7 +14,7 @@ from tests.models.server import Answer, ChatServer, HttpFailure, Stall
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import ask_to_leave
-from ui.branching.under_way import UnderWayDialog
+from ui.branching.agent_stop import StopAgentDialog
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ async def test_the_leaf_stays_while_the_agent_answers(house: House, server: Chat
     live.click_entry(252)
     live.window.map.setFocus()
     live.keys("Return")
-    await live.dialog(UnderWayDialog)
+    await live.dialog(StopAgentDialog)
     live.keys("Esc")
     await live.until(lambda: live.session.navigation.still.dialog is None, "the question's end")
     live.window.activateWindow()

@@ -10,11 +10,9 @@ from explorer.work.what_if import assumptions_for, prices_of, read_past
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
-from ui.audit.what_if.own_rules import in_window
-from ui.audit.what_if.painting import place_of
-from ui.audit.what_if.strokes import RECORDED
-from ui.audit.what_if.totals import HEADS
-from ui.audit.what_if.window import WhatIfWindow
+from ui.audit.what_if.chart import place_of
+from ui.audit.what_if.lines import RECORDED
+from ui.audit.what_if.window import WhatIfWindow, in_window
 
 SMALL = 40_000
 
@@ -34,13 +32,8 @@ async def opened(live: RunningWindow, window: int = SMALL) -> WhatIfWindow:
 
 
 def column(view: WhatIfWindow, head: str) -> list[str]:
-    at = [name for name, _tip in HEADS].index(head)
-    found = []
-    for row in range(view.totals.rowCount()):
-        item = view.totals.item(row, at)
-        assert item is not None
-        found.append(item.text())
-    return found
+    rows = view.totals.rows
+    return [rows.index(row, rows.column(head)).data() for row in range(rows.rowCount())]
 
 
 async def test_every_profile_is_drawn_beside_what_was_recorded(house: House) -> None:
@@ -114,7 +107,9 @@ async def test_a_click_on_a_sign_selects_its_entry_on_the_map(house: House) -> N
     live.click(view.chart, place_of(sign, view.chart.scale()).toPoint())
     assert live.window.map.selected == sign.entry
     assert view.chart.chosen is line
-    assert view.totals.currentRow() == [each.key for each in view.drawing.lines].index("copilot")
+    assert view.totals.currentIndex().row() == [each.key for each in view.drawing.lines].index(
+        "copilot"
+    )
     live.keys("Esc", to=view)
     await live.back()
 
@@ -146,13 +141,12 @@ async def test_the_cost_is_counted_with_the_prices_of_a_model(house: House) -> N
     live = await house.start(sample_path())
     await live.idle()
     view = await opened(live)
-    cost = [name for name, _tip in HEADS].index("Cost")
-    assert view.totals.isColumnHidden(cost)
+    assert "Cost" not in [each.title for each in view.totals.rows.columns]
     model = "anthropic/claude-opus-4-5"
     await live.until(lambda: view.models.findData(model) >= 0, "the models of the session")
     live.choose(view.models, model)
     view.models.activated.emit(view.models.currentIndex())
-    assert not view.totals.isColumnHidden(cost)
+    assert not view.totals.isColumnHidden(view.totals.rows.column("Cost"))
     bench = live.session.desk.bench
     assert bench is not None and view.drawing is not None
     prices = prices_of(bench.door.info(model))

@@ -12,8 +12,8 @@ from explorer.templates import shipped_prompt
 from explorer.work.prompt_trials import KindChange
 from explorer.work.prompt_versions import TemplateState
 from ui.theme import set_theme, theme
-from ui.workshop.editor import TemplateEditor
-from ui.workshop.template_list import TemplateList
+from ui.workshop.dialog import TemplateList
+from ui.workshop.pages import TemplateEditor
 from ui.workshop.trial_page import TrialPage
 
 

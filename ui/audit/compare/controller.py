@@ -16,24 +16,31 @@ from explorer.work.changes import DraftChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
 from ui.app_state import Desk
-from ui.audit.compare.job import comparison_job
-from ui.audit.compare.offered import (
+from ui.audit.compare.subjects import (
+    Compared,
+    Key,
+    Place,
+    Subject,
+    comparison_job,
     likely,
     stored_subject,
     stored_summaries,
     summaries_of_branches,
 )
-from ui.audit.compare.subjects import Compared, Key, Place, Subject
-from ui.audit.compare.try_strip import Wish
-from ui.audit.compare.window import MOST, CompareDraftsWindow
+from ui.audit.compare.window import MOST, CompareDraftsWindow, Wish
 from ui.audit.fidelity.control import FidelityControl
 from ui.audit.work import AuditWork
-from ui.branching.comparing import DifferenceControl
+from ui.branching.difference import (
+    DifferenceControl,
+)
 from ui.compaction.controller import CompactionControl
-from ui.compaction.place_words import commit_words, leaving_words
 from ui.compaction.ports import ModelChoice
+from ui.compaction.words import (
+    commit_words,
+    leaving_words,
+)
 from ui.shell.dialogs import present
-from ui.widgets.turns import Turns
+from ui.widgets.steps import StepRunner
 
 FREE = "offline/extractive"
 REQUEST_WORDS = 1_500
@@ -58,7 +65,7 @@ class CompareDraftsControl(QObject):
         """The window while it is made."""
         self._wanted: Sequence[Key] = ()
         """What is to be checked in it."""
-        self._turns = Turns(self)
+        self._turns = StepRunner(self)
         self._cancel: CancelToken | None = None
         self._work = AuditWork(self)
         self._work.done.connect(self._compared)

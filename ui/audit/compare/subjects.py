@@ -1,12 +1,23 @@
-"""What can be compared, and what came of comparing it."""
+"""Which summaries can be compared, which of them at first, and the job that compares them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from explorer.audit.difference import Difference
-from explorer.audit.drift import Drift
+from explorer.audit.difference import Candidate, Difference, difference
+from explorer.audit.drift import Drift, drift
+from explorer.audit.recorded import compactions_on_path
+from explorer.compaction.partition import Partition
+from explorer.session.kinds import Kind
+from explorer.work.auditing import Auditor, summary_text
+from explorer.work.candidates import draft_candidate, entry_candidate
+from explorer.work.document import Document
+from explorer.work.drafting import Draft
+from ui.audit.known import NOT_RECORDED
+from ui.audit.work import Job, Progress
+from ui.widgets.figures import full, moment
 
 
 class Key(NamedTuple):
@@ -66,3 +77,112 @@ class Compared:
     """Of all compactions on the path."""
     generations: tuple[Key, ...]
     """One per summary of ``drift``."""
+
+
+MOST_BRANCHES = 12
+"""Branch summaries that are offered, the newest first."""
+
+
+def stored_subject(document: Document, entry: int) -> Subject:
+    """A compaction or a branch summary as it is offered."""
+    columns = document.tree.columns
+    is_branch = document.tree.kind(entry) is Kind.BRANCH_SUMMARY
+    name = f"{'branch summary' if is_branch else 'compaction'} #{entry}"
+    facts = moment(columns.time[entry])
+    if not is_branch:
+        before = columns.compactions[entry].tokens_before
+        facts += f" · of {full(before)} tokens" if before > 0 else f" · size {NOT_RECORDED}"
+    if not document.tree.is_ancestor(entry, document.leaf):
+        facts += " · on another branch"
+    return Subject(Key("entry", entry), name, facts.removeprefix(" · "))
+
+
+def stored_summaries(document: Document) -> list[int]:
+    """Compactions of the active path, of other branches, then branch summaries; newest first."""
+    tree = document.tree
+    on_path = list(reversed(compactions_on_path(tree, document.leaf)))
+    elsewhere = [
+        entry for entry in sorted(tree.columns.compactions, reverse=True) if entry not in on_path
+    ]
+    branches = [
+        entry
+        for entry in range(len(tree) - 1, -1, -1)
+        if tree.columns.kind[entry] == Kind.BRANCH_SUMMARY
+    ]
+    return [*on_path, *elsewhere, *branches[:MOST_BRANCHES]]
+
+
+def summaries_of_branches(document: Document, left: int, right: int) -> list[Key]:
+    """The branch summaries that tell of two branches, by where each was left: those of the left
+    one first. A branch is what two paths do not share."""
+    tree, found = document.tree, []
+    ancestor = tree.common_ancestor(left, right)
+    told = [entry for entry in range(len(tree)) if tree.columns.kind[entry] == Kind.BRANCH_SUMMARY]
+    for end in (left, right):
+        for entry in told:
+            name = document.entry(entry).get("fromId")
+            at = tree.index_of(name) if isinstance(name, str) else -1
+            is_beyond = at >= 0 and at != ancestor and not tree.is_ancestor(at, ancestor)
+            if is_beyond and (tree.is_ancestor(at, end) or tree.is_ancestor(end, at)):
+                found.append(Key("entry", entry))
+    return list(dict.fromkeys(found))
+
+
+def likely(document: Document, keys: Sequence[Key], first: Key | None) -> list[Key]:
+    """What is checked at first: drafts beside each other, a compaction beside the one before it,
+    a branch summary beside another."""
+    tree = document.tree
+    wanted = first if first is not None and first in keys else keys[0]
+    if wanted.kind == "draft":
+        others = [key for key in keys if key.kind == "draft" and key != wanted]
+    else:
+        kind = tree.kind(wanted.number)
+        alike = [
+            key
+            for key in keys
+            if key.kind == "entry" and key != wanted and tree.kind(key.number) is kind
+        ]
+        before = [key for key in alike if key.number < wanted.number]
+        others = before or alike
+    return [*others[:1], wanted]
+
+
+DraftText = tuple[Draft, Partition, str]
+"""A draft, what it was made from, and its text as it is edited by now."""
+Stop = Callable[[], bool]
+
+
+def comparison_job(
+    document: Document,
+    auditor: Auditor,
+    keys: tuple[Key, ...],
+    reference: int,
+    held: Mapping[int, DraftText],
+    names: Mapping[Key, str],
+) -> Job:
+    """Audits, candidates, and what each generation changed; ``held`` by the id of the draft."""
+    tree, leaf = document.tree, document.leaf
+
+    def candidate(
+        key: Key, stop: Callable[[], bool], tell: Callable[[int, int], None]
+    ) -> Candidate:
+        if key.kind == "draft":
+            draft, shown, text = held[key.number]
+            audited = auditor.draft(shown, text, names[key], stop, tell)
+            return draft_candidate(document, draft, text, names[key], shown, audited)
+        if tree.kind(key.number) is Kind.COMPACTION:
+            return entry_candidate(document, key.number, auditor.compaction(key.number, stop, tell))
+        return entry_candidate(document, key.number, auditor.branch(key.number, stop, tell))
+
+    def job(cancelled: Stop, progress: Progress) -> Compared:
+        found = [candidate(key, cancelled, progress) for key in keys]
+        every = compactions_on_path(tree, leaf)
+        made = [Candidate(f"compaction #{entry}", summary_text(document, entry)) for entry in every]
+        return Compared(
+            keys,
+            difference(found, reference) if len(found) > 1 else None,
+            drift(made),
+            tuple(Key("entry", entry) for entry in every),
+        )
+
+    return job

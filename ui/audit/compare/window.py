@@ -2,38 +2,221 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
+    QHBoxLayout,
     QLabel,
+    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QProgressBar,
     QPushButton,
-    QScrollArea,
     QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from ui.audit.compare.atoms_table import AtomsTable
-from ui.audit.compare.commit_strip import CommitStrip
-from ui.audit.compare.drift_view import DriftView
-from ui.audit.compare.figures import CandidateFigures
-from ui.audit.compare.sections_view import SectionsView
+from explorer.compaction.profile import Profile
+from ui.audit.compare.pages import AtomsTable, CandidateFigures, DriftView, SectionsView
 from ui.audit.compare.subjects import Compared, Key, Subject
-from ui.audit.compare.try_strip import Sizes, TryStrip
-from ui.theme import S4, S8, S12, S16, bind_font, scaled, set_tone, ui_font
+from ui.compaction.ports import ModelChoice
+from ui.compaction.words import price_text
+from ui.theme import S4, S8, scaled
 from ui.widgets.choice import Choice
+from ui.widgets.comparison import ComparisonWindow
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
-from ui.widgets.labels import Hairline
+from ui.widgets.flow import FlowLayout
+from ui.widgets.labels import Caption
+from ui.widgets.model_box import ModelBox
 from ui.widgets.panels import row
-from ui.widgets.turns import Turns
+from ui.widgets.steps import StepRunner
+
+SHORT = 15
+"""Letters of a list box: the strip is to take one line, or two with large text."""
+
+
+class Wish(NamedTuple):
+    """What is to be tried."""
+
+    model: str
+    profile: str
+    """Empty: the rules and the cut that the tab Compaction shows."""
+    instructions: str
+
+
+Sizes = Callable[[Wish], tuple[int, int]]
+"""Tokens that a wish sends, and that its answer may take; -1 where it cannot be done."""
+
+
+class TryStrip(QWidget):
+    """Profile, model, instructions, and a button that names the price."""
+
+    try_asked = Signal(object)
+    """The ``Wish``."""
+    stop_asked = Signal()
+
+    def __init__(self, sizes: Sizes, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._sizes = sizes
+        self._models: dict[str, ModelChoice] = {}
+        self.is_running = False
+        self.profile = Choice(self)
+        self.profile.setAccessibleName("Profile of the next draft")
+        short = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        self.profile.setSizeAdjustPolicy(short)
+        self.profile.setMinimumContentsLength(SHORT)
+        self.profile.activated.connect(lambda _at: self.follow())
+        self.model = ModelBox(self)
+        self.model.setAccessibleName("Model of the next draft")
+        self.model.setSizeAdjustPolicy(short)
+        self.model.setMinimumContentsLength(SHORT)
+        self.model.currentIndexChanged.connect(lambda _at: self.follow())
+        self.instructions = QLineEdit(self)
+        self.instructions.setAccessibleName("Instructions of the next draft")
+        self.instructions.setPlaceholderText("Other instructions: what must not be lost")
+        self.instructions.setMinimumWidth(scaled(220))
+        self.instructions.returnPressed.connect(self._press)
+        self.button = QPushButton(self)
+        self.button.setAutoDefault(False)
+        self.button.clicked.connect(self._press)
+        self.told = Caption("", self)
+        flow = FlowLayout(self, across=S8, down=S4)
+        for part in (self.profile, self.model, self.instructions, self.button, self.told):
+            flow.addWidget(part)
+
+    def offer(
+        self, models: Sequence[ModelChoice], chosen: str, profiles: Mapping[str, Profile]
+    ) -> None:
+        """Offer models and profiles; what was chosen stays, a free model is chosen at first."""
+        self._models = {model.id: model for model in models}
+        before = str(self.model.currentData() or chosen)
+        self.model.set_models([(model.id, model.label) for model in models], before)
+        now = self.profile.currentData()
+        self.profile.clear()
+        self.profile.addItem("Rules as on the tab Compaction", "")
+        for name, profile in profiles.items():
+            self.profile.addItem(f"Rules of {profile.title}", name)
+        self.profile.setCurrentIndex(max(0, self.profile.findData(now)))
+        self.follow()
+
+    def wish(self) -> Wish:
+        """What is chosen."""
+        return Wish(
+            str(self.model.currentData() or ""),
+            str(self.profile.currentData() or ""),
+            self.instructions.text().strip(),
+        )
+
+    def follow(self) -> None:
+        """Name the price of what is chosen now."""
+        if self.is_running:
+            self.button.setText("Stop")
+            self.button.setEnabled(True)
+            return
+        wish = self.wish()
+        sent, answer = self._sizes(wish)
+        self.button.setEnabled(sent >= 0 and bool(wish.model))
+        if sent < 0:
+            self.button.setText("Try another")
+            self.told.setText("Nothing would be summarized under these rules.")
+            return
+        model = self._models.get(wish.model)
+        price = "" if model is None else price_text(
+            sent, answer, model.input_price, model.output_price
+        )  # fmt: skip
+        if wish.model.startswith("offline/") or price == "$0":
+            self.button.setText("&Try another, free")
+            self.button.setToolTip("The summary is made on this computer; nothing is sent")
+        else:
+            self.button.setText(f"&Try another, {price or 'price unknown'}")
+            self.button.setToolTip("One call to the model, by its listed prices")
+        if not self.told.text().startswith("The "):
+            self.told.setText("")
+
+    def show_running(self, is_running: bool, words: str = "") -> None:
+        """A draft is on its way, or is no more; ``words`` say how it ended."""
+        self.is_running = is_running
+        self.told.setText(words)
+        self.follow()
+        if words and not is_running:
+            self.told.setText(words)
+
+    def _press(self) -> None:
+        if self.is_running:
+            self.stop_asked.emit()
+        elif self.button.isEnabled():
+            self.try_asked.emit(self.wish())
+
+
+NO_DRAFT = "None of them is a draft. Try another below: it can be committed here."
+
+
+class CommitStrip(QWidget):
+    """One button; a box before it where there are several drafts."""
+
+    commit_asked = Signal(object)
+    """The ``Subject`` that is to be committed, with its place as the person was told of it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._drafts: dict[str, Subject] = {}
+        self.taken = Choice(self)
+        self.taken.setAccessibleName("Draft to commit")
+        self.taken.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.taken.currentIndexChanged.connect(lambda _at: self._follow())
+        self.commit = QPushButton("Co&mmit", self)
+        self.commit.setProperty("kind", "primary")
+        self.commit.setAutoDefault(False)
+        self.commit.setToolTip("Append the compaction with the chosen draft")
+        self.commit.clicked.connect(self._press)
+        self.told = Caption("", self, wraps=True)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(S8)
+        line.addWidget(self.taken)
+        line.addWidget(self.commit)
+        line.addWidget(self.told, 1)
+
+    def offer(self, subjects: Sequence[Subject]) -> None:
+        """Offer the drafts among these; what was chosen stays, else it is the last."""
+        before = self.taken.currentData()
+        self._drafts = {one.key.code: one for one in subjects if one.key.kind == "draft"}
+        self.taken.blockSignals(True)
+        self.taken.clear()
+        for code, one in self._drafts.items():
+            self.taken.addItem(one.name, code)
+        kept = self.taken.findData(before) if before is not None else -1
+        self.taken.setCurrentIndex(kept if kept >= 0 else self.taken.count() - 1)
+        self.taken.blockSignals(False)
+        self.taken.setVisible(len(self._drafts) > 1)
+        self._follow()
+
+    def chosen(self) -> Subject | None:
+        """The draft that the button commits."""
+        return self._drafts.get(str(self.taken.currentData() or ""))
+
+    def _follow(self) -> None:
+        one = self.chosen()
+        self.commit.setEnabled(one is not None)
+        if one is None:
+            self.commit.setText("Co&mmit")
+            self.told.setText(NO_DRAFT)
+            return
+        name = f" {one.name}" if len(self._drafts) == 1 else ""
+        self.commit.setText(f"{one.place.button}{name}")
+        self.told.setText(one.place.told)
+        self.commit.setAccessibleDescription(one.place.told)
+
+    def _press(self) -> None:
+        if (one := self.chosen()) is not None:
+            self.commit_asked.emit(one)
+
 
 MOST = 4
 """Summaries that stand side by side at most."""
@@ -45,13 +228,11 @@ ALONE = (
 )
 
 
-class CompareDraftsWindow(QDialog):
-    """Does not block the window: Return on a thing selects its source on the map. It can be used
-    when ``building`` is done."""
+class CompareDraftsWindow(ComparisonWindow):
+    """Return on a thing selects its source on the map. It can be used when ``building`` is done."""
 
     compare_asked = Signal(object, object)
     """The keys that are checked, and the one of them that the others are held against."""
-    entry_requested = Signal(int)
     commit_asked = Signal(object)
     """The ``Subject`` that is to be committed."""
     branches_asked = Signal(object)
@@ -59,11 +240,9 @@ class CompareDraftsWindow(QDialog):
     stop_asked = Signal()
 
     def __init__(self, sizes: Sizes, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Summaries compared")
-        self.setModal(False)
+        super().__init__("Summaries compared", parent)
         self.compared: Compared | None = None
-        self._turns = Turns(self)
+        self._turns = StepRunner(self)
         self._subjects: dict[Key, Subject] = {}
         self._sizes = sizes
 
@@ -82,12 +261,7 @@ class CompareDraftsWindow(QDialog):
         fit(self, 1040, 760)
 
     def _make_head(self) -> None:
-        self.title = QLabel("Summaries compared", self)
-        self.title.setWordWrap(True)
-        bind_font(self.title, lambda: ui_font(1, bold=True))
-        self.facts = QLabel(self)
-        self.facts.setWordWrap(True)
-        set_tone(self.facts, "dim")
+        self.title.setText("Summaries compared")
         self.list = QListWidget(self)
         self.list.setAccessibleName(f"Summaries; check two to {MOST}")
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
@@ -100,16 +274,15 @@ class CompareDraftsWindow(QDialog):
         )
         self.reference.setMinimumContentsLength(16)
         self.reference.activated.connect(lambda _at: self._ask())
-        self.branches = QPushButton("Compare the &branches…", self)
-        self.branches.setAutoDefault(False)
-        self.branches.setToolTip("The two branches that these summaries tell of, turn by turn")
+        self.branches = self.button(
+            "Compare the &branches…", "The two branches that these summaries tell of, turn by turn"
+        )
         self.branches.clicked.connect(lambda: self.branches_asked.emit(self.checked()))
         self.branches.hide()
         self.progress = QProgressBar(self)
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName("Progress of the comparison")
-        self.stop = QPushButton("Stop", self)
-        self.stop.setAutoDefault(False)
+        self.stop = self.button("Stop")
         self.stop.clicked.connect(self.stop_asked)
         for part in (self.progress, self.stop):
             part.hide()
@@ -128,45 +301,23 @@ class CompareDraftsWindow(QDialog):
         self.figures = CandidateFigures(self)
         self.drift = DriftView(self)
         self.drift.step_requested.connect(self._step_asked)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(self.figures)
-        self.pages.addTab(area, "&Figures")
+        self.pages.addTab(self.scrolling(self.figures), "&Figures")
         self.pages.addTab(self.drift, "&Generations")
 
     def _lay_out(self) -> None:
-        head = QVBoxLayout()
-        head.setContentsMargins(S16, S12, S16, S4)
-        head.setSpacing(S4)
-        for part in (self.title, self.facts, self.list):
-            head.addWidget(part)
         label = QLabel("&Held against", self)
         label.setBuddy(self.reference)
         line = row(label, self.reference, self.branches, self.progress, self.stop, 1)
-        head.addLayout(line)
         self.committing = CommitStrip(self)
         self.committing.commit_asked.connect(self.commit_asked)
         self.taken, self.commit = self.committing.taken, self.committing.commit
-        close = QPushButton("C&lose", self)
-        close.setAutoDefault(False)
-        close.clicked.connect(self.close)
-        last = row(self.committing, close)
+        last = row(self.committing, self.closing_button())
         last.setStretchFactor(self.committing, 1)
         foot = QVBoxLayout()
-        foot.setContentsMargins(S16, S8, S16, S12)
         foot.setSpacing(S8)
         foot.addWidget(self.trying)
         foot.addLayout(last)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.pages, 1)
-        column.addWidget(Hairline(parent=self))
-        column.addLayout(foot)
+        self.lay_out(self.head(self.list, line), self.pages, foot)
 
     # what is chosen ------------------------------------------------------------------------------
 
@@ -242,11 +393,10 @@ class CompareDraftsWindow(QDialog):
         for part in (self.progress, self.stop):
             part.hide()
 
-    def tell(self, title: str, words: str) -> None:
-        """Say why there is nothing to show."""
+    def tell(self, title: str, facts: str) -> None:
+        """What is shown, or why there is nothing to show; nothing is on its way any more."""
         self._waited()
-        self.title.setText(title)
-        self.facts.setText(words)
+        super().tell(title, facts)
 
     def show_compared(self, found: Compared) -> None:
         """Show a comparison."""
@@ -280,11 +430,9 @@ class CompareDraftsWindow(QDialog):
     def _tell(self, found: Compared) -> None:
         shown = found.difference
         if shown is None:
-            self.title.setText("Summaries compared")
-            self.facts.setText(ALONE)
+            self.tell("Summaries compared", ALONE)
             return
         names = [one.name for one in shown.candidates]
-        self.title.setText(" and ".join([", ".join(names[:-1]), names[-1]]))
         apart = sum(not row.is_equal for row in shown.sections)
         words = [f"{apart} of {count(len(shown.sections), 'section')} differ"]
         for at, name in enumerate(names):
@@ -294,15 +442,9 @@ class CompareDraftsWindow(QDialog):
         places = {one.settings.get("Made at") for one in shown.candidates}
         if len(places) > 1 and any(one.fidelity is not None for one in shown.candidates):
             words.append("made at different places: only what both summarized is held together")
-        self.facts.setText(" · ".join(words))
+        self.tell(" and ".join([", ".join(names[:-1]), names[-1]]), " · ".join(words))
 
     def resizeEvent(self, event: QResizeEvent, /) -> None:
         """In a low window the list gives its room to the texts."""
         super().resizeEvent(event)
         self.list.setMaximumHeight(min(scaled(92), self.height() // 8))
-
-    def keyPressEvent(self, event: QKeyEvent, /) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-            return
-        super().keyPressEvent(event)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent, QTextCursor
 from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
+    QPlainTextEdit,
+    QProgressBar,
     QPushButton,
     QScrollArea,
     QStackedWidget,
@@ -19,15 +21,18 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.audit.atoms import AtomKind
-from explorer.audit.findings import Finding
+from explorer.audit.findings import Finding, Place
 from explorer.audit.gravity import Group, grouped
 from explorer.work.auditing import Audited
-from ui.audit.fidelity.bars import FateBar, KindTable, fate_legend
-from ui.audit.fidelity.charts import GenerationChart, Point, RecencyChart
-from ui.audit.fidelity.finding_part import FindingPart
-from ui.audit.fidelity.findings_view import FindingsView
-from ui.audit.fidelity.reading import SummaryReading
-from ui.audit.fidelity.waiting import WaitingPart
+from ui.audit.fidelity.charts import (
+    FateBar,
+    GenerationChart,
+    KindTable,
+    Point,
+    RecencyChart,
+    fate_legend,
+)
+from ui.audit.fidelity.findings import FindingPart, FindingsView
 from ui.audit.fidelity.words import (
     KIND_TITLES,
     SHORT_BOUND,
@@ -39,10 +44,105 @@ from ui.audit.fidelity.words import (
     section_words,
     size_words,
 )
-from ui.theme import S4, S8, S12, S16, bind_font, scaled, ui_font
+from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, ui_font
 from ui.widgets.choice import Choice
 from ui.widgets.labels import Caption, Hairline
-from ui.widgets.panels import EmptyState, row
+from ui.widgets.marked import mark, marked
+from ui.widgets.panels import EmptyState, row, scroll_area
+
+
+class SummaryReading(QPlainTextEdit):
+    """Cannot be edited; marks are a ground and a line below. Escape leads back to the findings."""
+
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._places: Sequence[Place] = ()
+        self.setReadOnly(True)
+        self.setTabChangesFocus(True)
+        self.setAccessibleName("The summary")
+        bind_font(self, ui_font)
+        on_theme_changed(self._mark)
+
+    def show_summary(self, text: str) -> None:
+        """Show another summary, unmarked."""
+        self._places = ()
+        self.setPlainText(text)
+        self._mark()
+
+    def show_places(self, places: Sequence[Place]) -> None:
+        """Mark places, and bring the first into sight."""
+        self._places = places
+        self._mark()
+        if places:
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(min(places[0].start, self._last()))
+            self.setTextCursor(cursor)
+            self.centerCursor()
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+    @property
+    def marked(self) -> list[str]:
+        """The stretches that are marked."""
+        return marked(self)
+
+    def _last(self) -> int:
+        return max(0, self.document().characterCount() - 1)
+
+    def _mark(self) -> None:
+        found = []
+        for place in self._places:
+            cursor = QTextCursor(self.document())
+            # Positions of Qt are UTF-16 units, as those of places are.
+            cursor.setPosition(min(place.start, self._last()))
+            cursor.setPosition(min(place.end, self._last()), QTextCursor.MoveMode.KeepAnchor)
+            found.append(cursor)
+        mark(self, found)
+
+
+class WaitingPart(QWidget):
+    """Words, how far it is, and a button that stops it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.words = QLabel("Reading the entries…", self)
+        self.words.setWordWrap(True)
+        self.progress = QProgressBar(self)
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName("Progress of the audit")
+        self.stop = QPushButton("Stop", self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S16, S16, S16)
+        column.setSpacing(S8)
+        for part in (self.words, self.progress):
+            column.addWidget(part)
+        column.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+
+    def wait(self, words: str) -> None:
+        """It has begun."""
+        self.words.setText(words)
+        self.progress.setRange(0, 0)
+        self.stop.setEnabled(True)
+
+    def show_progress(self, done: int, total: int) -> None:
+        """Entries done and in all."""
+        self.progress.setRange(0, total)
+        self.progress.setValue(done)
+
+    def tell(self, words: str) -> None:
+        """It is over, and there is nothing to be shown but words."""
+        self.words.setText(words)
+        self.progress.setRange(0, 1)
+        self.progress.setValue(0)
+        self.stop.setEnabled(False)
+
 
 FINDINGS, KINDS, TIME, SUMMARY = range(4)
 
@@ -179,8 +279,7 @@ class FidelityPage(QWidget):
         head.setSpacing(S4)
         head.addWidget(self.headline)
         head.addWidget(self.bar)
-        self.short_bound = Caption(SHORT_BOUND, self._body)
-        self.short_bound.setWordWrap(True)
+        self.short_bound = Caption(SHORT_BOUND, self._body, wraps=True)
         head.addWidget(self.short_bound)
         column.addLayout(head)
         column.addWidget(self.pages, 1)
@@ -238,8 +337,7 @@ class FidelityPage(QWidget):
         column.setSpacing(S4)
         self.over_generations = GenerationChart("Survival at each compaction", page)
         self.by_recency = RecencyChart("Survival by when a thing was said last", page)
-        self.no_generations = Caption("", page)
-        self.no_generations.setWordWrap(True)
+        self.no_generations = Caption("", page, wraps=True)
         for title, chart in (
             ("Survival at each compaction of the path", self.over_generations),
             ("By when it was said last: the oldest stretch at the left", self.by_recency),
@@ -258,8 +356,7 @@ class FidelityPage(QWidget):
         self.reading = SummaryReading(page)
         self.reading.left.connect(self.show_findings)
         self.reading.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.read_of = Caption("", page)
-        self.read_of.setWordWrap(True)
+        self.read_of = Caption("", page, wraps=True)
         column = QVBoxLayout(page)
         column.setContentsMargins(S12, S4, S12, S4)
         column.setSpacing(S4)
@@ -268,11 +365,7 @@ class FidelityPage(QWidget):
         return page
 
     def _scrolled(self, widget: QWidget) -> QScrollArea:
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area = scroll_area(self, has_frame=False)
         area.setWidget(widget)
         return area
 

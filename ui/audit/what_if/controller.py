@@ -13,13 +13,15 @@ from explorer.settings.choices import Chosen
 from explorer.work.document import Document
 from explorer.work.what_if import assumptions_for, prices_of, read_past
 from ui.app_state import Desk
-from ui.audit.what_if.lines import Drawing, drawing_of
-from ui.audit.what_if.own_rules import in_window
-from ui.audit.what_if.strokes import RECORDED
-from ui.audit.what_if.window import Question, WhatIfWindow
+from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
+from ui.audit.what_if.window import (
+    Question,
+    WhatIfWindow,
+    in_window,
+)
 from ui.inspector.gather import Loader
 from ui.shell.dialogs import present
-from ui.widgets.turns import Turns
+from ui.widgets.steps import StepRunner
 
 
 class WhatIfControl(QObject):
@@ -29,7 +31,7 @@ class WhatIfControl(QObject):
         super().__init__(desk)
         self._desk = desk
         self._view: WhatIfWindow | None = None
-        self._turns = Turns(self)
+        self._turns = StepRunner(self)
         self._leaf = -1
         self._window = 0
         """The window that all walks have; 0: that of the rules in force."""

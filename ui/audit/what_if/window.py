@@ -1,9 +1,9 @@
-"""The window that says what a session would have come to under other rules."""
+"""The window that shows what a session would have come to under other rules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
@@ -13,6 +13,8 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
+    QSpinBox,
     QSplitter,
     QTabWidget,
     QVBoxLayout,
@@ -20,20 +22,143 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.audit.simulation import Policy, Prices
-from explorer.compaction.profile import Profile
+from explorer.compaction.profile import Profile, Settings
 from ui.audit.what_if.chart import Chart
-from ui.audit.what_if.legend import LineLegend
 from ui.audit.what_if.lines import Drawing
-from ui.audit.what_if.own_rules import OwnRules, WindowBox, named
-from ui.audit.what_if.sweep_page import MakeSweep, SweepPage
-from ui.audit.what_if.totals import TotalsTable
+from ui.audit.what_if.sweep import MakeSweep, SweepPage
+from ui.audit.what_if.totals import LineLegend, TotalsTable
 from ui.inspector.gather import Loader
-from ui.theme import S8, S12, S16, bind_font, set_tone, ui_font
+from ui.theme import S4, S8, S12, S16, bind_font, set_tone, ui_font
+from ui.widgets.choice import Choice
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count, round_short
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, Hairline
 from ui.widgets.model_box import ModelBox
+from ui.widgets.panels import labelled, scroll_area
+
+LEAST_WINDOW, MOST_WINDOW = 2_000, 10_000_000
+
+
+def number(name: str, least: int, most: int, parent: QWidget) -> QSpinBox:
+    """A box for a number of tokens."""
+    box = QSpinBox(parent)
+    box.setRange(least, most)
+    box.setGroupSeparatorShown(True)
+    box.setKeyboardTracking(False)
+    box.setSingleStep(1_000)
+    box.setAccessibleName(f"{name}, tokens")
+    box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+    return box
+
+
+def in_window(policy: Policy, window: int) -> Policy:
+    """The policy with a smaller window, in proportion to which its sizes shrink; a larger one
+    changes nothing else."""
+    sizes = policy.settings
+    part = min(1.0, window / sizes.context_window)
+    return replace(
+        policy,
+        settings=replace(
+            sizes,
+            context_window=window,
+            keep_recent_tokens=max(1, round(sizes.keep_recent_tokens * part)),
+            reserve_tokens=max(1, round(sizes.reserve_tokens * part)),
+        ),
+    )
+
+
+class WindowBox(QWidget):
+    """The window that all walks have."""
+
+    changed = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.box = number("Context window of all walks", LEAST_WINDOW, MOST_WINDOW, self)
+        self.box.valueChanged.connect(self.changed)
+        self.box.setToolTip("Sizes shrink in proportion with a smaller window")
+        row = QVBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(labelled("&Window", self.box, self))
+
+    def show_window(self, tokens: int) -> None:
+        """Show a window without telling of it."""
+        self.box.blockSignals(True)
+        self.box.setValue(tokens)
+        self.box.blockSignals(False)
+
+
+class OwnRules(QWidget):
+    """A profile and two sizes, drawn as a line of their own."""
+
+    added = Signal(object)
+    """A ``Policy``."""
+    cleared = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._profiles: list[Profile] = []
+        self._window = 0
+        self.profile = Choice(self)
+        self.profile.setAccessibleName("Profile of another line")
+        self.profile.activated.connect(lambda _row: self._fill())
+        self.keep = number("Keep recent of another line", 1, MOST_WINDOW, self)
+        self.reserve = number("Reserve of another line", 1, MOST_WINDOW, self)
+        self.add = QPushButton("&Draw another line", self)
+        self.add.setAutoDefault(False)
+        self.add.setToolTip("Walk the session under this profile with these sizes, too")
+        self.add.clicked.connect(lambda: self.added.emit(self.policy()))
+        self.clear = QPushButton("&Remove own lines", self)
+        self.clear.setAutoDefault(False)
+        self.clear.clicked.connect(self.cleared)
+        self.clear.setVisible(False)
+        line = QWidget(self)
+        row = FlowLayout(line, across=S8, down=S4)
+        keep, reserve = labelled("&Keep", self.keep, line), labelled("R&eserve", self.reserve, line)
+        for part in (self.profile, keep, reserve, self.add, self.clear):
+            row.addWidget(part)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(line)
+
+    def show_profiles(self, profiles: Sequence[Profile], own: Policy) -> None:
+        """Offer these profiles, the one in force first chosen."""
+        fresh = not self._profiles or self._window != own.settings.context_window
+        self._profiles = list(profiles)
+        self._window = own.settings.context_window
+        chosen = self.profile.currentData() or own.profile.name
+        self.profile.clear()
+        for profile in profiles:
+            self.profile.addItem(profile.title, profile.name)
+        self.profile.setCurrentIndex(max(0, self.profile.findData(chosen)))
+        if fresh:
+            self._fill()
+
+    def show_own(self, lines: int) -> None:
+        """How many lines of one's own there are."""
+        self.clear.setVisible(lines > 0)
+
+    def _fill(self) -> None:
+        """Another profile: its own sizes."""
+        policy = in_window(Policy.of(self._profiles[self.profile.currentIndex()]), self._window)
+        self.keep.setValue(policy.settings.keep_recent_tokens)
+        self.reserve.setValue(policy.settings.reserve_tokens)
+
+    def policy(self) -> Policy:
+        """The rules that the row shows."""
+        profile = self._profiles[max(0, self.profile.currentIndex())]
+        settings = replace(
+            Settings.of(profile),
+            context_window=self._window,
+            keep_recent_tokens=self.keep.value(),
+            reserve_tokens=self.reserve.value(),
+        )
+        sizes = (
+            f"keep {round_short(self.keep.value())}, reserve {round_short(self.reserve.value())}"
+        )
+        return Policy(profile, settings, f"{profile.title}: {sizes}")
+
 
 NO_PRICES = ""
 """The entry of the model box that asks for no cost."""
@@ -138,14 +263,13 @@ class WhatIfWindow(QDialog):
         self.models.activated.connect(
             lambda _row: self.prices_wanted.emit(str(self.models.currentData() or NO_PRICES))
         )
-        self.note = Caption("", self)
-        self.note.setWordWrap(True)
+        self.note = Caption("", self, wraps=True)
 
     def _lay_out(self) -> None:
         close = QPushButton("&Close", self)
         close.setAutoDefault(False)
         close.clicked.connect(self.close)
-        cost = named("Cost wit&h", self.models, self)
+        cost = labelled("Cost wit&h", self.models, self)
         foot = FlowLayout(across=S8, down=S8)
         foot.setContentsMargins(S16, S8, S16, S12)
         for part in (close, self.window_box, cost):
@@ -188,11 +312,7 @@ class WhatIfWindow(QDialog):
 
     def _scrolled(self, inside: QWidget) -> QScrollArea:
         """With large text in a small window a page is higher than its place."""
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area = scroll_area(self, has_frame=False)
         area.setWidget(inside)
         return area
 

@@ -1,0 +1,453 @@
+"""Findings in groups as a list, and one of them in full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from PySide6.QtCore import (
+    QModelIndex,
+    QObject,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QLabel,
+    QListView,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.audit.atoms import AtomKind
+from explorer.audit.excerpt import Excerpt
+from explorer.audit.findings import STATED_WRONGLY, Fate, Finding
+from explorer.audit.gravity import Group
+from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND, TEXTURES, finding_words
+from ui.theme import (
+    S4,
+    S8,
+    S12,
+    S16,
+    bind_font,
+    icon_pixmap,
+    mono_font,
+    on_theme_changed,
+    paint_verdict,
+    scaled,
+    small_font,
+    theme,
+    ui_font,
+)
+from ui.widgets.figures import count
+from ui.widgets.flow import FlowLayout
+from ui.widgets.labels import Caption, LinkButton, RichLabel
+from ui.widgets.swatch import swatch_size
+from ui.widgets.table import ROW, Column, Index, TableModel
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A group as a row of the list."""
+
+    group: Group
+    number: int
+    """How many of its findings are of the kind that is shown."""
+    is_open: bool
+
+
+FindingRow = Heading | Finding
+
+
+def _sentence(row: FindingRow) -> str:
+    if isinstance(row, Finding):
+        return f"{finding_words(row)}. {row.note}"
+    state = "open" if row.is_open else "folded"
+    return f"{row.group.title}, {row.number:,}, {state}. {row.group.why}"
+
+
+def _title(row: FindingRow) -> str:
+    return row.group.title if isinstance(row, Heading) else row.atom.text
+
+
+class FindingsModel(TableModel[FindingRow]):
+    """Groups fold; those that tell of no loss are folded at first."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__([Column("Findings", _title, spoken=_sentence)], parent)
+        self._groups: Sequence[Group] = ()
+        self._kind: AtomKind | None = None
+        self._turned: set[str] = set()
+        """Titles of groups that are not as they were at first."""
+
+    def show_groups(self, groups: Sequence[Group]) -> None:
+        """Show other findings."""
+        self._groups = groups
+        self._fill()
+
+    def set_kind(self, kind: AtomKind | None) -> None:
+        """Show findings of one kind only; None shows all."""
+        self._kind = kind
+        self._fill()
+
+    def turn(self, row: int) -> None:
+        """Fold a group, or unfold it."""
+        found = self.rows[row]
+        if isinstance(found, Heading):
+            self._turned ^= {found.group.title}
+            self._fill()
+
+    def first_finding(self) -> int:
+        """The row of the gravest finding; -1 when none is shown."""
+        return next((at for at, row in enumerate(self.rows) if isinstance(row, Finding)), -1)
+
+    def _fill(self) -> None:
+        rows: list[FindingRow] = []
+        for group in self._groups:
+            found = [
+                one for one in group.findings if self._kind is None or one.atom.kind is self._kind
+            ]
+            if not found:
+                continue
+            is_open = group.is_grave != (group.title in self._turned)
+            rows.append(Heading(group, len(found), is_open))
+            if is_open:
+                rows += found
+        self.show(rows)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text[:400].split())
+
+
+class _Delegate(QStyledItemDelegate):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._restyle()
+        on_theme_changed(self._restyle)
+
+    def _restyle(self) -> None:
+        self.body, self.small = ui_font(-0.5), small_font()
+        self.strong = QFont(self.body)
+        self.strong.setWeight(QFont.Weight.Bold)
+        self.body_metrics, self.small_metrics = QFontMetrics(self.body), QFontMetrics(self.small)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index, /) -> QSize:
+        return QSize(120, self.body_metrics.height() + self.small_metrics.height() + 10)
+
+    def number_rect(self, rect: QRect, finding: Finding) -> QRect:
+        """Where the number of the source stands."""
+        wide = self.small_metrics.horizontalAdvance(f"#{finding.atom.last}") + S8
+        return QRect(rect.right() - wide - S8, rect.top(), wide + S8, rect.height())
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, /) -> None:
+        row, now = index.data(ROW), theme()
+        rect = QRectF(option.rect)
+        painter.save()
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        if chosen:
+            painter.fillRect(rect, now.sel)
+        elif isinstance(row, Heading):
+            painter.fillRect(rect, now.panel)
+        painter.setPen(now.line)
+        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        if isinstance(row, Heading):
+            self._heading(painter, rect, row)
+        elif isinstance(row, Finding):
+            self._finding(painter, rect, row)
+        painter.restore()
+
+    def _heading(self, painter: QPainter, rect: QRectF, row: Heading) -> None:
+        now, sign = theme(), scaled(14)
+        ratio = painter.device().devicePixelRatio()
+        name = "chevron-down" if row.is_open else "chevron-right"
+        painter.drawPixmap(
+            QPointF(rect.left() + S4, rect.top() + 5), icon_pixmap(name, "dim", sign, ratio)
+        )
+        left = rect.left() + S4 + sign + S4
+        number = f"{row.number:,}"
+        wide = self.body_metrics.horizontalAdvance(number) + S12
+        room = rect.right() - left - wide - S8
+        tone = now.lost if row.group.is_grave else now.ink
+        self._two(painter, rect, left, room, row.group.title, row.group.why, tone, self.strong)
+        painter.setFont(self.body)
+        painter.setPen(tone)
+        place = QRectF(rect.right() - wide - S4, rect.top() + 4, wide, self.body_metrics.height())
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignRight), number)
+
+    def _finding(self, painter: QPainter, rect: QRectF, row: Finding) -> None:
+        now = theme()
+        width, height = swatch_size()
+        left = rect.left() + S12
+        top = rect.top() + 4 + (self.body_metrics.height() - height) / 2
+        sign = QRectF(left, top, width, height)
+        if row.fate in STATED_WRONGLY:
+            painter.setFont(self.strong)
+            painter.setPen(now.lost)
+            painter.drawText(sign, int(Qt.AlignmentFlag.AlignCenter), "≠")
+        else:
+            paint_verdict(painter, sign, TEXTURES[row.fate])
+        left += width + S8
+        right = rect.right() - S8
+        if row.atom.sources:
+            number = self.number_rect(rect.toRect(), row)
+            painter.setFont(self.small)
+            painter.setPen(now.accent)
+            place = QRectF(number).adjusted(0, 4, -S4, 0)
+            painter.drawText(place, int(Qt.AlignmentFlag.AlignRight), f"#{row.atom.last}")
+            right = number.left()
+        told = f"{FATE_TITLES[row.fate]} · {ONE_KIND[row.atom.kind]}"
+        if row.source is not None:
+            told += f" · said: {_one_line(row.source.text)}"
+        elif len(row.atom.sources) > 1:
+            told += f" · said in {count(len(row.atom.sources), 'entry', 'entries')}"
+        elif row.note and row.fate is not Fate.LOST:
+            told += f" · {row.note}"
+        self._two(
+            painter, rect, left, right - left, _one_line(row.atom.text), told, now.ink, self.body
+        )
+
+    def _two(
+        self,
+        painter: QPainter,
+        rect: QRectF,
+        left: float,
+        room: float,
+        first: str,
+        second: str,
+        tone: QColor,
+        font: QFont,
+    ) -> None:
+        elide = Qt.TextElideMode.ElideRight
+        painter.setFont(font)
+        painter.setPen(tone)
+        metrics = QFontMetrics(font)
+        baseline = rect.top() + 4 + metrics.ascent()
+        painter.drawText(QPointF(left, baseline), metrics.elidedText(first, elide, int(room)))
+        painter.setFont(self.small)
+        painter.setPen(theme().dim)
+        baseline = rect.bottom() - 5 - self.small_metrics.descent()
+        shown = self.small_metrics.elidedText(second, elide, int(room))
+        painter.drawText(QPointF(left, baseline), shown)
+
+
+class FindingsView(QListView):
+    """Return shows where it was said, with Shift where the summary says it; on a heading it folds
+    the group."""
+
+    source_requested = Signal(object, int)
+    """The ``Finding``, and its source that is to be shown."""
+    summary_requested = Signal(object)
+    """The ``Finding`` whose place in the summary is to be shown."""
+    finding_chosen = Signal(object)
+    """The ``Finding`` that is selected now, or None."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.findings = FindingsModel(self)
+        self.setModel(self.findings)
+        self._paints = _Delegate(self)
+        self.setItemDelegate(self._paints)
+        self.setUniformItemSizes(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("Findings, the gravest first")
+        self.setFrameShape(QListView.Shape.NoFrame)
+        bind_font(self, ui_font)
+        on_theme_changed(self.scheduleDelayedItemsLayout)
+        self.selectionModel().currentChanged.connect(lambda *_: self._tell())
+
+    def current(self) -> Finding | None:
+        """The finding with the keyboard."""
+        row = self.currentIndex().data(ROW) if self.currentIndex().isValid() else None
+        return row if isinstance(row, Finding) else None
+
+    def select_row(self, row: int) -> None:
+        """Put the keyboard on a row; -1 on none."""
+        self.setCurrentIndex(self.findings.index(row, 0) if row >= 0 else QModelIndex())
+        self._tell()
+
+    def _tell(self) -> None:
+        self.finding_chosen.emit(self.current())
+
+    def _turn(self, row: int) -> None:
+        self.findings.turn(row)
+        self.select_row(row)
+
+    def mouseReleaseEvent(self, event: QMouseEvent, /) -> None:
+        super().mouseReleaseEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        row = index.data(ROW) if index.isValid() else None
+        if event.button() != Qt.MouseButton.LeftButton or row is None:
+            return
+        if isinstance(row, Heading):
+            self._turn(index.row())
+        elif row.atom.sources:
+            number = self._paints.number_rect(self.visualRect(index), row)
+            if number.contains(event.position().toPoint()):
+                self.source_requested.emit(row, row.atom.last)
+
+    def keyPressEvent(self, event: QKeyEvent, /) -> None:
+        index = self.currentIndex()
+        row = index.data(ROW) if index.isValid() else None
+        keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if isinstance(row, Heading):
+            side = Qt.Key.Key_Left if row.is_open else Qt.Key.Key_Right
+            if event.key() in (*keys, Qt.Key.Key_Space, side):
+                self._turn(index.row())
+            else:
+                super().keyPressEvent(event)
+        elif isinstance(row, Finding) and event.key() in keys:
+            if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+                self.summary_requested.emit(row)
+            elif row.atom.sources:
+                self.source_requested.emit(row, row.atom.last)
+        else:
+            super().keyPressEvent(event)
+
+
+MOST_SOURCES = 6
+LONGEST = 400
+MENDED = (Fate.LOST, Fate.MUTATED, Fate.INVENTED, Fate.STALE, Fate.RECOVERABLE)
+ACTIONS = (
+    ("pin", "Pin the entr&y", "Keep the entry that says it verbatim, through every compaction"),
+    ("instruct", "Add to the instru&ctions", "Ask for it in the instructions of the next summary"),
+    ("mend", "Check an&d mend…", "Show the model what was lost, and let it mend the summary"),
+)
+
+
+class FindingPart(QWidget):
+    """Below the list; empty while nothing is selected."""
+
+    source_requested = Signal(object, int)
+    """The ``Finding``, and one of its sources."""
+    summary_requested = Signal(object)
+    action_asked = Signal(str, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.finding: Finding | None = None
+        self.offered: frozenset[str] = frozenset()
+        """Which of the actions there is somebody for."""
+        self.text = QLabel(self)
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
+        self.text.setMaximumHeight(scaled(76))
+        bind_font(self.text, lambda: mono_font(-0.5))
+        self.excerpt = RichLabel(self)
+        self.excerpt.setWordWrap(True)
+        self.excerpt.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
+        self.excerpt.setMaximumHeight(scaled(92))
+        bind_font(self.excerpt, small_font)
+        self.why = Caption("", self, wraps=True)
+        self._sources = QWidget(self)
+        self._links = FlowLayout(self._sources, across=S8, down=S4)
+        self.links: list[LinkButton] = []
+        self.in_summary = QPushButton("Show in the &summary", self)
+        self.in_summary.setToolTip("Where the summary says it (Shift+Return in the list)")
+        self.in_summary.clicked.connect(lambda: self.summary_requested.emit(self.finding))
+        self.buttons: dict[str, QPushButton] = {}
+        buttons = FlowLayout(across=S8, down=S4)
+        buttons.addWidget(self.in_summary)
+        for name, title, tip in ACTIONS:
+            button = self.buttons[name] = QPushButton(title, self)
+            button.setToolTip(tip)
+            button.clicked.connect(lambda _=False, name=name: self._act(name))
+            buttons.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S4, S16, S8)
+        column.setSpacing(S4)
+        for part in (self.text, self.why, self._sources, self.excerpt):
+            column.addWidget(part)
+        column.addLayout(buttons)
+        self.show_finding(None)
+
+    def _act(self, name: str) -> None:
+        if self.finding is not None:
+            self.action_asked.emit(name, self.finding)
+
+    def offer(self, *names: str) -> None:
+        """Offer actions that somebody answers to."""
+        self.offered = self.offered | frozenset(names)
+        self.show_finding(self.finding)
+
+    def show_finding(self, finding: Finding | None) -> None:
+        """Show a finding, or nothing."""
+        self.finding = finding
+        self.setVisible(finding is not None)
+        if finding is None:
+            return
+        atom = finding.atom
+        text = atom.text if len(atom.text) <= LONGEST else atom.text[:LONGEST] + "…"
+        self.text.setText(text)
+        self.text.setAccessibleName(f"{ONE_KIND[atom.kind]}: {text}")
+        why = f"{ONE_KIND[atom.kind].capitalize()}, {FATE_TITLES[finding.fate]}. {finding.note}"
+        if atom.stale and finding.fate is not Fate.STALE:
+            why += f" Changed later{f': {atom.replaced_by}' if atom.replaced_by else ''}."
+        self.why.setText(why.strip())
+        self.excerpt.clear()
+        self.excerpt.hide()
+        self.text.show()
+        self._show_sources(finding)
+        self.in_summary.setEnabled(bool(finding.places))
+        for name, button in self.buttons.items():
+            fits = bool(atom.sources) if name == "pin" else finding.fate in MENDED
+            button.setVisible(name in self.offered)
+            button.setEnabled(fits)
+
+    def show_excerpt(self, finding: Finding, found: Excerpt | None) -> None:
+        """Show the words of the source around the place, where the finding is still shown."""
+        if finding is not self.finding or found is None:
+            return
+        before, text, after = (
+            escape(" ".join(part.split()))
+            for part in (found.before[-140:], found.text, found.after)
+        )
+        style = f"background-color:{theme().sel.name()};text-decoration:underline;"
+        place = f'<span style="{style}">{text}</span>'
+        words = f"#{finding.atom.last}: {before} {place} {after}"
+        self.excerpt.setText(words)
+        self.excerpt.setAccessibleName(
+            f"In entry {finding.atom.last}: {found.before}{found.text}{found.after}"
+        )
+        self.excerpt.show()
+        # The same words twice would take the room of the list above.
+        self.text.setVisible(found.text.strip() != finding.atom.text.strip())
+
+    def _show_sources(self, finding: Finding) -> None:
+        while (item := self._links.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        self.links = []
+        # The entry that said it last comes first: it is the one that counts.
+        sources = finding.atom.sources[::-1]
+        for source in sources[:MOST_SOURCES]:
+            link = LinkButton(f"#{source}", self._sources)
+            link.setAccessibleName(f"Show the source, entry {source}, at the place")
+            link.setToolTip("Show the place in the inspector, and the entry on the map")
+            link.clicked.connect(
+                lambda _=False, source=source: self.source_requested.emit(self.finding, source)
+            )
+            self.links.append(link)
+            self._links.addWidget(link)
+            link.show()
+        if len(sources) > MOST_SOURCES:
+            more = Caption(f"and {len(sources) - MOST_SOURCES:,} more", self._sources)
+            self._links.addWidget(more)
+            more.show()
+        self._sources.setVisible(bool(sources))
+        self._links.invalidate()

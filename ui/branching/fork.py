@@ -1,0 +1,218 @@
+"""Forking a session at an entry: the question, and the new session."""
+
+from __future__ import annotations
+
+import asyncio
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.store.rows import ImportCancelled, SessionRow, StoreError
+from explorer.work.document import Document
+from explorer.work.fork_plan import plan_fork
+from explorer.work.origins import fork_point
+from ui import theme
+from ui.app_state import (
+    Desk,
+)
+from ui.branching.agent_stop import AgentStop
+from ui.library.controller import (
+    SessionsControl,
+)
+from ui.widgets.dialogs import fit
+from ui.widgets.figures import count
+from ui.widgets.panels import row
+
+PATH, WHOLE = range(2)
+
+
+class ForkDialog(QDialog):
+    """Nothing happens before it is accepted."""
+
+    fork_chosen = Signal(bool, str)
+    """(all branches, name)"""
+
+    def __init__(
+        self, where: str, on_path: int, in_all: int, notes: list[str], name: str, parent: QWidget
+    ) -> None:
+        """``where``: the entry that the fork goes on from; ``on_path`` and ``in_all``: how many
+        entries are taken either way; ``notes``: what a fork of the path leaves behind."""
+        super().__init__(parent)
+        self.setWindowTitle("Fork to a new session")
+        self.question = QLabel(f"A new session that goes on from {where}", self)
+        self.question.setWordWrap(True)
+        theme.bind_font(self.question, lambda: theme.ui_font(1, bold=True))
+        facts = QLabel(
+            "Every entry keeps its id and stays as it is; this session is not changed. Drafts and "
+            "what stands in the message box are not copied.",
+            self,
+        )
+        facts.setWordWrap(True)
+        theme.set_tone(facts, "dim")
+        self.choices = QButtonGroup(self)
+        path = QRadioButton(f"Only the &path to it ({count(on_path, 'entry', 'entries')})", self)
+        whole = QRadioButton(f"&All branches ({count(in_all, 'entry', 'entries')})", self)
+        self.choices.addButton(path, PATH)
+        self.choices.addButton(whole, WHOLE)
+        path.setChecked(True)
+        self.notes = QLabel("\n".join(notes), self)
+        self.notes.setWordWrap(True)
+        theme.set_tone(self.notes, "comp")
+        self.notes.setVisible(bool(notes))
+        path.toggled.connect(lambda on: self.notes.setVisible(on and bool(notes)))
+        self.name = QLineEdit(name, self)
+        self.name.setAccessibleName("Name of the fork")
+        self.name.setPlaceholderText("as its first message")
+        self.name.selectAll()
+        label = QLabel("&Name", self)
+        label.setBuddy(self.name)
+        self.fork = QPushButton("&Fork", self)
+        self.fork.setDefault(True)
+        self.fork.setProperty("kind", "primary")
+        self.fork.clicked.connect(self._fork)
+        cancel = QPushButton("Cancel", self)
+        cancel.setAutoDefault(False)
+        cancel.clicked.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.S24, theme.S24, theme.S24, theme.S16)
+        column.setSpacing(theme.S12)
+        for part in (self.question, facts, path, whole, self.notes):
+            column.addWidget(part)
+        column.addLayout(row(label, self.name))
+        column.addStretch(1)
+        column.addLayout(row(1, cancel, self.fork))
+        fit(self, 520, 270)
+        path.setFocus()
+
+    def _fork(self) -> None:
+        self.fork_chosen.emit(self.choices.checkedId() == WHOLE, self.name.text().strip())
+        self.accept()
+
+
+class ForkControl(QObject):
+    """The fork is stored whole or not at all, and then opened."""
+
+    def __init__(self, desk: Desk, sessions: SessionsControl, still: AgentStop) -> None:
+        super().__init__(desk)
+        self._desk, self._sessions, self._still = desk, sessions, still
+        self.dialog: ForkDialog | None = None
+        desk.document_changed.connect(self._close)
+
+    def _close(self) -> None:
+        if self.dialog is not None:
+            self.dialog.reject()
+
+    def ask(self, entry: int) -> None:
+        """Ask what to fork at an entry, by default the leaf."""
+        self._desk.tasks.start("Forking", self._ask(entry))
+
+    async def _ask(self, entry: int) -> None:
+        document = self._desk.document
+        if document is None:
+            return
+        at = entry if entry >= 0 else document.leaf
+        if at < 0:
+            self._desk.say("There is no entry to fork at yet.")
+            return
+        plan = await asyncio.to_thread(plan_fork, document.tree, at)
+        if self._desk.document is not document or self.dialog is not None:
+            return
+        where = f"#{at}, the leaf" if at == document.leaf else f"#{at}"
+        dialog = ForkDialog(
+            where, plan.count, len(document.tree), plan.notes(), f"{document.title} (fork)",
+            self._desk.window,
+        )  # fmt: skip
+        self.dialog = dialog
+        dialog.fork_chosen.connect(
+            lambda whole, name: self._still.then(
+                "fork", lambda: self._start(document, at, whole, name)
+            )
+        )
+        dialog.finished.connect(lambda _result: self._closed(dialog))
+        dialog.open()
+
+    def _closed(self, dialog: ForkDialog) -> None:
+        if self.dialog is dialog:
+            self.dialog = None
+        dialog.deleteLater()
+
+    def _start(self, document: Document, at: int, whole: bool, name: str) -> None:
+        self._desk.tasks.start("Forking", self.fork_now(document, at, whole, name))
+
+    async def fork_now(self, document: Document, at: int, whole: bool, name: str) -> None:
+        """Store the fork in a thread, with progress and a way to cancel, and open it."""
+        bench = self._desk.bench
+        if bench is None:
+            return
+        loop = asyncio.get_running_loop()
+        task = self._desk.window.progress.begin("Forking the session")
+
+        def progress(done: int, total: int) -> None:
+            loop.call_soon_threadsafe(task.update, done, total)
+
+        try:
+            forked = await bench.fork(
+                document.key, at, whole, name, progress, lambda: task.cancelled
+            )
+        except ImportCancelled:
+            self._desk.say("The fork was cancelled; nothing of it was kept.")
+            return
+        except (StoreError, ValueError) as error:
+            self._desk.notice("error", f"Nothing was forked. {error}", "This session is as it was.")
+            return
+        finally:
+            task.end()
+        await self._sessions.open_now(forked.key)
+        self._desk.notice(
+            "info",
+            f"This is a fork of “{document.title}” at #{at}.",
+            " ".join(forked.notes),
+            action="Back to its origin",
+            on_action=self.go_to_origin,
+        )
+
+    # and back ------------------------------------------------------------------------------------
+
+    @property
+    def has_origin(self) -> bool:
+        """Whether the session shown says that it is a fork."""
+        document = self._desk.document
+        return document is not None and bool(document.header.parent_session)
+
+    def go_to_origin(self) -> None:
+        """Open the session that this one was forked from, where they part."""
+        self._still.then(
+            "open the origin",
+            lambda: self._desk.tasks.start("Opening the origin", self._go_to_origin()),
+        )
+
+    async def _go_to_origin(self) -> None:
+        bench, document = self._desk.bench, self._desk.document
+        if bench is None or document is None:
+            return
+        row: SessionRow | None = await asyncio.to_thread(bench.origin, document.key)
+        if row is None:
+            self._desk.notice(
+                "warning", "The session that this one was forked from is not in the library.",
+                todo=f"It is named {document.header.parent_session}. If the file is still there, "
+                "import it.",
+            )  # fmt: skip
+            return
+        tree, leaf = document.tree, document.leaf
+        self._desk.window.notices.dismiss()
+        await self._sessions.open_now(row.key)
+        origin = self._desk.document
+        if origin is not None and origin.key == row.key:
+            at = await asyncio.to_thread(fork_point, tree, leaf, origin.tree)
+            if at >= 0:
+                self._desk.window.map.select(at)
+                self._desk.say(f"The fork left here, at #{at}.")

@@ -1,0 +1,171 @@
+"""How a draft was made: every call and its reason, waits, reminders, and what extensions did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+
+from explorer.extensions.records import records_of
+from explorer.models.catalogue import REMOTE
+from ui.compaction.ports import ShownDraft, SummaryCall
+from ui.extensions.handler_calls import HandlerCallsView
+from ui.theme import S4, S8, S16
+from ui.widgets.figures import count, full
+from ui.widgets.labels import Caption
+from ui.widgets.panels import CollapsibleSection
+
+PURPOSES = {
+    "history": "History",
+    "turn_prefix": "Split turn",
+    "branch": "Branch",
+    "short": "Short summary",
+    "verify": "Check and mend",
+}
+WHY = {
+    "first": "asked",
+    "retry": "asked again",
+    "next-model": "asked another model",
+    "reminder": "reminded of what was missing",
+    "window": "asked about a part",
+    "halved": "asked about a smaller part",
+}
+TRIGGERS = {
+    "manual": "A person asked for it.",
+    "requested": "A person asked for it while the agent was answering.",
+    "threshold": "The context had grown beyond its limit.",
+    "overflow": "The model had refused a context that was too large.",
+    "background": "It was made ahead, while the agent worked on.",
+    "foreground": "The prompt did not fit its budget any more.",
+}
+
+
+class Step(NamedTuple):
+    """A call as it is shown."""
+
+    what: str
+    by: str
+    took: str
+    problem: str
+
+
+def asker(model: str) -> str:
+    """Who was asked, for people."""
+    return "the service of your own" if model == REMOTE else model
+
+
+def step(made: SummaryCall) -> Step:
+    """A call in words."""
+    part = f", part {made.window}" if made.window else ""
+    waited = f" after {made.waited_s:.1f} s" if made.waited_s >= 0.05 else ""
+    what = f"{PURPOSES.get(made.purpose, made.purpose)}{part}: {WHY.get(made.why, made.why)}"
+    took = [f"{made.elapsed_ms / 1000:.1f} s"]
+    if made.usage is not None:
+        took.append(f"{full(made.usage.input)} in, {full(made.usage.output)} out")
+    return Step(what + waited, asker(made.model), " · ".join(took), made.problem)
+
+
+def headline(attempts: Sequence[SummaryCall], asked_of_extensions: int = 0) -> str:
+    """All of it in a line, for where it is folded."""
+    parts = [count(len(attempts), "call")] if attempts else []
+    again = sum(each.why == "retry" for each in attempts)
+    reminded = sum(each.why == "reminder" for each in attempts)
+    models = len({each.model for each in attempts})
+    windows = max((each.window for each in attempts), default=0)
+    if again:
+        parts.append(f"{full(again)} again")
+    if reminded:
+        parts.append(f"{full(reminded)} reminded")
+    if models > 1:
+        parts.append(count(models, "model"))
+    if windows > 1:
+        parts.append(f"in {full(windows)} parts")
+    if asked_of_extensions:
+        parts.append("extensions asked")
+    return "How it was made" + (f": {', '.join(parts)}" if parts else "")
+
+
+def origin(facts: Mapping[str, Any]) -> str:
+    """What set it off, and who wrote it when no model did; empty when nothing is recorded."""
+    words = [TRIGGERS.get(str(facts.get("trigger", "")), "")]
+    if by := facts.get("from_extension"):
+        words.append(f"The extension {by} wrote it; no model was asked.")
+    return " ".join(word for word in words if word)
+
+
+MOST_STEPS = 40
+"""Calls that are shown one by one at most."""
+
+
+class DraftRecordView(QWidget):
+    """Folded, it is one line; opens by itself where a call's answer was not taken."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._inside = QWidget(self)
+        self.origin = Caption(parent=self._inside, wraps=True)
+        self.short = Caption(parent=self._inside, wraps=True)
+        self.short.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.did = HandlerCallsView(self._inside)
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(S8)
+        self._grid.setVerticalSpacing(0)
+        self._grid.setColumnStretch(0, 1)
+        column = QVBoxLayout(self._inside)
+        column.setContentsMargins(S16, 0, 0, 0)
+        column.setSpacing(S4)
+        column.addWidget(self.origin)
+        column.addLayout(self._grid)
+        column.addWidget(self.short)
+        column.addWidget(self.did)
+        self.section = CollapsibleSection("How it was made", self._inside, parent=self)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.section)
+        self.steps: tuple[Step, ...] = ()
+        self._shown: object = None
+
+    def show_draft(self, draft: ShownDraft) -> None:
+        """Show what is recorded with a draft; one without a record shows nothing."""
+        if draft is self._shown:
+            return
+        self._shown = draft
+        facts, short = draft.facts, draft.short_summary
+        records = records_of(facts)
+        self.steps = tuple(step(each) for each in draft.attempts)
+        self._fill()
+        self.origin.setText(origin(facts))
+        self.origin.setVisible(bool(self.origin.text()))
+        self.short.setText(f"Shown for it in the map: {short}" if short else "")
+        self.short.setVisible(bool(short))
+        self.did.show_records(records)
+        self.section.set_title(headline(draft.attempts, len(records)))
+        failed = any(each.problem for each in self.steps) or any(each.failed for each in records)
+        self.section.set_expanded(failed)
+        self.setVisible(bool(self.steps or records or self.origin.text() or short))
+
+    def _fill(self) -> None:
+        while (item := self._grid.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        at = 0
+        for each in self.steps[:MOST_STEPS]:
+            self._line(at, f"{each.what}, {each.by}", each.took)
+            at += 1
+            if each.problem:
+                self._line(at, each.problem, "", "lost")
+                at += 1
+        if len(self.steps) > MOST_STEPS:
+            self._line(at, f"and {count(len(self.steps) - MOST_STEPS, 'more call')}", "")
+
+    def _line(self, at: int, words: str, took: str, tone: str = "dim") -> None:
+        said = Caption(words, self._inside, tone=tone, wraps=True)
+        said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._grid.addWidget(said, at, 0, Qt.AlignmentFlag.AlignTop)
+        if took:
+            figure = Caption(took, self._inside)
+            self._grid.addWidget(
+                figure, at, 1, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
+            )

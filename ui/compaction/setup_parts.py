@@ -1,0 +1,422 @@
+"""Parts of the first page: budget, rules of the cut, instructions, and outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from explorer.audit.provenance import context_known, weight_known
+from explorer.compaction.partition import Partition, Verdict
+from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.triggers import limit_of
+from ui.audit.known import ProvenanceBadge
+from ui.compaction.ports import ModelChoice
+from ui.compaction.words import (
+    beyond_words,
+    is_possible,
+    plain_reason,
+    price_text,
+    provider_words,
+    reason_html,
+)
+from ui.theme import (
+    S4,
+    S8,
+    S12,
+    S16,
+    bind_font,
+    on_theme_changed,
+    scaled,
+    set_tone,
+    small_font,
+    ui_font,
+)
+from ui.widgets.choice import Choice
+from ui.widgets.figures import full, round_short, short
+from ui.widgets.flow import FlowLayout
+from ui.widgets.labels import Caption, ClickLabel, LinkButton, RichLabel
+from ui.widgets.model_box import ModelBox
+from ui.widgets.number_slider import NumberSlider
+from ui.widgets.panels import row
+from ui.widgets.swatch import BudgetBar, Legend, Share, beyond_share
+
+SHARES = (
+    (Verdict.SUMMARIZED_EARLIER, "summarized earlier"),
+    (Verdict.TO_SUMMARIZE, "to summarize"),
+    (Verdict.TURN_PREFIX, "turn prefix"),
+    (Verdict.KEPT, "kept"),
+    (Verdict.PINNED, "pinned"),
+    (Verdict.PRUNED, "pruned"),
+    (Verdict.LOST, "lost"),
+    (Verdict.OMITTED, "omitted"),
+    (Verdict.NOT_SENT, "not sent"),
+)
+OUTSIDE = (Verdict.SUMMARIZED_EARLIER, Verdict.NOT_SENT, Verdict.LOST, Verdict.OMITTED)
+"""Verdicts of entries that take no room in the context."""
+
+
+def shares_of(shown: Partition) -> list[Share]:
+    """What the path's entries are divided into, with the tokens of each part."""
+    return [
+        Share(str(int(verdict)), title, shown.tokens[verdict], int(verdict))
+        for verdict, title in SHARES
+        if shown.tokens[verdict]
+    ]
+
+
+class BudgetPart(QWidget):
+    """One count of the entries, everywhere in the panel; the provider's own beside it."""
+
+    filter_changed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = Caption(parent=self, wraps=True)
+        bind_font(self.heading, small_font)
+        set_tone(self.heading, "dim")
+        self.bar = BudgetBar(self)
+        self.legend = Legend(self)
+        self.legend.filter_changed.connect(self.filter_changed)
+        self.badge = ProvenanceBadge(self, "Context")
+        self.told = ProvenanceBadge(self, "The provider's count")
+        self.provider = Caption(parent=self, wraps=True)
+        self.smaller = Caption(parent=self, wraps=True)
+        self.smaller.hide()
+        self._window, self._model_window = 0, 0
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S12, S16, S12)
+        column.setSpacing(S4)
+        line = row(self.heading, self.badge)
+        line.setStretchFactor(self.heading, 1)
+        column.addLayout(line)
+        for part in (self.bar, self.legend):
+            column.addWidget(part)
+        line = row(self.provider, self.told)
+        line.setStretchFactor(self.provider, 1)
+        column.addLayout(line)
+        column.addWidget(self.smaller)
+
+    def show_partition(
+        self, shown: Partition, profile: Profile, settings: Settings, at_leaf: bool
+    ) -> None:
+        """Show how full the window is, and what of it is what."""
+        where = "at the leaf" if at_leaf else f"at #{shown.preparation.leaf}"
+        window = self._window = settings.context_window
+        self._tell_smaller()
+        reserve = max(0, window - limit_of(profile, settings))
+        self.heading.setText(
+            f"Entries in the context {where}: {short(shown.context_estimate)} of "
+            f"{round_short(window)} tokens ({shown.counted_by}) · due at {short(window - reserve)}"
+        )
+        self.heading.setToolTip(
+            f"{full(shown.context_estimate)} tokens. All figures of this tab are counted alike."
+        )
+        shares = shares_of(shown)
+        inside = [share for share in shares if share.verdict not in OUTSIDE]
+        if shown.tokens_beyond:
+            inside.insert(0, beyond_share(shown.tokens_beyond))
+            shares.insert(0, inside[0])
+        self.bar.set_budget(inside, window, reserve)
+        self.legend.set_shares(shares)
+        counted = weight_known(shown.counted_by == "tokenizer")
+        whole = context_known(shown.preparation.tokens_source)
+        self.badge.set_known(counted, "Entries in the context")
+        words = provider_words(shown)
+        self.provider.setText(words)
+        self.provider.setToolTip(beyond_words(shown))
+        self.provider.setVisible(bool(words))
+        self.told.set_known(whole if words else None)
+
+    def set_model_window(self, window: int) -> None:
+        """The window of the model that answers, in tokens; 0 where it is not known."""
+        self._model_window = window
+        self._tell_smaller()
+
+    def _tell_smaller(self) -> None:
+        """Why the gauge counts by another window than the one that is tried here."""
+        is_smaller = 0 < self._model_window < self._window
+        if is_smaller:
+            self.smaller.setText(
+                f"The agent's model takes {round_short(self._model_window)} tokens at most: the "
+                "gauge, and what happens by itself, go by that."
+            )
+        self.smaller.setVisible(is_smaller)
+
+
+class RulesPart(QWidget):
+    """Tells which settings the person wants; shows those in force."""
+
+    settings_changed = Signal(object)
+    profile_chosen = Signal(str)
+    rules_asked = Signal()
+    compare_asked = Signal()
+    entry_requested = Signal(int)
+    automatic_cut_asked = Signal()
+    prompts_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.settings = Settings()
+        self.profile = Choice(self)
+        self.profile.setAccessibleName("Profile: the rules that compaction follows")
+        self.profile.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.profile.activated.connect(
+            lambda at: self.profile_chosen.emit(self.profile.itemData(at))
+        )
+        self._label = QLabel("Pro&file", self)
+        self._label.setBuddy(self.profile)
+        self.rules = LinkButton("Ru&les ▸", self)
+        self.rules.setToolTip("What the profile stands for, and its rules, one sentence each")
+        self.rules.clicked.connect(self.rules_asked)
+        self.compare = LinkButton("Co&mpare profiles ▸", self)
+        self.compare.setToolTip("What every profile would do here, side by side")
+        self.compare.clicked.connect(self.compare_asked)
+        self.prompts = LinkButton(parent=self)
+        self.prompts.clicked.connect(self.prompts_asked)
+        self.show_prompts_changed(())
+        self.keep = NumberSlider("&Keep recent", 0, 2_000_000, self)
+        self.rounds = NumberSlider("&Keep rounds", 1, 200, self)
+        self.reserve = NumberSlider("&Reserve", 0, 500_000, self)
+        self.window_size = NumberSlider("&Window", 8_000, 2_000_000, self)
+        self.keep.setToolTip("Tokens at the end of the path that are kept word for word")
+        self.rounds.setToolTip(
+            "Rounds at the end of the path that are kept word for word; a round is a reply with "
+            "its tool results"
+        )
+        self.reserve.setToolTip("Tokens of the window kept free for the reply and the summary")
+        self.window_size.setToolTip("Tokens that the model can take in at once")
+        self.why = ClickLabel(self)
+        self.why.link.connect(self._follow)
+        self._lay_out()
+        on_theme_changed(self._align)
+        self._align()
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S12, S16, S12)
+        column.setSpacing(S4)
+        line = row(self._label, self.profile)
+        line.setStretchFactor(self.profile, 1)
+        links = FlowLayout(across=S12, down=0)
+        links.addWidget(self.rules)
+        links.addWidget(self.compare)
+        links.addWidget(self.prompts)
+        column.addLayout(line)
+        column.addLayout(links)
+        for slider in self._sliders():
+            slider.changed.connect(self._size_changed)
+            column.addWidget(slider)
+        column.addSpacing(S4)
+        column.addWidget(self.why)
+
+    def _sliders(self) -> tuple[NumberSlider, ...]:
+        return (self.keep, self.rounds, self.reserve, self.window_size)
+
+    def _align(self) -> None:
+        width = max(slider.label_width() for slider in self._sliders()) + S8
+        for slider in self._sliders():
+            slider.set_label_width(width)
+        self._label.setFixedWidth(width)
+
+    def changeEvent(self, event: QEvent, /) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._align()
+
+    # what is shown -----------------------------------------------------------------------------
+
+    def offer(self, profiles: Mapping[str, Profile], chosen: str) -> None:
+        """The profiles that can be chosen, by name."""
+        self.profile.blockSignals(True)
+        self.profile.clear()
+        for name, profile in profiles.items():
+            self.profile.addItem(profile.title, name)
+        self.profile.setCurrentIndex(self.profile.findData(chosen))
+        self.profile.blockSignals(False)
+
+    def show_settings(self, profile: Profile, settings: Settings, changed: bool) -> None:
+        """Put the controls where these are, without a signal."""
+        self.settings = settings
+        self.profile.setCurrentIndex(self.profile.findData(profile.name))
+        self.rules.setText("Ru&les (changed) ▸" if changed else "Ru&les ▸")
+        by_rounds = profile.cut_unit == "rounds"
+        self.keep.setVisible(not by_rounds)
+        self.rounds.setVisible(by_rounds)
+        self.keep.set_value(settings.keep_recent_tokens)
+        self.rounds.set_value(settings.keep_rounds)
+        self.reserve.set_maximum(settings.context_window)
+        self.reserve.set_value(settings.reserve_tokens)
+        self.window_size.set_value(settings.context_window)
+
+    def show_prompts_changed(self, titles: Sequence[str]) -> None:
+        """Say whether the profile's summaries are asked for in other words than it came with;
+        ``titles``: of the texts that are the person's own."""
+        self.prompts.setText("Prompt changed ▸" if titles else "Prompts ▸")
+        self.prompts.setToolTip(
+            f"Not as this profile came: {', '.join(titles)}"
+            if titles
+            else "The words that ask for the summary, to be read and changed"
+        )
+
+    def show_partition(self, shown: Partition, by_hand: bool) -> None:
+        """Say why the cut falls where it falls."""
+        self.why.set_words(reason_html(shown, by_hand), plain_reason(shown, by_hand))
+
+    # what was done -----------------------------------------------------------------------------
+
+    def _size_changed(self) -> None:
+        window = self.window_size.value()
+        reserve = min(self.reserve.value(), window)
+        self.settings = Settings(window, reserve, self.keep.value(), self.rounds.value())
+        if reserve != self.reserve.value() or self.sender() is self.window_size:
+            self.reserve.set_maximum(window)
+            self.reserve.set_value(reserve)
+        self.settings_changed.emit(self.settings)
+
+    def _follow(self, link: str) -> None:
+        kind, _, value = link.partition(":")
+        if kind == "entry":
+            self.entry_requested.emit(int(value))
+        else:
+            self.automatic_cut_asked.emit()
+
+
+FEWEST, MOST = 3, 8
+"""Lines that it shows at least, and at most before it scrolls."""
+_FRAME = 26
+"""Pixels around the lines: the frame, its padding and the document's margin."""
+
+
+class InstructionsBox(QPlainTextEdit):
+    """Tab leaves it; it is as high as its text, within bounds."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setTabChangesFocus(True)
+        self.setPlaceholderText("What the summary must not lose, in your words")
+        self.setAccessibleName("Instructions added to the prompt")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.document().documentLayout().documentSizeChanged.connect(lambda _size: self._fit())
+        on_theme_changed(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        # A plain document is measured in lines, those that are wrapped counted too.
+        lines = max(FEWEST, min(MOST, round(self.document().size().height())))
+        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + _FRAME)
+
+    def add(self, text: str) -> None:
+        """Add a paragraph after what is there, and select it; what is there already is only
+        selected. The first of it is in sight."""
+        before = self.toPlainText().rstrip()
+        start = before.find(text)
+        if start < 0:
+            start = len(before) + 2 if before else 0
+            self.setPlainText(f"{before}\n\n{text}" if before else text)
+        cursor = self.textCursor()
+        cursor.setPosition(start + len(text))
+        cursor.setPosition(start, QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
+
+class OutcomePart(QWidget):
+    """Before and after in one count, the model, and what its call may cost."""
+
+    summarize_asked = Signal()
+    model_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._models: dict[str, ModelChoice] = {}
+        self._shown: Partition | None = None
+        self._request_tokens, self._answer_tokens = -1, 0
+        self.caption = Caption("If you compact now", self, wraps=True)
+        self.figures = RichLabel(self)
+        bind_font(self.figures, lambda: ui_font(4))
+        self.summarize = QPushButton("&Summarize", self)
+        self.summarize.setProperty("kind", "primary")
+        self.summarize.setToolTip("Make a draft; nothing is stored before it is committed")
+        self.summarize.clicked.connect(self.press)
+        self.model = ModelBox(self, more=True)
+        self.model.setAccessibleName("Model that writes the summary")
+        self.model.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.model.activated.connect(lambda at: self._model_chosen(self.model.itemData(at)))
+        self.price = Caption(parent=self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S16, S8, S16, S12)
+        column.setSpacing(2)
+        column.addWidget(self.caption)
+        column.addWidget(self.figures)
+        column.addSpacing(S4)
+        line = row(self.summarize, self.model, self.price)
+        line.setStretchFactor(self.model, 1)
+        column.addLayout(line)
+        on_theme_changed(self._restyle)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        self.model.setMinimumWidth(scaled(80))
+        if self._shown is not None:
+            self.show_partition(self._shown)
+
+    def set_models(self, models: list[ModelChoice], chosen: str) -> None:
+        """The models that can summarize."""
+        self._models = {model.id: model for model in models}
+        self.model.set_models([(model.id, model.label) for model in models], chosen)
+        self._show_price()
+
+    def chosen_model(self) -> str:
+        """The id of the model chosen; empty when there is none."""
+        return str(self.model.currentData() or "")
+
+    def show_partition(self, shown: Partition) -> None:
+        """What would be freed."""
+        self._shown = shown
+        self.summarize.setEnabled(is_possible(shown) and bool(self.chosen_model()))
+        before, after = shown.context_estimate, shown.tokens_after_estimate
+        self.figures.setToolTip(beyond_words(shown))
+        if not is_possible(shown):
+            self.caption.setText("There is nothing to compact")
+            self.figures.setText(short(before))
+            self.figures.setAccessibleName(f"The entries take {full(before)} tokens")
+            return
+        self.caption.setText("If you compact now, the entries take (the summary's size is a guess)")
+        small = small_font().pointSizeF()
+        self.figures.setText(
+            f"{short(before)} → <b>{short(after)}</b> "
+            f'<span style="font-size:{small}pt">frees {short(before - after)}</span>'
+        )
+        self.figures.setAccessibleName(
+            f"From {full(before)} to about {full(after)} tokens, frees {full(before - after)}"
+        )
+
+    def show_request_size(self, tokens: int, answer_tokens: int) -> None:
+        """Tokens of the requests (-1: not known yet) and of the longest answer."""
+        self._request_tokens, self._answer_tokens = tokens, answer_tokens
+        self._show_price()
+
+    def _show_price(self) -> None:
+        model, tokens = self._models.get(self.chosen_model()), self._request_tokens
+        if model is None:
+            self.price.setText("")
+            return
+        known = tokens >= 0 or model.input_price == 0
+        price = price_text(
+            max(tokens, 0), self._answer_tokens, model.input_price, model.output_price
+        )
+        self.price.setText(price if known else "")
+        self.price.setToolTip("What the call may cost at most, by the model's listed prices")
+
+    def _model_chosen(self, model: str | None) -> None:
+        if model:
+            self._show_price()
+            self.model_chosen.emit(model)
+
+    def press(self) -> None:
+        """Ask for a draft, as the button does."""
+        if self.summarize.isEnabled():
+            self.summarize_asked.emit()
