@@ -21,16 +21,21 @@ from explorer.agent.tools.arguments import ToolError
 from explorer.agent.tools.images import HEAD, kind_of, picture
 from explorer.agent.tools.port import ToolBox
 from explorer.agent.workspace import Workspace
-from explorer.cli import CommandFailed, CommandStopped, UsageError
-from explorer.commands.asking import ask_extensions
+from explorer.commands.errors import CommandFailed, CommandStopped, UsageError
+from explorer.commands.options import add_common
 from explorer.commands.output import print_json
-from explorer.commands.run_asking import NobodyThere, TerminalApprover
-from explorer.commands.run_telling import Form, Teller
-from explorer.commands.settled import settled
-from explorer.commands.targets import Target, find_session, workbench
+from explorer.commands.run_terminal import Form, RefusingApprover, RunOutput, TerminalApprover
+from explorer.commands.targets import (
+    Target,
+    find_session,
+    report_extensions,
+    session_rules,
+    workbench,
+)
 from explorer.models.door import DEMO, CancelToken, ImagePart
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of
 from explorer.models.offline.scenario_place import next_message
+from explorer.models.thinking import THINKING_LEVELS
 from explorer.session.visible_text import visible_line
 from explorer.settings.effective import Values, pace_of
 from explorer.store import StoreError
@@ -48,6 +53,46 @@ NEW = "new"
 INTERRUPTED, TERMINATED = 130, 143
 _CHOICE = "agent_model"
 """Under which a session keeps the model chosen in it."""
+
+
+def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
+    """Add the arguments of one of this module's commands."""
+    if command == "run":
+        _add_run_options(parser)
+    else:
+        parser.add_argument(
+            "--workspace", type=Path, metavar="DIR", help="its folder (default: here)"
+        )
+        parser.add_argument("--name", default="", metavar="TEXT", help="what it is called")
+    add_common(parser)
+
+
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "prompt", nargs="?", help="what is to be done; - reads it from standard input"
+    )
+    parser.add_argument("--workspace", type=Path, metavar="DIR", help="the folder that it works in")
+    parser.add_argument("--model", metavar="M", help="who answers (default: your settings', else "
+                     "offline/demo, an agent of simple rules)")  # fmt: skip
+    may = parser.add_mutually_exclusive_group()
+    may.add_argument("--yes", action="store_true", help="allow every change and every command")
+    may.add_argument("--read-only", action="store_true", help="offer only tools that look")
+    parser.add_argument("--session", metavar="S", help="go on in this session (default: a new one)")
+    parser.add_argument(
+        "--continue",
+        dest="resume",
+        metavar="S",
+        help="go on where the agent was stopped or failed, without a message",
+    )
+    parser.add_argument("--profile", metavar="NAME", help="rules of automatic compaction (default: "
+                     "your settings', else explorer)")  # fmt: skip
+    parser.add_argument("--thinking", choices=THINKING_LEVELS, help="how long it may think")
+    parser.add_argument("--max-rounds", type=int, metavar="N", help="replies after which it ends")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="tokens after which it ends")
+    parser.add_argument("--image", type=Path, action="append", default=[], metavar="FILE",
+                     help="a picture that goes with the prompt; as often as needed")  # fmt: skip
+    parser.add_argument("--no-extensions", action="store_true", help="ask no extension")
+    parser.add_argument("--events", action="store_true", help="print each event as a line of JSON")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -93,22 +138,22 @@ async def _run(arguments: argparse.Namespace, bench: Workbench) -> None:
     prompt = _prompt(arguments)
     plan = await _plan(arguments, bench, prompt)
     form: Form = "events" if arguments.events else "json" if arguments.json else "text"
-    teller = Teller(form, plan.document)
-    ask_extensions(arguments, Target(bench, plan.document, plan.document.leaf, True))
-    stop = bench.subscribe(teller.changed)
+    output = RunOutput(form, plan.document)
+    report_extensions(arguments, Target(bench, plan.document, plan.document.leaf, True))
+    stop = bench.subscribe(output.changed)
     automatic = AutomaticCompaction(plan.document, lambda: plan.rules)
     cancel, results = CancelToken(), list[TurnResult]()
     try:
         with _signals(cancel) as caught:
-            results += await _turns(plan, automatic, _tools(plan, teller), cancel, teller)
+            results += await _turns(plan, automatic, _tools(plan, output), cancel, output)
     except StoreError as error:
         raise CommandFailed(f"{error} What was stored before stays.") from error
     finally:
         stop()
         await automatic.prompts.stop()
         automatic.close()
-    teller.finish(results, _facts(plan))
-    _end(results[-1], plan.document.key, caught, teller)
+    output.finish(results, _run_facts(plan))
+    _report_end(results[-1], plan.document.key, caught, output)
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -157,14 +202,14 @@ async def _plan(arguments: argparse.Namespace, bench: Workbench, prompt: Prompt 
     found = None if name == NEW else bench.open_blocking(_stored(bench, name))
     own = found.choices().get(_CHOICE) if found is not None else None
     folder = chosen or (_existing(found.header.cwd) if found is not None else Path.cwd())
-    profile, values = settled(arguments.profile, str(folder or ""))
+    profile, values = session_rules(arguments.profile, str(folder or ""))
     model = arguments.model or own or values.get("agent.model") or DEMO
     scenario = _scenario(model)
     if prompt is None and arguments.resume is None and scenario is None:
         raise UsageError("say what is to be done: session-explorer run PROMPT, or - to read it")
     if scenario is not None and found is None and chosen is None:
         folder = make_sandbox(scenario)
-        profile, values = settled(arguments.profile, str(folder))
+        profile, values = session_rules(arguments.profile, str(folder))
     if found is None:
         name = scenario.title if scenario is not None else ""
         found = await bench.create(folder or Path.cwd(), name)
@@ -224,14 +269,14 @@ def _limits(arguments: argparse.Namespace, values: Values) -> TurnLimits:
 # doing it ---------------------------------------------------------------------------------------
 
 
-def _tools(plan: _Plan, teller: Teller) -> ToolBox | None:
+def _tools(plan: _Plan, output: RunOutput) -> ToolBox | None:
     """The tools in the folder, or none where there is no folder."""
     if plan.folder is None:
-        teller.note(f"{plan.document.header.cwd or 'The folder'} is not there, so no tool can run; "
+        output.note(f"{plan.document.header.cwd or 'The folder'} is not there, so no tool can run; "
                     "name one with --workspace")  # fmt: skip
         return None
     asks: Approver = (
-        TerminalApprover(teller.note) if sys.stdin.isatty() else NobodyThere(teller.note)
+        TerminalApprover(output.note) if sys.stdin.isatty() else RefusingApprover(output.note)
     )
     approvals = Approvals(plan.mode, always=_Allowed(plan.allowed), approver=asks)
     return tools_of(plan.document, Workspace(plan.folder), approvals)
@@ -253,13 +298,13 @@ async def _turns(
     automatic: AutomaticCompaction,
     tools: ToolBox | None,
     cancel: CancelToken,
-    teller: Teller,
+    output: RunOutput,
 ) -> list[TurnResult]:
     """One turn, or all that a script has left."""
 
     async def say(prompt: Prompt) -> TurnResult:
         return await start_turn(
-            plan.document, plan.model, tools, prompt, cancel, teller.event, automatic,
+            plan.document, plan.model, tools, prompt, cancel, output.event, automatic,
             thinking=plan.thinking, limits=plan.limits,
         )  # fmt: skip
 
@@ -269,7 +314,7 @@ async def _turns(
     if plan.resumes:
         results.append(
             await resume_turn(
-                plan.document, plan.model, tools, cancel, teller.event, automatic,
+                plan.document, plan.model, tools, cancel, output.event, automatic,
                 thinking=plan.thinking, limits=plan.limits,
             )
         )  # fmt: skip
@@ -277,7 +322,7 @@ async def _turns(
         message = next_message(plan.scenario, chat_messages(plan.document))
         if not message:
             break
-        teller.note(f"> {message}")
+        output.note(f"> {message}")
         results.append(await say(Prompt(message)))
     return results or [TurnResult("done", "The script is over; nothing is left to play.")]
 
@@ -298,18 +343,18 @@ def _signals(cancel: CancelToken) -> Iterator[list[int]]:
 
     def restore() -> None:
         for kind, handler in before.items():
-            _unwatch(loop, kind)
+            _remove_signal_handler(loop, kind)
             signal.signal(kind, handler)
 
     for kind in kinds:
-        _watch(loop, kind, stop)
+        _add_signal_handler(loop, kind, stop)
     try:
         yield caught
     finally:
         restore()
 
 
-def _watch(
+def _add_signal_handler(
     loop: asyncio.AbstractEventLoop, kind: signal.Signals, stop: Callable[[int], None]
 ) -> None:
     try:
@@ -318,7 +363,7 @@ def _watch(
         signal.signal(kind, lambda number, _frame: loop.call_soon_threadsafe(stop, number))
 
 
-def _unwatch(loop: asyncio.AbstractEventLoop, kind: signal.Signals) -> None:
+def _remove_signal_handler(loop: asyncio.AbstractEventLoop, kind: signal.Signals) -> None:
     try:
         loop.remove_signal_handler(kind)
     except NotImplementedError:
@@ -328,7 +373,7 @@ def _unwatch(loop: asyncio.AbstractEventLoop, kind: signal.Signals) -> None:
 # the end ----------------------------------------------------------------------------------------
 
 
-def _facts(plan: _Plan) -> Mapping[str, Any]:
+def _run_facts(plan: _Plan) -> Mapping[str, Any]:
     return {
         "session": plan.document.key,
         "id": plan.document.header.session_id,
@@ -338,7 +383,7 @@ def _facts(plan: _Plan) -> Mapping[str, Any]:
     }
 
 
-def _end(result: TurnResult, key: int, caught: list[int], teller: Teller) -> None:
+def _report_end(result: TurnResult, key: int, caught: list[int], output: RunOutput) -> None:
     """Tell how to go on, and fail where the turn did. Raises CommandFailed, CommandStopped."""
     go_on = f"Go on with: session-explorer run --continue {key}"
     if caught:
@@ -346,8 +391,8 @@ def _end(result: TurnResult, key: int, caught: list[int], teller: Teller) -> Non
         raise CommandStopped(f"stopped; what had arrived is kept in session {key}. {go_on}", status)
     if result.end == "done":
         if result.error:
-            teller.note(result.error)
-        teller.note(f"session {key}")
+            output.note(result.error)
+        output.note(f"session {key}")
         return
     told = result.error or "The turn did not come to its end."
     raise CommandFailed(f"{told} What had arrived is kept in session {key}. {go_on}")

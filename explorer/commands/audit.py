@@ -1,4 +1,4 @@
-"""audit: what the compactions of a session kept, lost and told wrongly, as a report."""
+"""audit: what the compactions of a session kept, lost and stated wrongly, as a report."""
 
 from __future__ import annotations
 
@@ -16,16 +16,30 @@ from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.html import cost_words, verdict_words
 from explorer.audit.report.model import refs_words
 from explorer.audit.words import GRAVITY_TITLES, KIND_TITLES, UPPER_BOUND, percent
-from explorer.cli import CommandFailed, UsageError
-from explorer.commands.output import print_table
-from explorer.commands.profiles import named_profile
-from explorer.commands.streams import write_progress
-from explorer.commands.targets import entry_named, target
+from explorer.commands.errors import CommandFailed, UsageError
+from explorer.commands.options import add_session
+from explorer.commands.output import print_table, write_progress
+from explorer.commands.targets import entry_named, named_profile, target
 from explorer.compaction.reasons import count_text
 from explorer.session.visible_text import escaped, visible_line
 from explorer.work.reporting import Form, form_of_file, make_report, save_report, written
 
-_EVERY_S = 0.1
+_EPILOG = """\
+Survival: of the things found in what a compaction summarized (paths, commands, figures,
+constraints, decisions, requests and so on; not those that were changed later), the share that the
+model still sees after it, word for word or in the summary. It is an upper bound of what a model
+will recall. Of several compactions the lowest counts.
+
+Checks for --fail-on: lost, mutated, invented or stale, each alone or of one kind, such as
+lost-constraint or mutated-number (path, symbol, command, error, number, version, url, hash,
+constraint, decision, question, request, todo); lost-latest-request; lost-entries (neither kept
+nor summarized); and the kinds of losses, such as kept-range-dropped or boundary-lost.
+Several are parted by commas.
+
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 when --fail-under or --fail-on found something;
+the report is written all the same.
+"""
+_PROGRESS_INTERVAL_S = 0.1
 """Between two lines of progress."""
 
 
@@ -33,6 +47,32 @@ class AuditFailed(CommandFailed):
     """A check that was asked for found something (exit status 3)."""
 
     status = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
+    """Add the command's arguments."""
+    parser.epilog = _EPILOG
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    add_session(parser)
+    parser.add_argument("--compaction", metavar="ENTRY", help="one compaction of the path only")
+    parser.add_argument(
+        "--profile", metavar="NAME", help="rules to judge by (default: those of its own agent)"
+    )
+    parser.add_argument(
+        "--format", choices=("html", "md", "json"), help="print or write the whole report"
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="write it there; the suffix tells the format"
+    )
+    parser.add_argument(
+        "--fail-under", type=float, metavar="N", help="fail when less than N per cent survives"
+    )
+    parser.add_argument(
+        "--fail-on", action="append", default=[], metavar="CHECK[,CHECK...]",
+        help="fail when one of these is found",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--database", type=Path, metavar="FILE", help="use this database")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -54,14 +94,14 @@ def run(arguments: argparse.Namespace) -> None:
                 chosen.document.spending.branch(chosen.at),
                 compaction=compaction,
                 profile=profile,
-                progress=progress.tell,
+                progress=progress.report,
             )
         except ValueError as error:
             raise UsageError(str(error)) from error
         finally:
             progress.end()
         found = failures(report, arguments.fail_under, checks)
-        _give(arguments, report, form, found)
+        _write(arguments, report, form, found)
     if found:
         raise AuditFailed("; ".join(f"{one.check}: {one.told}" for one in found))
 
@@ -98,7 +138,7 @@ def _check_output(output: Path | None) -> None:
         raise CommandFailed(f"{output}: {reason}. Nothing was written.")
 
 
-def _give(
+def _write(
     arguments: argparse.Namespace, report: Report, form: Form | None, found: tuple[Failure, ...]
 ) -> None:
     output = arguments.output
@@ -117,10 +157,10 @@ def _give(
         text = written(report, form)
         sys.stdout.write(escaped(text) if form == "json" else text)
     else:
-        _tell(report, found)
+        _print_report(report, found)
 
 
-def _tell(report: Report, found: tuple[Failure, ...]) -> None:
+def _print_report(report: Report, found: tuple[Failure, ...]) -> None:
     session = report.session
     print(f"{visible_line(session.title)}: {session.on_path:,} entries on the path, "
           f"{count_text(len(report.compactions), 'compaction')}, "
@@ -132,15 +172,15 @@ def _tell(report: Report, found: tuple[Failure, ...]) -> None:
         f"Judged by the rules of: {visible_line(report.rules)} ({visible_line(report.rules_known)})"
     )
     if report.compactions:
-        _tell_compactions(report)
-    _tell_losses(report)
+        _print_compactions(report)
+    _print_losses(report)
     if report.compactions:
         print(UPPER_BOUND)
     if found:
         print(f"Failed: {', '.join(one.check for one in found)}.")
 
 
-def _tell_compactions(report: Report) -> None:
+def _print_compactions(report: Report) -> None:
     heads = ["compaction", "before", "after", "things", "seen", "share", "lost", "wrong", "request"]
     rows = []
     for part in report.compactions:
@@ -154,13 +194,15 @@ def _tell_compactions(report: Report) -> None:
         ])  # fmt: skip
     print_table(heads, rows, right=range(1, len(heads) - 1))
     kinds = [
-        [KIND_TITLES[kind], *figures] for kind in AtomKind if any(figures := _of_kind(report, kind))
+        [KIND_TITLES[kind], *figures]
+        for kind in AtomKind
+        if any(figures := _kind_totals(report, kind))
     ]
     if kinds:
         print_table(["kind", "things", "seen", "lost"], kinds, right=(1, 2, 3))
 
 
-def _tell_losses(report: Report) -> None:
+def _print_losses(report: Report) -> None:
     rows = []
     for these in report.loss_kinds:
         first = these[0].loss
@@ -176,7 +218,7 @@ def _tell_losses(report: Report) -> None:
             print(f"At #{one.at.index}: {visible_line(one.loss.cause)}")
 
 
-def _of_kind(report: Report, kind: AtomKind) -> tuple[int, int, int]:
+def _kind_totals(report: Report, kind: AtomKind) -> tuple[int, int, int]:
     rows = [part.fidelity.row(kind) for part in report.compactions]
     return (
         sum(row.total for row in rows),
@@ -191,14 +233,14 @@ class _Progress:
     def __init__(self) -> None:
         self._is_shown = sys.stderr.isatty()
         self._last = 0.0
-        self._has_told = False
+        self._is_open = False
 
-    def tell(self, done: int, total: int) -> None:
+    def report(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if self._is_shown and total and now - self._last >= _EVERY_S:
-            self._last, self._has_told = now, True
+        if self._is_shown and total and now - self._last >= _PROGRESS_INTERVAL_S:
+            self._last, self._is_open = now, True
             write_progress(f"Auditing: {done * 100 // total} %")
 
     def end(self) -> None:
-        if self._has_told:
+        if self._is_open:
             write_progress("")

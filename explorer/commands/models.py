@@ -1,4 +1,4 @@
-"""models: what can be called, servers and figures of one's own, and keys."""
+"""models: what can be called, user-defined servers and figures, and keys."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from explorer import paths
-from explorer.cli import CommandFailed
-from explorer.commands.model_words import ABILITIES, FIGURES
+from explorer.commands.errors import CommandFailed
 from explorer.commands.output import print_json, print_table
 from explorer.models.door import (
     CancelToken,
@@ -33,6 +32,65 @@ from explorer.models.servers import title_of
 from explorer.session.visible_text import visible_line
 from explorer.settings.opening import live_settings
 
+_SETTABLE_FIGURES = {
+    "window": int,
+    "output-limit": int,
+    "input-price": float,
+    "output-price": float,
+    "cache-read-price": float,
+    "cache-write-price": float,
+}
+_ABILITIES = ("reasoning", "images", "tools")
+
+
+def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
+    """Add a parser for each action."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    parsers: dict[str, argparse.ArgumentParser] = {
+        name: actions.add_parser(name, help=words)
+        for name, words in (
+            ("list", "the models that can be called, and what is known of them"),
+            ("show", "every figure of a model, and who says it"),
+            ("set", "say a figure of a model yourself"),
+            ("unset", "take back what you said of a model"),
+            ("find", "look for servers of your own on this machine"),
+            ("add", "add a server of your own, or ask it again what it has"),
+            ("rename", "give a server of your own another name"),
+            ("remove", "forget a server of your own"),
+            ("key", "where a provider's key is; keep it, forget it, or test it"),
+        )
+    }
+    parsers["list"].add_argument("search", nargs="*", metavar="WORD", help="all must fit")
+    parsers["list"].add_argument(
+        "--all", action="store_true", help="those that need a key you do not have, too"
+    )
+    for name in ("show", "set", "unset"):
+        parsers[name].add_argument("model", metavar="MODEL")
+    for figure, kind in _SETTABLE_FIGURES.items():
+        unit = "tokens" if kind is int else "dollars a token"
+        parsers["set"].add_argument(f"--{figure}", type=kind, metavar="N", help=unit)
+    for ability in _ABILITIES:
+        parsers["set"].add_argument(f"--{ability}", choices=("yes", "no"))
+    parsers["find"].add_argument("--add", action="store_true", help="add those that are found")
+    parsers["add"].add_argument("address", metavar="ADDRESS")
+    parsers["add"].add_argument("--name", default="", metavar="NAME", help="(default: its kind)")
+    parsers["remove"].add_argument("name", metavar="NAME")
+    parsers["rename"].add_argument("name", metavar="NAME")
+    parsers["rename"].add_argument(
+        "new", metavar="NEW", help="its models are called NEW/model then"
+    )
+    key = parsers["key"]
+    key.add_argument("provider", metavar="PROVIDER", help="a provider, or a server of your own")
+    what = key.add_mutually_exclusive_group()
+    what.add_argument(
+        "--keep", action="store_true", help="read a key and put it into the system's keyring"
+    )
+    what.add_argument("--forget", action="store_true", help="take it out of the keyring")
+    what.add_argument("--test", action="store_true", help="make the smallest real request with it")
+    key.add_argument("--model", default="", metavar="M", help="the model that --test asks")
+    for action in parsers.values():
+        action.add_argument("--json", action="store_true", help="print one JSON document")
+
 
 def run(arguments: argparse.Namespace) -> None:
     """Run one of this module's commands. Raises CommandFailed."""
@@ -41,7 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
         "add": _add, "rename": _rename, "remove": _remove, "key": _key,
     }  # fmt: skip
     try:
-        with _door() as door:
+        with _model_client() as door:
             actions[arguments.action](arguments, door)
     except (OwnModelsError, KeyringUnavailable) as error:
         raise CommandFailed(str(error)) from error
@@ -50,7 +108,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _door() -> Iterator[ModelDoor]:
+def _model_client() -> Iterator[ModelDoor]:
     door = ModelDoor(ModelDoorConfig(own=paths.models_path()))
     live = live_settings()
     door.use_api_base(live.get("models.apiBase") or "")
@@ -75,7 +133,7 @@ def _list(arguments: argparse.Namespace, door: ModelDoor) -> None:
             (
                 model.id, model.window, model.output_limit, _per_million(model.input_price),
                 _per_million(model.output_price),
-                ", ".join(name for name in ABILITIES if getattr(model, name)),
+                ", ".join(name for name in _ABILITIES if getattr(model, name)),
             )
             for group in groups for model in group.models
         ],
@@ -90,7 +148,7 @@ def _show(arguments: argparse.Namespace, door: ModelDoor) -> None:
         return
     print(visible_line(model.id))
     rows = [
-        (name.replace("_", " "), _told(name, getattr(model, name)), model.source_of(name))
+        (name.replace("_", " "), _figure_text(name, getattr(model, name)), model.source_of(name))
         for name in ALL_FIGURES
     ]
     print_table(("figure", "value", "said by"), rows, right=(1,))
@@ -101,12 +159,12 @@ def _show(arguments: argparse.Namespace, door: ModelDoor) -> None:
 def _set(arguments: argparse.Namespace, door: ModelDoor) -> None:
     said: dict[str, Any] = {
         name.replace("-", "_"): value
-        for name in FIGURES
+        for name in _SETTABLE_FIGURES
         if (value := getattr(arguments, name.replace("-", "_"))) is not None
     }
     said |= {
         name: value == "yes"
-        for name in ABILITIES
+        for name in _ABILITIES
         if (value := getattr(arguments, name)) is not None
     }
     if not said:
@@ -127,7 +185,7 @@ def _find(arguments: argparse.Namespace, door: ModelDoor) -> None:
     found = asyncio.run(door.find_servers(CancelToken()))
     servers = list(found.servers)
     if arguments.add:
-        servers = [_kept(door, server) for server in servers]
+        servers = [_add_named(door, server) for server in servers]
     if arguments.json:
         print_json({"servers": [asdict(server) for server in servers], "silent": found.silent})
         return
@@ -137,7 +195,7 @@ def _find(arguments: argparse.Namespace, door: ModelDoor) -> None:
         print("`session-explorer models find --add` adds them.")
 
 
-def _kept(door: ModelDoor, server: Server) -> Server:
+def _add_named(door: ModelDoor, server: Server) -> Server:
     """A server that was found, under the name that its address has already, or under its own."""
     known = {one.address: one.name for one in door.own.servers()}
     taken = {one.name for one in door.own.servers()} - {known.get(server.address)}
@@ -158,7 +216,7 @@ def _add(arguments: argparse.Namespace, door: ModelDoor) -> None:
         server = replace(found, name=name)
         door.own.keep_server(server)
     else:
-        server = _kept(door, found)
+        server = _add_named(door, found)
     if arguments.json:
         print_json(asdict(server))
         return
@@ -188,7 +246,7 @@ def _remove(arguments: argparse.Namespace, door: ModelDoor) -> None:
 def _key(arguments: argparse.Namespace, door: ModelDoor) -> None:
     provider = arguments.provider
     if arguments.keep:
-        door.keys.keep(provider, _asked_for_key(provider))
+        door.keys.keep(provider, _read_key(provider))
     elif arguments.forget:
         door.keys.forget(provider)
     elif arguments.test:
@@ -204,7 +262,7 @@ def _key(arguments: argparse.Namespace, door: ModelDoor) -> None:
     print_json(asdict(state)) if arguments.json else print(visible_line(state.told))
 
 
-def _asked_for_key(provider: str) -> str:
+def _read_key(provider: str) -> str:
     """A key from a prompt that does not show it, or from standard input."""
     if sys.stdin.isatty():
         return getpass.getpass(f"Key of {provider}: ")
@@ -232,7 +290,7 @@ def info_json(model: ModelInfo) -> dict[str, Any]:
     }
 
 
-def _told(name: str, value: Any) -> str:
+def _figure_text(name: str, value: Any) -> str:
     if value is None:
         return "unknown"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""prompts: the words sent to models, and the person's own in their place."""
+"""prompts: show, edit and reset the prompt templates, with their versions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from explorer.cli import CommandFailed, UsageError
+from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import local_time, print_json, print_table
 from explorer.session.changed_lines import changed_lines
 from explorer.session.visible_text import visible_line
@@ -17,6 +17,36 @@ from explorer.templates import template_problems
 from explorer.work.changes import ChangeHub
 from explorer.work.prompt_versions import PromptVersions
 from explorer.workbench import now_ms
+
+
+def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
+    """Add a parser for each action."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    parsers: dict[str, argparse.ArgumentParser] = {
+        name: actions.add_parser(name, help=words)
+        for name, words in (
+            ("list", "every text: what it is for, and whether it is yours"),
+            ("show", "a text as it is sent, with its variables"),
+            ("edit", "put the text of a file in force"),
+            ("history", "every version of a text"),
+            ("diff", "the lines in which two versions differ"),
+            ("reset", "put the text that came with the program in force again"),
+        )
+    }
+    for name, action in parsers.items():
+        if name != "list":
+            action.add_argument("name", metavar="NAME")
+        action.add_argument("--json", action="store_true", help="print one JSON document")
+    parsers["show"].add_argument(
+        "--version", type=int, metavar="N", help="this version (0: as it came)"
+    )
+    parsers["edit"].add_argument("file", metavar="FILE", help="- reads it from standard input")
+    for name in ("edit", "reset"):
+        parsers[name].add_argument("--note", default="", metavar="TEXT", help="why, in your words")
+    parsers["diff"].add_argument(
+        "versions", nargs="*", type=int, metavar="N", help="two of them (default: as it came, and "
+        "as it is sent)",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -33,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise CommandFailed(f"{error} Nothing was changed.") from error
 
 
-def tell_problems() -> None:
+def print_template_problems() -> None:
     """Say on standard error which texts of the person's own cannot be used."""
     for problem in template_problems().values():
         told = f"{problem.rstrip('.')}. The text that came with the program is sent."
@@ -107,7 +137,7 @@ def _edit(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
     saved = prompts.save(name, text, arguments.note)
     for problem in problems:
         print(f"session-explorer: {visible_line(problem.message)}", file=sys.stderr)
-    _tell(arguments, saved, f"{name}: version {saved.number} is sent from now on")
+    _print_version(arguments, saved, f"{name}: version {saved.number} is sent from now on")
 
 
 def _reset(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
@@ -116,10 +146,10 @@ def _reset(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
         told = f"{arguments.name} is as it came with the program; nothing was changed"
     else:
         told = f"{arguments.name}: the text that came with the program is sent from now on"
-    _tell(arguments, version, told)
+    _print_version(arguments, version, told)
 
 
-def _tell(arguments: argparse.Namespace, version: Version | None, words: str) -> None:
+def _print_version(arguments: argparse.Namespace, version: Version | None, words: str) -> None:
     if arguments.json:
         number = version.number if version is not None else None
         print_json({"name": arguments.name, "version": number})

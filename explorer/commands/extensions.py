@@ -5,12 +5,29 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from explorer.cli import CommandFailed
+from explorer.commands.errors import CommandFailed
 from explorer.commands.output import print_json, print_table
 from explorer.extensions.examples import ExampleError, examples, install_example
 from explorer.extensions.manager import Extensions, Listed
 from explorer.extensions.trust import TrustError
 from explorer.session.visible_text import visible_line
+
+
+def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
+    """Add a parser for each action."""
+    what = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    listing = what.add_parser("list", help="what is loaded, and what failed and why")
+    listing.add_argument(
+        "--project", type=Path, metavar="FOLDER", help="look there for a project (default: here)"
+    )
+    install = what.add_parser("install-example", help="copy an example into your folder")
+    install.add_argument("name", metavar="NAME")
+    trust = what.add_parser("trust", help="load what a project's folder brings")
+    untrust = what.add_parser("untrust", help="load it no longer")
+    for command in (trust, untrust):
+        command.add_argument("folder", type=Path, metavar="FOLDER")
+    for command in (listing, install, trust, untrust):
+        command.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def run(arguments: argparse.Namespace) -> None:

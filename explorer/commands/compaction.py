@@ -1,48 +1,104 @@
-"""preview, compact and branch."""
+"""preview, compact, branch and prune."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import sys
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from explorer.cli import CommandFailed, UsageError
-from explorer.commands.asking import ask_extensions
+from explorer.commands.errors import CommandFailed, UsageError
+from explorer.commands.options import add_common, add_output, add_session, add_summarizing
 from explorer.commands.output import print_json, print_table
-from explorer.commands.profiles import named_profile
-from explorer.commands.prompting import tell_problems
-from explorer.commands.results import check_output, export_result, why_not_stored
-from explorer.commands.settled import settled
-from explorer.commands.targets import Target, entry_named, target
-from explorer.commands.verify_step import Verified, tell, verify
+from explorer.commands.prompts import print_template_problems
+from explorer.commands.targets import (
+    Target,
+    check_output,
+    entry_named,
+    export_result,
+    named_profile,
+    report_extensions,
+    session_rules,
+    target,
+    why_not_stored,
+)
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.pruning import PruningPlan
 from explorer.compaction.summary import files_footer
 from explorer.compaction.threshold import limit_of
 from explorer.extensions.records import records_of
 from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelError
 from explorer.models.remote import check_address
+from explorer.session.changed_lines import changed_lines
 from explorer.session.kinds import Kind
 from explorer.session.visible_text import visible_line
+from explorer.work.auditing import Auditor
+from explorer.work.document import Document
 from explorer.work.drafting import Attempt, Draft, DraftFailed, Order
 from explorer.work.extending import SummaryDeclined
+from explorer.work.pruning import pruning_of
+from explorer.work.verifying import Mended, check, mend
 
 VERDICT_NAMES = {verdict: verdict.name.lower() for verdict in Verdict}
 
 
+def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
+    """Add the arguments of one of this module's commands."""
+    add_session(parser)
+    if command == "prune":
+        _add_prune_options(parser)
+        return
+    add_summarizing(parser)
+    add_common(parser)
+    if command == "preview":
+        return
+    if command == "compact":
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            help="have the summary checked and mended by one more call",
+        )
+    else:
+        parser.add_argument("--to", required=True, metavar="ENTRY", help="where to go")
+        parser.add_argument("--no-summary", action="store_true", help="only move the leaf")
+    parser.add_argument("--dry-run", action="store_true", help="print the summary, keep nothing")
+    add_output(parser)
+    parser.add_argument("--no-extensions", action="store_true", help="ask no extension")
+
+
+def _add_prune_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--profile", metavar="NAME", help="rules to follow (default: your settings', else explorer)"
+    )
+    parser.add_argument(
+        "--protect", type=int, metavar="N", help="tokens of the newest results that stay"
+    )
+    parser.add_argument(
+        "--minimum", type=int, metavar="N", help="save at least so many, or nothing"
+    )
+    parser.add_argument("--needed", type=int, metavar="N", help="stop when so many are saved")
+    parser.add_argument("--dry-run", action="store_true", help="print what would go, keep nothing")
+    add_output(parser)
+    add_common(parser)
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Run one of this module's commands. Raises UsageError or CommandFailed."""
+    if arguments.command == "prune":
+        _prune(arguments)
+        return
     check_sizes(arguments)
     with target(arguments) as chosen:
         profile, settings = chosen_settings(arguments, chosen)
-        tell_problems()
+        print_template_problems()
         if arguments.command == "preview":
             _preview(arguments, chosen, profile, settings)
         else:
-            ask_extensions(arguments, chosen)
+            report_extensions(arguments, chosen)
             work = _compact if arguments.command == "compact" else _branch
             try:
                 asyncio.run(work(arguments, chosen, profile, settings))
@@ -69,7 +125,7 @@ def chosen_settings(arguments: argparse.Namespace, chosen: Target) -> tuple[Prof
 
     Models and endpoint of the settings go to the arguments where these name none.
     """
-    profile, values = settled(arguments.profile, chosen.document.header.cwd)
+    profile, values = session_rules(arguments.profile, chosen.document.header.cwd)
     arguments.model = arguments.model or ",".join(values.get("compaction.model", ()))
     arguments.endpoint = arguments.endpoint or profile.remote_endpoint
     given = {
@@ -92,7 +148,7 @@ def preview_json(chosen: Target, shown: Partition) -> dict[str, Any]:
         "leaf": columns.ids[chosen.at] if chosen.at >= 0 else None,
         "profile": prepared.profile.name,
         **asdict(prepared.settings),
-        "context_limit": _limit(prepared.profile, prepared.settings),
+        "context_limit": _context_limit(prepared.profile, prepared.settings),
         "tokens_of_entries": shown.context_estimate,
         "tokens_after_estimate": shown.tokens_after_estimate,
         "ledger": [
@@ -126,7 +182,7 @@ def preview_json(chosen: Target, shown: Partition) -> dict[str, Any]:
     }
 
 
-def _limit(profile: Profile, settings: Settings) -> int:
+def _context_limit(profile: Profile, settings: Settings) -> int:
     """Tokens that a context may take before there is no room for an answer."""
     return max(0, limit_of(profile, settings))
 
@@ -173,12 +229,13 @@ def _preview(
     if isinstance(shown.preparation, Preparation):
         print(
             f"{shown.tokens_before:,} tokens now ({shown.preparation.tokens_source}), of "
-            f"{_limit(profile, settings):,} that fit; the entries take {shown.context_estimate:,} "
-            f"({shown.counted_by}), about {shown.tokens_after_estimate:,} after"
+            f"{_context_limit(profile, settings):,} that fit; the entries take "
+            f"{shown.context_estimate:,} ({shown.counted_by}), about "
+            f"{shown.tokens_after_estimate:,} after"
         )
 
 
-def _say(arguments: argparse.Namespace, text: str) -> None:
+def _print_unless_json(arguments: argparse.Namespace, text: str) -> None:
     if not arguments.json:
         print(visible_line(text))
 
@@ -220,15 +277,15 @@ async def _compact(
     order = _order(arguments, chosen)
     draft, verified = await document.summarize(shown, order), None
     if arguments.verify:
-        verified = await verify(document, shown, draft, order)
+        verified = await _verify(document, shown, draft, order)
         draft = verified.draft
-        tell(verified, lambda text: _say(arguments, text))
+        _print_verified(verified, lambda text: _print_unless_json(arguments, text))
     before = document.context(chosen.at).messages
     index = None if arguments.dry_run else await document.commit(draft)
     await _finish(arguments, chosen, draft, index, verified)
     if index is not None:
         now = len(document.context().messages)
-        _say(arguments, f"{len(before):,} messages before, {now:,} after")
+        _print_unless_json(arguments, f"{len(before):,} messages before, {now:,} after")
 
 
 async def _branch(
@@ -250,12 +307,12 @@ async def _branch(
                 print(visible_line(f"session-explorer: {error}"), file=sys.stderr)
     index = None if arguments.dry_run else await document.navigate(plan, draft)
     if draft is None:
-        await _tell_move(arguments, chosen, plan.new_leaf)
+        await _print_move(arguments, chosen, plan.new_leaf)
         return
     await _finish(arguments, chosen, draft, index)
 
 
-async def _tell_move(arguments: argparse.Namespace, chosen: Target, leaf: int) -> None:
+async def _print_move(arguments: argparse.Namespace, chosen: Target, leaf: int) -> None:
     """Print where the leaf went without a summary, or would go."""
     done = not arguments.dry_run
     if done and arguments.output:
@@ -285,7 +342,7 @@ def _attempt_json(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _tell_attempts(draft: Draft) -> None:
+def _print_attempts(draft: Draft) -> None:
     """Print the calls that were made, where it took more than one for each request."""
     if len(draft.attempts) <= len(draft.parts) + bool(draft.short_summary):
         return
@@ -344,8 +401,167 @@ async def _finish(
     if draft.short_summary:
         print(draft.short_summary)
         print()
-    _tell_attempts(draft)
+    _print_attempts(draft)
     if index is not None and kept:
         print(f"stored as entry {columns.ids[index]}")
+    else:
+        print(why_not_stored(arguments))
+
+
+MOST_LISTED = 12
+"""Texts that are listed of what was regained or lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What checking and mending came to."""
+
+    draft: Draft
+    """The one to be stored."""
+    mended: Mended | None
+    why: str
+    """What was done, as a sentence."""
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"taken": False, "outcome": self.why}
+        if self.mended is not None:
+            found["taken"] = self.draft.id == self.mended.draft.id
+            found |= dict(self.mended.draft.facts.get("verify", {}))
+        return found
+
+
+async def _verify(document: Document, shown: Partition, draft: Draft, order: Order) -> Verified:
+    """Check a draft, and have it mended where it lost something. The mended one is to be stored
+    unless it loses as much as it regains; where the call fails, the draft as it was is. Raises
+    Cancelled."""
+    auditor = Auditor(document)
+    checked = await asyncio.to_thread(check, document, auditor, shown, draft.summary)
+    if not checked.lacks:
+        return Verified(draft, None, "Nothing was found lost or changed; nothing was asked for.")
+    try:
+        mended = await mend(document, auditor, draft, checked, order)
+    except (DraftFailed, ValueError) as error:
+        told = f"The summary could not be mended and is taken as it was: {error}"
+        return Verified(draft, None, told)
+    if len(mended.lost) >= len(mended.regained):
+        await document.drafts.mark(mended.draft, "discarded", mended.draft.summary)
+        told = (
+            f"The mended summary regains {len(mended.regained)} and loses {len(mended.lost)}; the "
+            "first one is taken."
+        )
+        return Verified(draft, mended, told)
+    await document.drafts.mark(draft, "discarded", draft.summary)
+    before, after = mended.before.fidelity.survival, mended.after.fidelity.survival
+    told = (
+        f"Mended: {len(mended.regained)} regained, {len(mended.lost)} lost by it; "
+        f"{before:.0%} survived before, {after:.0%} now."
+    )
+    return Verified(mended.draft, mended, told)
+
+
+def _print_verified(found: Verified, say: Callable[[str], None]) -> None:
+    """Print the differences and what was regained and lost; what was done on standard error."""
+    print(visible_line(found.why), file=sys.stderr)
+    mended = found.mended
+    if mended is None:
+        return
+    for line in changed_lines(mended.before.text, mended.draft.summary, 1):
+        say(visible_line(f"{line.sign} {line.text}"))
+    for title, atoms in (("Regained", mended.regained), ("Lost by it", mended.lost)):
+        for atom in atoms[:MOST_LISTED]:
+            say(visible_line(f"{title}: {atom.kind}: {atom.text}"))
+        if len(atoms) > MOST_LISTED:
+            say(f"{title}: and {len(atoms) - MOST_LISTED} more")
+    say("")
+
+
+def _prune(arguments: argparse.Namespace) -> None:
+    if arguments.profile is not None:
+        named_profile(arguments.profile)
+    given = _given_sizes(arguments)
+    with target(arguments) as chosen:
+        profile = session_rules(arguments.profile, chosen.document.header.cwd).profile
+        policy = replace(pruning_of(profile), **given)
+        check_output(arguments)
+        plan = chosen.document.plan_pruning(profile, policy, at=chosen.at, needed=arguments.needed)
+        index = None
+        if plan.results and not arguments.dry_run:
+            index = asyncio.run(_append_prune(arguments, chosen, plan))
+        kept = index is not None and (chosen.stored or bool(arguments.output))
+        if arguments.json:
+            print_json(_prune_json(chosen, plan, index, kept))
+            return
+        _print_prune(arguments, chosen, plan, index if kept else None)
+
+
+def _given_sizes(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The sizes that the command line names. Raises UsageError."""
+    given = {"protect_tokens": arguments.protect, "minimum_savings": arguments.minimum}
+    for name, value in (*given.items(), ("needed", arguments.needed)):
+        if value is not None and value < 0:
+            option = {"protect_tokens": "--protect", "minimum_savings": "--minimum"}
+            raise UsageError(f"{option.get(name, '--needed')} must be at least 0, not {value}")
+    return {name: value for name, value in given.items() if value is not None}
+
+
+async def _append_prune(arguments: argparse.Namespace, chosen: Target, plan: PruningPlan) -> int:
+    try:
+        index = await chosen.document.prune(plan, elsewhere=arguments.at is not None)
+    except ValueError as error:
+        raise CommandFailed(f"{error} Nothing was changed.") from error
+    if arguments.output:
+        await export_result(arguments, chosen, "the prune was stored")
+    return index
+
+
+def _prune_json(chosen: Target, plan: PruningPlan, index: int | None, kept: bool) -> dict[str, Any]:
+    ids = chosen.document.tree.columns.ids
+    return {
+        "leaf": ids[plan.leaf] if plan.leaf >= 0 else None,
+        "entry": ids[index] if index is not None else None,
+        "stored": kept,
+        "protect_tokens": plan.policy.protect_tokens,
+        "minimum_savings": plan.policy.minimum_savings,
+        "protected_tools": list(plan.policy.protected_tools),
+        "pruned_count": len(plan.results),
+        "tokens_saved": plan.saved,
+        "could_save": plan.could_save,
+        "replaced_with": {ids[one.entry]: one.note for one in plan.results},
+        "results": [
+            {
+                "entry": ids[one.entry],
+                "index": one.entry,
+                "tool": one.tool,
+                "tokens": one.tokens,
+                "saved": one.saved,
+                "why": one.why,
+                "by": ids[one.by] if one.by >= 0 else None,
+                "reason": one.reason,
+            }
+            for one in plan.results
+        ],
+        "reason": plan.reason,
+    }
+
+
+def _print_prune(
+    arguments: argparse.Namespace, chosen: Target, plan: PruningPlan, index: int | None
+) -> None:
+    ids = chosen.document.tree.columns.ids
+    if plan.results:
+        print_table(
+            ("#", "entry", "tool", "tokens", "saved", "why"),
+            [
+                (f"#{one.entry}", ids[one.entry], one.tool, one.tokens, one.saved, one.reason)
+                for one in plan.results
+            ],
+            right=(0, 3, 4),
+        )
+    print(visible_line(plan.reason))
+    if not plan.results:
+        return
+    print(f"{plan.saved:,} tokens saved")
+    if index is not None:
+        print(f"stored as entry {ids[index]}")
     else:
         print(why_not_stored(arguments))

@@ -1,14 +1,9 @@
-"""The words of the command line that several commands have; reads nothing, so a start stays
-quick."""
+"""Options that several commands have."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TypeAlias
-
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-"""Where a command adds its parser."""
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +20,13 @@ def add_session(
         "session", help="number from `list`, start of a session id, or path to a session file"
     )
     parser.add_argument("--at", metavar="ENTRY", help=f"{at} (default: the leaf)")
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """A file for the session that results from a command."""
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="write the resulting session to a file"
+    )
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
