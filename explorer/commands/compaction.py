@@ -33,8 +33,8 @@ from explorer.compaction.threshold import limit_of
 from explorer.extensions.records import records_of
 from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelError
 from explorer.models.remote import check_address
-from explorer.session.changed_lines import changed_lines
 from explorer.session.kinds import Kind
+from explorer.session.text_difference import changed_lines
 from explorer.session.visible_text import visible_line
 from explorer.work.auditing import Auditor
 from explorer.work.document import Document

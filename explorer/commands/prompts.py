@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import local_time, print_json, print_table
-from explorer.session.changed_lines import changed_lines
+from explorer.session.text_difference import changed_lines
 from explorer.session.visible_text import visible_line
 from explorer.template_catalogue import GROUPS
 from explorer.template_files import TemplateError, Version

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from explorer.agent.tools.arguments import ToolError
 from explorer.agent.tools.changing import Change, made, planned_edit, planned_write
 from explorer.agent.tools.desk import Desk, Job
-from explorer.agent.tools.diffs import diff_of
 from explorer.agent.tools.looking import look
 from explorer.agent.tools.matching import places_of
 from explorer.agent.tools.port import ToolOutcome
 from explorer.agent.workspace import Workspace, WorkspaceError
+from explorer.session.text_difference import file_diff
 
 CODE = "def first():\n    return 1\n\n\ndef second():\n    return 2\n"
 
@@ -284,7 +284,7 @@ def test_what_is_found_is_what_was_meant(text: str, data: st.DataObject) -> None
 def test_a_diff_leads_from_one_text_to_the_other(old: str, new: str) -> None:
     before = [row.removesuffix("\r") for row in old.split("\n")]
     after = [row.removesuffix("\r") for row in new.split("\n")]
-    diff = diff_of("a", old, new)
+    diff = file_diff("a", old, new)
     rows = diff.unified.split("\n")[2:]
     at, built = 0, []
     for row in rows:

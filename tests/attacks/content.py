@@ -20,8 +20,7 @@ from markdown_it import MarkdownIt
 from explorer.audit.report import html, markdown
 from explorer.audit.report.markup import shown
 from explorer.models.door import ModelDoor
-from explorer.session.branch_difference import compare_branches
-from explorer.session.difference_text import as_markdown
+from explorer.session.branch_difference import as_markdown, compare_branches
 from explorer.store import Store
 from explorer.work.document import Document
 from explorer.work.reporting import make_report

@@ -8,9 +8,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QTextEdit, QWidget
 
-from explorer.session.branch_difference import BranchDifference, Side
-from explorer.session.difference_text import FIGURES
-from explorer.session.word_difference import Piece
+from explorer.session.branch_difference import FIGURES, BranchDifference, Side
+from explorer.session.text_difference import Piece
 from ui.theme import S4, S8, S16, on_theme_changed, scaled, theme
 from ui.widgets.labels import Caption
 

@@ -25,8 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.session.branch_difference import BranchDifference
-from explorer.session.difference_text import as_markdown
+from explorer.session.branch_difference import BranchDifference, as_markdown
 from ui.branching.difference_parts import FiguresGrid, MarkedText
 from ui.branching.turns_table import Pair, TurnsTable, table_rows
 from ui.inspector.gather import Loader

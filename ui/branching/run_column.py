@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 from explorer.agent.events import RoundStarted, ToolEnded, ToolStarted, TurnEvent
 from explorer.models.door import Silence, TextDelta, ThinkingDelta, UsageReport
 from explorer.models.retry import Retry
-from explorer.session.difference_text import duration
+from explorer.session.branch_difference import duration
 from explorer.session.text import call_title, first_line
 from explorer.work.side_by_side import Run
 from ui import theme

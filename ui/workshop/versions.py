@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.session.changed_lines import changed_lines
+from explorer.session.text_difference import changed_lines
 from explorer.template_files import Version
 from ui.inspector.blocks import DiffBlock
 from ui.inspector.diff_view import DiffLine, DiffView

@@ -16,11 +16,11 @@ from explorer.agent.inside import mark_of, read_whole, replace_whole
 from explorer.agent.tools.arguments import Arguments, ToolError, content_of, path_of
 from explorer.agent.tools.cutting import split_lines
 from explorer.agent.tools.desk import Desk
-from explorer.agent.tools.diffs import Diff, diff_of
 from explorer.agent.tools.matching import MOST_PLACES, Span, line_at, places_of
 from explorer.agent.tools.nearest import nearest
 from explorer.agent.tools.port import ToolOutcome
-from explorer.agent.tools.textfile import NEW, TextFile, is_text, taken_apart
+from explorer.agent.tools.textfile import NEW, TextFile, displayable, is_text, taken_apart
+from explorer.session.text_difference import FileDiff, file_diff
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Change:
     before: str | None
     """The mark of what is there now; None where nothing is."""
     data: bytes
-    diff: Diff
+    diff: FileDiff
     told: str
     """What the model is told when it is done."""
 
@@ -59,7 +59,9 @@ def planned_write(desk: Desk, arguments: Arguments) -> Change:
         count = len(split_lines(content))
         lines = "1 line" if count == 1 else f"{count:,} lines"
         told = f"Created file {shown}: {lines}, {len(data):,} bytes."
-        return Change("write", path, shown, None, data, diff_of(shown, None, content), told)
+        return Change(
+            "write", path, shown, None, data, file_diff(shown, None, displayable(content)), told
+        )
     if desk.seen.changed(path, there.mark):
         raise ToolError(
             f"{shown} was changed on disk since you read it, by someone else or by a command."
@@ -69,7 +71,7 @@ def planned_write(desk: Desk, arguments: Arguments) -> Change:
         raise ToolError(f"{shown} is there already and not a text file; nothing was written")
     file = taken_apart(there.data)
     text = file.with_line_ends(content.removeprefix("\ufeff"))
-    data, diff = file.encoded(text), diff_of(shown, file.text, text)
+    data, diff = file.encoded(text), file_diff(shown, displayable(file.text), displayable(text))
     if data == there.data:
         raise ToolError(f"{shown} holds exactly that already; nothing was written")
     added = "1 line" if diff.added == 1 else f"{diff.added:,} lines"
@@ -93,7 +95,7 @@ def planned_edit(desk: Desk, arguments: Arguments) -> Change:
         for number, one in enumerate(replacements)
     ]
     text = _replaced(file, replacements, spans, shown)
-    data, diff = file.encoded(text), diff_of(shown, file.text, text)
+    data, diff = file.encoded(text), file_diff(shown, displayable(file.text), displayable(text))
     if data == there.data:
         raise ToolError(f"nothing changes in {shown}: the new text is what stands there already")
     told = f"Edited {shown}: {len(spans)} passage{'s' * (len(spans) > 1)} replaced."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 
 from explorer.agent.tools.cutting import split_lines
 from explorer.agent.tools.matching import plain_line
@@ -14,6 +14,8 @@ _MOST_COMPARED = 20_000
 """Lines that are compared letter by letter."""
 _MOST_SHOWN = 30
 _LONGEST = 300
+_COMPARED = 199
+"""Characters of a line that are compared; from 200 on ``difflib`` ignores frequent ones."""
 
 
 def nearest(text: str, wanted: str) -> str:
@@ -52,16 +54,9 @@ def _same_lines(rows: list[str], meant: list[str]) -> int | None:
 def _alike_line(rows: list[str], meant: list[str]) -> int | None:
     """Where a line stands that is like the longest one."""
     number, longest = max(enumerate(meant), key=lambda item: len(item[1].strip()))
-    matcher = SequenceMatcher(autojunk=False)
-    matcher.set_seq2(longest.strip()[:_LONGEST])
-    best, found = _ALIKE, None
-    for at, row in enumerate(rows[:_MOST_COMPARED]):
-        matcher.set_seq1(row.strip()[:_LONGEST])
-        if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best:
-            ratio = matcher.ratio()
-            if ratio > best:
-                best, found = ratio, at - number
-    return found
+    compared = [row.strip()[:_COMPARED] for row in rows[:_MOST_COMPARED]]
+    found = get_close_matches(longest.strip()[:_COMPARED], compared, n=1, cutoff=_ALIKE)
+    return compared.index(found[0]) - number if found else None
 
 
 def _passage(there: list[str], start: int) -> str:

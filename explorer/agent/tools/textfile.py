@@ -46,6 +46,6 @@ def taken_apart(data: bytes) -> TextFile:
     return TextFile(text, bom, "\r\n" if both * 2 > text.count("\n") else "\n")
 
 
-def shown(text: str) -> str:
+def displayable(text: str) -> str:
     """A text that can be stored and sent: what is no UTF-8 is told by a sign."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.audit.difference import Cell, Difference, SectionRow
-from explorer.session.word_difference import Piece
+from explorer.session.text_difference import Piece
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, theme, ui_font
 from ui.widgets.labels import Caption, Hairline, RichLabel
 
