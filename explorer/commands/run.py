@@ -17,9 +17,8 @@ from explorer.agent.approval import ApprovalMode, Approvals, Approver, NoAllowLi
 from explorer.agent.events import TurnResult
 from explorer.agent.limits import TurnLimits
 from explorer.agent.prompt import Prompt
-from explorer.agent.tools.arguments import ToolError
-from explorer.agent.tools.images import HEAD, kind_of, picture
-from explorer.agent.tools.port import ToolBox
+from explorer.agent.tools.file_content import PICTURE_HEAD, picture, picture_type
+from explorer.agent.tools.port import ToolBox, ToolError
 from explorer.agent.workspace import Workspace
 from explorer.commands.errors import CommandFailed, CommandStopped, UsageError
 from explorer.commands.options import add_common
@@ -186,7 +185,7 @@ def _prompt(arguments: argparse.Namespace) -> Prompt | None:
 def _image(path: Path) -> ImagePart:
     try:
         data = path.read_bytes()
-        kind = kind_of(data[:HEAD])
+        kind = picture_type(data[:PICTURE_HEAD])
         if kind is None:
             raise CommandFailed(f"{path}: not a picture (PNG, JPEG, GIF or WebP)")
         return picture(str(path), kind, data)

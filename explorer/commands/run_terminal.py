@@ -64,7 +64,7 @@ class RefusingApprover:
 
     async def ask(self, request: ApprovalRequest, cancel: CancelToken) -> ApprovalAnswer:
         """See ``Approver``."""
-        why = CANNOT_ASK_FOR_THIS if request.kept_apart else CANNOT_ASK
+        why = CANNOT_ASK_FOR_THIS if request.protected else CANNOT_ASK
         if why not in self._reported:
             self._reported.add(why)
             self._print(f"{request.title}: refused, since {why}")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from explorer.agent.queue import Queued
+from explorer.agent.prompt import Queued
 from ui import theme
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QMenu
 
-from explorer.agent.tools.outputs import Outputs
+from explorer.agent.tools.context import OutputFiles
 from explorer.work.session_tools import outputs_folder
 from ui.actions import ActionSpec, Entry
 from ui.control.desk import Desk
@@ -36,7 +36,7 @@ def is_own_output(desk: Desk, path: Path) -> bool:
     if document is None:
         return False
     folder = outputs_folder(document.store.path, document.header.session_id)
-    return Outputs(folder).is_own(path.resolve())
+    return OutputFiles(folder).is_own(path.resolve())
 
 
 def menu_part(desk: Desk, menu: QMenu, entry: int) -> None:

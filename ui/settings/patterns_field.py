@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from explorer.agent.patterns import pattern_of
+from explorer.agent.allow_patterns import pattern_of
 from explorer.settings.keys import Key
 from ui.settings.fields import Field
 from ui.settings.standing import Standing

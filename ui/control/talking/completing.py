@@ -8,8 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from explorer.agent.walking import Walk
-from explorer.agent.workspace import Workspace
+from explorer.agent.workspace import Walk, Workspace
 from ui.agent.completion import Suggestion, Wanted
 from ui.agent.completion_match import best
 from ui.control.desk import Desk

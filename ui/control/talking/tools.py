@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from explorer.agent.approval import Approvals
-from explorer.agent.tools.box import WorkspaceTools
+from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.work.document import Document
 from explorer.work.session_tools import tools_of

@@ -1,6 +1,6 @@
-"""Runs one command and sees to it that nothing of it outlives it. Run as a program of its own.
+"""Runs one command and ends everything that it started. Run as a program of its own.
 
-    python -I -S warden.py REPORT LIFE GRACE PROGRAM [ARGUMENT...]
+    python -I -S supervisor.py REPORT LIFE GRACE PROGRAM [ARGUMENT...]
 
 ``LIFE`` is a descriptor that is read from: when its other end closes, by a cancel or because the
 window died, the command is ended. ``REPORT`` is one that two lines of JSON are written to: first
@@ -45,10 +45,10 @@ def _parents() -> dict[int, int]:
         if name.isdigit():
             try:
                 with open(f"/proc/{name}/stat", "rb") as file:
-                    told = file.read()
+                    status = file.read()
             except OSError:
                 continue
-            found[int(name)] = int(told[told.rindex(b")") + 2 :].split()[1])
+            found[int(name)] = int(status[status.rindex(b")") + 2 :].split()[1])
     return found
 
 
@@ -132,7 +132,7 @@ def _wait(pid: int, life: int, ends: dict[int, int], woken: int) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """See above."""
+    """Run a command to its end; the arguments are those of the module's text."""
     report, life, grace = int(arguments[0]), int(arguments[1]), float(arguments[2])
     _adopt_orphans()
     woken, wake = os.pipe()
@@ -151,12 +151,12 @@ def main(arguments: list[str]) -> None:
     left = _settle(ends) if pid in ends else 0
     _end_all(pid, ends, grace)
     code = os.waitstatus_to_exitcode(ends[pid]) if pid in ends else None
-    told = {
+    outcome = {
         "code": code if code is not None and code >= 0 else None,
         "signal": -code if code is not None and code < 0 else None,
         "left": left,
     }
-    os.write(report, json.dumps(told).encode() + b"\n")
+    os.write(report, json.dumps(outcome).encode() + b"\n")
 
 
 if __name__ == "__main__":

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, BinaryIO
 
-from explorer.agent.inside import opened
-from explorer.agent.tools.arguments import Arguments, ToolError, number_of, path_of
-from explorer.agent.tools.cutting import MOST_BYTES, MOST_LINES, Cut, head
-from explorer.agent.tools.desk import Desk, Job
-from explorer.agent.tools.images import LARGEST_IMAGE, kind_of, picture
-from explorer.agent.tools.port import ToolOutcome
-from explorer.agent.tools.textfile import BOM, SNIFFED, is_text
+from explorer.agent.confined_files import opened
+from explorer.agent.tools.context import ToolContext, ToolRun
+from explorer.agent.tools.file_content import (
+    BOM,
+    LARGEST_IMAGE,
+    SNIFFED,
+    is_text,
+    picture,
+    picture_type,
+)
+from explorer.agent.tools.port import Arguments, ToolError, ToolOutcome, number_of, path_of
+from explorer.agent.tools.truncation import MOST_BYTES, MOST_LINES, Truncated, head
 
 _BLOCK = 1 << 20
 
@@ -38,16 +43,16 @@ class _Passage:
         return "\n".join(row.removesuffix("\r") for row in rows[: self.most])
 
 
-def read(desk: Desk, arguments: Arguments, job: Job) -> ToolOutcome:
+def read(context: ToolContext, arguments: Arguments, job: ToolRun) -> ToolOutcome:
     """Read a file. Raises ToolError, WorkspaceError and OSError."""
-    path = desk.workspace.readable(path_of(arguments))
-    shown = desk.workspace.shown(path)
+    path = context.workspace.readable(path_of(arguments))
+    shown = context.workspace.shown(path)
     if path.is_dir():
         raise ToolError(f"{shown} is a folder; use ls")
-    with opened(desk.workspace, path) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
+    with opened(context.workspace, path) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
         start = file.read(SNIFFED)
         file.seek(0)
-        if kind := kind_of(start):
+        if kind := picture_type(start):
             data = file.read(LARGEST_IMAGE + 1)
             size = os.fstat(descriptor).st_size
             image = picture(shown, kind, data)
@@ -58,11 +63,11 @@ def read(desk: Desk, arguments: Arguments, job: Job) -> ToolOutcome:
         first = number_of(arguments, "offset", 1)
         wanted = number_of(arguments, "limit", MOST_LINES)
         passage = _passage(file, first, min(wanted, MOST_LINES), job)
-    desk.seen.keep(path, passage.mark)
-    return _told(passage, shown)
+    context.seen.keep(path, passage.mark)
+    return _outcome(passage, shown)
 
 
-def _passage(file: BinaryIO, first: int, most: int, job: Job) -> _Passage:
+def _passage(file: BinaryIO, first: int, most: int, job: ToolRun) -> _Passage:
     """Read to the end, in blocks, and keep what is wanted."""
     found = _Passage(first, most, bytearray())
     digest, ended, begun = sha256(), 0, first == 1
@@ -73,13 +78,13 @@ def _passage(file: BinaryIO, first: int, most: int, job: Job) -> _Passage:
         if found.ends_open is False and ended == 0 and not found.kept and first == 1:
             block = block.removeprefix(BOM)
         if begun:
-            _keep(found, block)
+            _append(found, block)
         elif ended + block.count(b"\n") >= first - 1:
             at = -1
             for _ in range(first - 1 - ended):
                 at = block.index(b"\n", at + 1)
             begun = True
-            _keep(found, block[at + 1 :])
+            _append(found, block[at + 1 :])
         ended += block.count(b"\n")
         found.ends_open = not block.endswith(b"\n")
     found.lines = ended + found.ends_open
@@ -89,14 +94,14 @@ def _passage(file: BinaryIO, first: int, most: int, job: Job) -> _Passage:
     return found
 
 
-def _keep(found: _Passage, block: bytes) -> None:
+def _append(found: _Passage, block: bytes) -> None:
     """Keep a little more than a result may hold, so that cutting it is seen."""
     room = 2 * MOST_BYTES - len(found.kept)
     if room > 0:
         found.kept += block[:room]
 
 
-def _told(passage: _Passage, shown: str) -> ToolOutcome:
+def _outcome(passage: _Passage, shown: str) -> ToolOutcome:
     if not passage.lines:
         return ToolOutcome(f"{shown} is empty.")
     cut = head(passage.text)
@@ -117,7 +122,7 @@ def _told(passage: _Passage, shown: str) -> ToolOutcome:
     return ToolOutcome(f"{cut.text}\n\n{note}", details=details)
 
 
-def _one_long_line(passage: _Passage, cut: Cut) -> str:
+def _one_long_line(passage: _Passage, cut: Truncated) -> str:
     more = "" if passage.first >= passage.lines else f" Go on with offset={passage.first + 1}."
     return (
         f"{cut.text}\n\n[Line {passage.first} of {passage.lines:,} is longer than {MOST_BYTES:,}"

@@ -2,7 +2,7 @@
 
 A command's pattern is its first words; a ``*`` at its end stands for whatever follows. A line with
 several commands is allowed when each of them is; one that is not proved plain never is. A file's
-pattern is a glob from the workspace on; what ``is_kept_apart`` names is never allowed by one.
+pattern is a glob from the workspace on; what ``is_protected`` names is never allowed by one.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from explorer.agent.command_line import simple_commands
-from explorer.agent.tools.arguments import ToolError
 from explorer.agent.tools.globs import glob_of
+from explorer.agent.tools.port import ToolError
 
 _FORM = re.compile(r"(bash|edit|write)\((.*)\)", re.DOTALL)
-_KEPT_APART = frozenset({
+_PROTECTED = frozenset({
     # Hooks that git runs, and settings that name programs for it to run.
     ".git", ".gitconfig", ".husky", ".githooks",
     # What this program and other agents may do without asking, and what they run by themselves.
@@ -64,7 +63,7 @@ _NO_PREFIX = _SHELL | {
     "kill", "pkill", "killall", "openssl", "xdg-open", "open",
 }  # fmt: skip
 """What may do anything at all with its arguments: only the whole command is suggested."""
-_GIT_OPEN = frozenset({
+_GIT_PREFIX = frozenset({
     "add", "blame", "branch", "checkout", "commit", "describe", "ls-files", "merge-base", "mv",
     "restore", "rev-parse", "rm", "status", "switch",
 })  # fmt: skip
@@ -115,12 +114,12 @@ def allows_command(patterns: Iterable[Pattern], command: str) -> bool:
 
 def allows_file(patterns: Iterable[Pattern], path: str) -> bool:
     """Whether a file, named from the workspace on, is allowed by some pattern."""
-    if is_kept_apart(path):
+    if is_protected(path):
         return False
     return any(_covers(pattern.body, path) for pattern in patterns if pattern.kind == "file")
 
 
-def is_kept_apart(path: str, root: Path | None = None) -> bool:
+def is_protected(path: str, root: Path | None = None) -> bool:
     """Whether a file, named from the workspace on with its links resolved, is one by which a
     session could outlive its permission. No pattern and no mode allows to write it, only the
     answer of a person to that question.
@@ -130,20 +129,20 @@ def is_kept_apart(path: str, root: Path | None = None) -> bool:
     commands are not confined to any path.
     """
     parts = path.split("/")
-    if any(_is_kept_name(part) for part in parts):
+    if any(_is_protected_name(part) for part in parts):
         return True
     return root is not None and any(
         _is_git_folder(root.joinpath(*parts[:depth]), parts[depth]) for depth in range(len(parts))
     )
 
 
-def _is_kept_name(name: str) -> bool:
+def _is_protected_name(name: str) -> bool:
     """Also as a file system may spell it that looks past case, signs that are not seen, dots at
     the end and streams, or that shortens names."""
     seen = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
     plain = unicodedata.normalize("NFKC", seen).casefold().split(":")[0].rstrip(". ")
     short, is_short, _ = plain.partition("~")
-    known = {one[1:7] for one in _KEPT_APART} if is_short else _KEPT_APART
+    known = {one[1:7] for one in _PROTECTED} if is_short else _PROTECTED
     return (short if is_short else plain) in known
 
 
@@ -174,13 +173,13 @@ def _first_words(words: list[str]) -> int:
     if program == "python" and second == "-m" and len(words) > 2:
         return 3 if words[2] in _MODULES else 0
     if program == "git":
-        return 2 if second in _GIT_OPEN else 0
+        return 2 if second in _GIT_PREFIX else 0
     return 0 if program in _NO_PREFIX else 1
 
 
 def suggested_for_file(path: str) -> str:
     """A pattern that allows a file and those of its folder; empty where none can."""
-    if is_kept_apart(path):
+    if is_protected(path):
         return ""
     folder, slash, name = path.rpartition("/")
     body = f"{folder}/**" if slash else name
@@ -223,3 +222,47 @@ def _checked(pattern: str) -> str:
     except ValueError:
         return ""
     return pattern
+
+
+_BARE = r"[A-Za-z0-9_@%+=:,./-]"
+"""What no shell gives a meaning to, wherever in a word it stands."""
+_SINGLE = r"'[\t\n -&(-~\u00a1-\u2027\u2030-\ud7ff\ue000-\U0010ffff]*'"
+"""No control signs; other characters than ASCII only here, since in some encodings one of their
+bytes is that of a backslash, which double quotes give a meaning to, but never that of a quote."""
+_DOUBLE = r'"[\t\n #%-\[\]-_a-~]*"'
+_WORD = rf"(?:{_BARE}|{_SINGLE}|{_DOUBLE})+"
+_REDIRECTION = r"(?:[12]?> ?/dev/null|2>&1|1>&2)"
+_COMMAND = rf"{_WORD}(?:[ \t]+(?:{_REDIRECTION}|{_WORD}))*"
+_SEPARATOR = r"(?:&&|\|\|?|;|\n)"
+_LINE = re.compile(rf"{_COMMAND}(?:[ \t]*{_SEPARATOR}[ \t\n]*{_COMMAND})*(?:[ \t]*;)?")
+_TOKEN = re.compile(rf"({_SEPARATOR})|{_REDIRECTION}|({_WORD})")
+_PIECE = re.compile(rf"{_BARE}+|{_SINGLE}|{_DOUBLE}")
+_RESERVED = frozenset({
+    "if", "then", "elif", "else", "fi", "for", "in", "select", "while", "until", "do", "done",
+    "case", "esac", "function", "time", "coproc",
+})  # fmt: skip
+
+
+def simple_commands(line: str) -> list[list[str]] | None:
+    """The words of each command of a line, without their quotes; None where it is not plain."""
+    line = line.strip(" \t\n")
+    if not _LINE.fullmatch(line):
+        return None
+    commands: list[list[str]] = [[]]
+    for separator, word in _TOKEN.findall(line):
+        if separator:
+            commands.append([])
+        elif word:
+            commands[-1].append(_unquoted(word))
+    found = [words for words in commands if words]
+    return found if all(_is_program(words[0]) for words in found) else None
+
+
+def _unquoted(word: str) -> str:
+    pieces = _PIECE.findall(word)
+    return "".join(piece[1:-1] if piece[0] in "'\"" else piece for piece in pieces)
+
+
+def _is_program(word: str) -> bool:
+    """Whether a first word names a program: no assignment, option, job or word of the grammar."""
+    return "=" not in word and word[:1] not in ("-", "+", "%", "") and word not in _RESERVED

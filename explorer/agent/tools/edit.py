@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from explorer.agent.inside import mark_of, read_whole, replace_whole
-from explorer.agent.tools.arguments import Arguments, ToolError, content_of, path_of
-from explorer.agent.tools.cutting import split_lines
-from explorer.agent.tools.desk import Desk
-from explorer.agent.tools.matching import MOST_PLACES, Span, line_at, places_of
-from explorer.agent.tools.nearest import nearest
-from explorer.agent.tools.port import ToolOutcome
-from explorer.agent.tools.textfile import NEW, TextFile, displayable, is_text, taken_apart
+from explorer.agent.confined_files import mark_of, read_whole, replace_whole
+from explorer.agent.tools.context import ToolContext
+from explorer.agent.tools.file_content import NEW_FILE, TextFile, decode, displayable, is_text
+from explorer.agent.tools.passages import MOST_PLACES, Span, line_at, nearest_passage, places_of
+from explorer.agent.tools.port import Arguments, ToolError, ToolOutcome, content_of, path_of
+from explorer.agent.tools.truncation import split_lines
 from explorer.session.text_difference import FileDiff, file_diff
 
 
@@ -34,8 +32,8 @@ class Change:
     """The mark of what is there now; None where nothing is."""
     data: bytes
     diff: FileDiff
-    told: str
-    """What the model is told when it is done."""
+    report: str
+    """What the model is report when it is done."""
 
     @property
     def is_new(self) -> bool:
@@ -49,82 +47,82 @@ class _Replacement:
     new: str
 
 
-def planned_write(desk: Desk, arguments: Arguments) -> Change:
+def plan_write(context: ToolContext, arguments: Arguments) -> Change:
     """What ``write`` would do. Raises ToolError, WorkspaceError and OSError."""
     content = content_of(arguments, "content")
-    path, shown = _target(desk, arguments)
-    there = read_whole(desk.workspace, path)
+    path, shown = _target(context, arguments)
+    there = read_whole(context.workspace, path)
     if there is None:
-        data = NEW.encoded(content)
+        data = NEW_FILE.encoded(content)
         count = len(split_lines(content))
         lines = "1 line" if count == 1 else f"{count:,} lines"
-        told = f"Created file {shown}: {lines}, {len(data):,} bytes."
+        report = f"Created file {shown}: {lines}, {len(data):,} bytes."
         return Change(
-            "write", path, shown, None, data, file_diff(shown, None, displayable(content)), told
+            "write", path, shown, None, data, file_diff(shown, None, displayable(content)), report
         )
-    if desk.seen.changed(path, there.mark):
+    if context.seen.changed(path, there.mark):
         raise ToolError(
             f"{shown} was changed on disk since you read it, by someone else or by a command."
             " Nothing was written; read it again first."
         )
     if not is_text(there.data):
         raise ToolError(f"{shown} is there already and not a text file; nothing was written")
-    file = taken_apart(there.data)
+    file = decode(there.data)
     text = file.with_line_ends(content.removeprefix("\ufeff"))
     data, diff = file.encoded(text), file_diff(shown, displayable(file.text), displayable(text))
     if data == there.data:
         raise ToolError(f"{shown} holds exactly that already; nothing was written")
     added = "1 line" if diff.added == 1 else f"{diff.added:,} lines"
-    told = f"Updated {shown}: {added} added, {diff.removed:,} removed."
-    return Change("write", path, shown, there.mark, data, diff, told)
+    report = f"Updated {shown}: {added} added, {diff.removed:,} removed."
+    return Change("write", path, shown, there.mark, data, diff, report)
 
 
-def planned_edit(desk: Desk, arguments: Arguments) -> Change:
+def plan_edit(context: ToolContext, arguments: Arguments) -> Change:
     """What ``edit`` would do. Raises ToolError, WorkspaceError and OSError."""
     replacements = _replacements(arguments)
-    path, shown = _target(desk, arguments)
-    there = read_whole(desk.workspace, path)
+    path, shown = _target(context, arguments)
+    there = read_whole(context.workspace, path)
     if there is None:
         raise ToolError(f"{shown}: no such file; use write to make it")
     if not is_text(there.data):
         raise ToolError(f"{shown} is not a text file")
-    file = taken_apart(there.data)
-    changed = desk.seen.changed(path, there.mark)
+    file = decode(there.data)
+    changed = context.seen.changed(path, there.mark)
     spans = [
-        _place(file.text, one, shown, _ordinal(number, replacements), changed)
+        _find_passage(file.text, one, shown, _ordinal(number, replacements), changed)
         for number, one in enumerate(replacements)
     ]
     text = _replaced(file, replacements, spans, shown)
     data, diff = file.encoded(text), file_diff(shown, displayable(file.text), displayable(text))
     if data == there.data:
         raise ToolError(f"nothing changes in {shown}: the new text is what stands there already")
-    told = f"Edited {shown}: {len(spans)} passage{'s' * (len(spans) > 1)} replaced."
+    report = f"Edited {shown}: {len(spans)} passage{'s' * (len(spans) > 1)} replaced."
     past = sorted({span.tolerance for span in spans if span.tolerance})
     if past:
-        told += f" To find the old text, differences in {' and '.join(past)} were looked past."
+        report += f" To find the old text, differences in {' and '.join(past)} were looked past."
     if changed:
-        told += (
+        report += (
             " The file was changed on disk since you read it, by someone else or by a command;"
             " your edit was made to it as it is now. Read it again before you rely on the rest."
         )
-    return Change("edit", path, shown, there.mark, data, diff, told)
+    return Change("edit", path, shown, there.mark, data, diff, report)
 
 
-def made(desk: Desk, change: Change) -> ToolOutcome:
+def apply_change(context: ToolContext, change: Change) -> ToolOutcome:
     """Do it. Raises WorkspaceError when the file is not what it was any more, and OSError."""
-    replace_whole(desk.workspace, change.path, change.data, change.before)
-    desk.seen.keep(change.path, mark_of(change.data))
+    replace_whole(context.workspace, change.path, change.data, change.before)
+    context.seen.keep(change.path, mark_of(change.data))
     details: dict[str, Any] = {}
     if change.kind == "edit" or not change.is_new:
         details = {"diff": change.diff.numbered, "patch": change.diff.unified}
         if change.diff.first_line is not None:
             details["firstChangedLine"] = change.diff.first_line
-    return ToolOutcome(change.told, details=details)
+    return ToolOutcome(change.report, details=details)
 
 
-def _target(desk: Desk, arguments: Arguments) -> tuple[Path, str]:
-    path = desk.workspace.target(path_of(arguments))
-    shown = desk.workspace.shown(path)
+def _target(context: ToolContext, arguments: Arguments) -> tuple[Path, str]:
+    path = context.workspace.target(path_of(arguments))
+    shown = context.workspace.shown(path)
     if path.is_dir():
         raise ToolError(f"{shown} is a folder")
     return path, shown
@@ -164,7 +162,7 @@ def _ordinal(number: int, replacements: list[_Replacement]) -> str:
     return f"edits[{number}]: " if len(replacements) > 1 else ""
 
 
-def _place(text: str, wanted: _Replacement, shown: str, which: str, changed: bool) -> Span:
+def _find_passage(text: str, wanted: _Replacement, shown: str, which: str, changed: bool) -> Span:
     """The one place of an old text. Raises ToolError that says why there is none."""
     found = places_of(text, wanted.old)
     span = found.only
@@ -184,7 +182,7 @@ def _place(text: str, wanted: _Replacement, shown: str, which: str, changed: boo
         )
     if span is not None:
         raise ToolError(f"{which}oldText does not stand exactly in {shown}.{again}")
-    passage = nearest(text, wanted.old)
+    passage = nearest_passage(text, wanted.old)
     if not passage:
         raise ToolError(
             f"{which}oldText was not found in {shown}, nor anything like it. Nothing was"

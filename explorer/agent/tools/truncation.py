@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from explorer.agent.tools.context import ToolContext, ToolRun
+from explorer.agent.tools.port import ToolOutcome
 
 MOST_LINES = 2_000
 MOST_BYTES = 50 * 1024
@@ -11,7 +15,7 @@ MOST_BYTES = 50 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Truncated:
     """What is shown of a text, and how much there was."""
 
     text: str
@@ -53,30 +57,30 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
-def head(text: str, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES) -> Cut:
+def head(text: str, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES) -> Truncated:
     """The first lines within the limits; of a first line that is too long, its beginning."""
     lines, total = split_lines(text), size_of(text)
     if len(lines) <= most_lines and total <= most_bytes:
-        return Cut(text, len(lines), len(lines), total, total, None)
+        return Truncated(text, len(lines), len(lines), total, total, None)
     kept, size = _within(lines[:most_lines], most_bytes)
     by: Literal["lines", "bytes"] = "lines" if kept == most_lines else "bytes"
     if kept == 0:
         part = lines[0].encode("utf-8", "replace")[:most_bytes].decode("utf-8", "ignore")
-        return Cut(part, 1, len(lines), size_of(part), total, "bytes", partial=True)
-    return Cut("\n".join(lines[:kept]), kept, len(lines), size, total, by)
+        return Truncated(part, 1, len(lines), size_of(part), total, "bytes", partial=True)
+    return Truncated("\n".join(lines[:kept]), kept, len(lines), size, total, by)
 
 
-def tail(text: str, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES) -> Cut:
+def tail(text: str, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES) -> Truncated:
     """The last lines within the limits; of a last line that is too long, its end."""
     lines, total = split_lines(text), size_of(text)
     if len(lines) <= most_lines and total <= most_bytes:
-        return Cut(text, len(lines), len(lines), total, total, None)
+        return Truncated(text, len(lines), len(lines), total, total, None)
     kept, size = _within(lines[::-1][:most_lines], most_bytes)
     by: Literal["lines", "bytes"] = "lines" if kept == most_lines else "bytes"
     if kept == 0:
         part = lines[-1].encode("utf-8", "replace")[-most_bytes:].decode("utf-8", "ignore")
-        return Cut(part, 1, len(lines), size_of(part), total, "bytes", partial=True)
-    return Cut("\n".join(lines[-kept:]), kept, len(lines), size, total, by)
+        return Truncated(part, 1, len(lines), size_of(part), total, "bytes", partial=True)
+    return Truncated("\n".join(lines[-kept:]), kept, len(lines), size, total, by)
 
 
 def _within(lines: list[str], most_bytes: int) -> tuple[int, int]:
@@ -88,3 +92,28 @@ def _within(lines: list[str], most_bytes: int) -> tuple[int, int]:
             return number, size
         size += more
     return len(lines), size
+
+
+def list_outcome(
+    context: ToolContext,
+    job: ToolRun,
+    lines: Sequence[str],
+    notes: Sequence[str],
+    details: Mapping[str, Any],
+) -> ToolOutcome:
+    """Lines up to the limits. What was cut is kept whole. Raises OSError when that fails."""
+    whole = "\n".join(lines)
+    cut = head(whole)
+    if cut.by is None:
+        return ToolOutcome(_with_notes(whole, notes), details=details)
+    notes = [f"{cut.lines:,} of {len(lines):,} lines shown", *notes]
+    kept = dict(details) | {"truncation": cut.details()}
+    if context.outputs is not None:
+        path = context.outputs.keep(job.tool, job.call_id, whole)
+        kept["fullOutputPath"] = str(path)
+        notes.append(f"all of them: read {path} with offset={cut.lines + 1}")
+    return ToolOutcome(_with_notes(cut.text, notes), details=kept)
+
+
+def _with_notes(text: str, notes: Sequence[str]) -> str:
+    return f"{text}\n\n[{'; '.join(notes)}]" if notes else text

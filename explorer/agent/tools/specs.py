@@ -1,4 +1,4 @@
-"""What is offered to a model: each tool's name, what it is said to do, and its arguments."""
+"""What is offered to a model: each tool's name, description and arguments."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from explorer.models.request import ToolSpec
 from explorer.templates import load_prompt
 
-LOOKING = ("read", "ls", "find", "grep")
-CHANGING = ("write", "edit", "bash")
+READ_ONLY = ("read", "ls", "find", "grep")
+CHANGES_FILES = ("write", "edit", "bash")
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _NUMBER: dict[str, Any] = {"type": "number"}
@@ -71,8 +71,8 @@ def specs_of(names: tuple[str, ...]) -> tuple[ToolSpec, ...]:
             {
                 "type": "object",
                 "properties": {
-                    key: {**kind, "description": told}
-                    for key, (kind, told) in _ARGUMENTS[name].items()
+                    key: {**kind, "description": description}
+                    for key, (kind, description) in _ARGUMENTS[name].items()
                 },
                 "required": _REQUIRED[name],
             },
@@ -83,4 +83,4 @@ def specs_of(names: tuple[str, ...]) -> tuple[ToolSpec, ...]:
 
 def read_only_tools() -> tuple[ToolSpec, ...]:
     """The tools offered to a model that may look but not change anything."""
-    return specs_of(LOOKING)
+    return specs_of(READ_ONLY)

@@ -1,4 +1,4 @@
-"""Notices an agent that goes round in circles: the same calls with the same results, again."""
+"""Detects an agent that repeats itself: the same calls with the same results, again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def fingerprint(calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]) -> s
 
 
 @dataclass(frozen=True, slots=True)
-class Circle:
+class Cycle:
     """What has come again: ``length`` rounds, ``times`` times in a row. ``whole``: the last of
     them is at its end."""
 
@@ -41,9 +41,9 @@ class Circle:
     whole: bool = True
 
 
-def circle(rounds: Sequence[str]) -> Circle:
+def detect_cycle(rounds: Sequence[str]) -> Cycle:
     """The cycle of up to three rounds that the last rounds repeat most often; 1 time for none."""
-    best = Circle(1, 1)
+    best = Cycle(1, 1)
     for length in range(1, LONGEST_CYCLE + 1):
         same = 0
         for at in range(len(rounds) - 1, length - 1, -1):
@@ -52,18 +52,18 @@ def circle(rounds: Sequence[str]) -> Circle:
             same += 1
         times = same // length + 1
         if times > best.times:
-            best = Circle(length, times, same % length == 0)
+            best = Cycle(length, times, same % length == 0)
     return best
 
 
-class LoopGuard:
+class CycleGuard:
     """Watches the rounds of one turn."""
 
     def __init__(self, same_calls: int | None) -> None:
         """See ``TurnLimits.same_calls``."""
         self._most = max(2, same_calls) if same_calls is not None else None
         self._rounds: list[str] = []
-        self.found = Circle(1, 1)
+        self.found = Cycle(1, 1)
 
     def observe(self, calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]) -> Step:
         """Take one round in; whether to go on, to tell the model, or to end the turn."""
@@ -71,7 +71,7 @@ class LoopGuard:
             return "go"
         self._rounds.append(fingerprint(calls, outcomes))
         del self._rounds[: -LONGEST_CYCLE * (self._most + PATIENCE)]
-        self.found = circle(self._rounds)
+        self.found = detect_cycle(self._rounds)
         if self.found.times >= self._most + PATIENCE:
             return "end"
         return "tell" if self.found.times >= self._most and self.found.whole else "go"
@@ -86,7 +86,7 @@ class LoopGuard:
         )
 
     @property
-    def told(self) -> str:
+    def end_reason(self) -> str:
         """Why the turn was ended, for a person."""
         return (
             f"The turn was ended: the agent went round in a circle. {self._what.capitalize()}"

@@ -1,4 +1,4 @@
-"""The tool ``grep``: lines of files that a pattern is found in."""
+"""The tools ``ls``, ``find`` and ``grep``: names in a folder, files by name, lines by pattern."""
 
 from __future__ import annotations
 
@@ -9,21 +9,68 @@ from typing import Any
 
 import regex
 
-from explorer.agent.inside import opened
-from explorer.agent.tools.arguments import Arguments, ToolError, number_of, text_of, yes_or_no
-from explorer.agent.tools.desk import Desk, Job
+from explorer.agent.confined_files import opened
+from explorer.agent.tools.context import ToolContext, ToolRun
+from explorer.agent.tools.file_content import is_text
 from explorer.agent.tools.globs import Glob, glob_of
-from explorer.agent.tools.port import ToolOutcome
-from explorer.agent.tools.results import listed
-from explorer.agent.tools.textfile import is_text
-from explorer.agent.walking import Walk
-from explorer.agent.workspace import WorkspaceError
+from explorer.agent.tools.port import Arguments, ToolError, ToolOutcome, flag_of, number_of, text_of
+from explorer.agent.tools.truncation import list_outcome
+from explorer.agent.workspace import Walk, WorkspaceError
+
+MOST_NAMES = 500
+MOST_FILES_FOUND = 1_000
+
+
+def ls(context: ToolContext, arguments: Arguments, job: ToolRun) -> ToolOutcome:
+    """List a folder. Raises ToolError, WorkspaceError and OSError."""
+    folder = context.workspace.resolve(text_of(arguments, "path", "."))
+    if not folder.is_dir():
+        raise ToolError(f"{context.workspace.shown(folder)} is not a folder")
+    most = number_of(arguments, "limit", MOST_NAMES)
+    names = sorted(
+        (item.name + ("/" if item.is_dir() else "") for item in folder.iterdir()),
+        key=lambda name: (name.lower(), name),
+    )
+    if not names:
+        return ToolOutcome("(empty folder)")
+    left = len(names) - most
+    notes = [f"{left:,} more names; ask with limit={len(names)} for all"] if left > 0 else []
+    details: dict[str, Any] = {"entryLimitReached": most} if left > 0 else {}
+    return list_outcome(context, job, names[:most], notes, details)
+
+
+def find(context: ToolContext, arguments: Arguments, job: ToolRun) -> ToolOutcome:
+    """Find files by a glob. Raises ToolError, WorkspaceError and OSError."""
+    glob = glob_of(text_of(arguments, "pattern"))
+    start = context.workspace.resolve(text_of(arguments, "path", "."))
+    most = number_of(arguments, "limit", MOST_FILES_FOUND)
+    walk = Walk(context.workspace.root, start, lambda: job.cancel.cancelled)
+    base = start if start.is_dir() else start.parent
+    names: list[str] = []
+    notes: list[str] = []
+    details: dict[str, Any] = {}
+    for path in walk.files():
+        shown = context.workspace.shown(path)
+        # A pattern is met from the folder that is searched, or from the workspace.
+        if not (glob.matches(path.relative_to(base).as_posix()) or glob.matches(shown)):
+            continue
+        if len(names) == most:
+            details["resultLimitReached"] = most
+            notes.append(f"stopped at {most:,} files; ask with a higher limit or narrow it")
+            break
+        names.append(shown)
+    if walk.cut:
+        notes.append("the folder holds too many files to look at them all; name a path below it")
+    if not names:
+        return ToolOutcome("\n".join(["No files found.", *(f"[{note}]" for note in notes)]))
+    return list_outcome(context, job, names, notes, details)
+
 
 MOST_HITS = 100
 LONGEST_LINE = 500
 """Characters of a line that are shown."""
 _LARGEST_FILE = 64 * 1024 * 1024
-_PATIENCE_S = 1.0
+_MATCH_TIMEOUT_S = 1.0
 """Seconds of work for one line, so that no pattern can keep a thread busy for ever."""
 _MOST_S = 60.0
 """Seconds for a search."""
@@ -32,13 +79,13 @@ _MOST_S = 60.0
 class _Search:
     """One search while it goes through files."""
 
-    def __init__(self, desk: Desk, arguments: Arguments, job: Job) -> None:
-        self._desk = desk
+    def __init__(self, context: ToolContext, arguments: Arguments, job: ToolRun) -> None:
+        self._context = context
         self._job = job
         self._until = time.monotonic() + _MOST_S
         self._pattern = text_of(arguments, "pattern")
         self._expression = _compiled(
-            self._pattern, yes_or_no(arguments, "literal"), yes_or_no(arguments, "ignoreCase")
+            self._pattern, flag_of(arguments, "literal"), flag_of(arguments, "ignoreCase")
         )
         self._around = number_of(arguments, "context", 0, least=0)
         self.most = number_of(arguments, "limit", MOST_HITS)
@@ -78,12 +125,12 @@ class _Search:
                     found.append(number)
             if self.over:
                 break
-        self._show(self._desk.workspace.shown(path), rows, found)
+        self._show(self._context.workspace.shown(path), rows, found)
 
     def _data(self, path: Path) -> bytes | None:
-        shown = self._desk.workspace.shown(path)
+        shown = self._context.workspace.shown(path)
         try:
-            with opened(self._desk.workspace, path) as descriptor:
+            with opened(self._context.workspace, path) as descriptor:
                 if os.fstat(descriptor).st_size > _LARGEST_FILE:
                     self.skipped.append(f"{shown} is too large")
                     return None
@@ -97,7 +144,9 @@ class _Search:
 
     def _met(self, row: str) -> bool:
         try:
-            return self._expression.search(row, timeout=_PATIENCE_S, concurrent=True) is not None
+            return (
+                self._expression.search(row, timeout=_MATCH_TIMEOUT_S, concurrent=True) is not None
+            )
         except TimeoutError as error:
             raise ToolError(
                 f"the pattern {self._pattern!r} takes too long on some lines; make it simpler"
@@ -121,30 +170,30 @@ class _Search:
         if len(row) <= LONGEST_LINE:
             return row
         self.shortened = True
-        met = self._expression.search(row, timeout=_PATIENCE_S, concurrent=True)
+        met = self._expression.search(row, timeout=_MATCH_TIMEOUT_S, concurrent=True)
         start = max(0, met.start() - LONGEST_LINE // 2) if met else 0
         part = row[start : start + LONGEST_LINE]
         return f"{'…' if start else ''}{part}{'…' if start + LONGEST_LINE < len(row) else ''}"
 
 
-def grep(desk: Desk, arguments: Arguments, job: Job) -> ToolOutcome:
+def grep(context: ToolContext, arguments: Arguments, job: ToolRun) -> ToolOutcome:
     """Search files. Raises ToolError, WorkspaceError and OSError."""
-    search = _Search(desk, arguments, job)
-    start = desk.workspace.resolve(text_of(arguments, "path", "."))
+    search = _Search(context, arguments, job)
+    start = context.workspace.resolve(text_of(arguments, "path", "."))
     pattern = text_of(arguments, "glob", "")
     glob: Glob | None = glob_of(pattern) if pattern else None
     base = start if start.is_dir() else start.parent
-    walk = Walk(desk.workspace.root, start, lambda: search.over)
+    walk = Walk(context.workspace.root, start, lambda: search.over)
     for path in walk.files():
         if search.over:
             break
         name = path.relative_to(base).as_posix()
-        if glob is None or glob.matches(name) or glob.matches(desk.workspace.shown(path)):
+        if glob is None or glob.matches(name) or glob.matches(context.workspace.shown(path)):
             search.look_into(path)
-    return _told(desk, job, search, walk.cut)
+    return _grep_outcome(context, job, search, walk.cut)
 
 
-def _told(desk: Desk, job: Job, search: _Search, cut: bool) -> ToolOutcome:
+def _grep_outcome(context: ToolContext, job: ToolRun, search: _Search, cut: bool) -> ToolOutcome:
     lines = search.lines[:-1] if search.lines[-1:] == ["--"] else search.lines
     notes: list[str] = []
     details: dict[str, Any] = {}
@@ -165,7 +214,7 @@ def _told(desk: Desk, job: Job, search: _Search, cut: bool) -> ToolOutcome:
         notes.append("stopped by the person")
     if not lines:
         return ToolOutcome("\n".join(["No matches found.", *(f"[{note}]" for note in notes)]))
-    return listed(desk, job, lines, notes, details)
+    return list_outcome(context, job, lines, notes, details)
 
 
 def _compiled(pattern: str, literal: bool, ignore_case: bool) -> Any:

@@ -1,4 +1,4 @@
-"""The tool ``bash``: a command line, its output as it comes, and what is told of its end."""
+"""The tool ``bash``: a command line, its output as it comes, and a sentence about its end."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from explorer.agent.shell import (
     CommandResult,
     run_command,
 )
-from explorer.agent.tools.arguments import Arguments, number_of, text_of
-from explorer.agent.tools.cutting import MOST_BYTES, MOST_LINES, Cut, tail
-from explorer.agent.tools.desk import Desk, Job
-from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.tools.context import ToolContext, ToolRun
+from explorer.agent.tools.port import Arguments, ToolOutcome, number_of, text_of
+from explorer.agent.tools.truncation import MOST_BYTES, MOST_LINES, Truncated, tail
 
 LIVE_S = 0.05
 """Seconds between two pieces of live output."""
 LIVE_MOST = 16 * 1024
 """Characters of a piece; of more only the end is passed on."""
-_KEPT = 4 * MOST_BYTES
+_HELD_BYTES = 4 * MOST_BYTES
 
 
 class _Output:
     """What a command writes: its end in memory, all of it in a file once that is not enough."""
 
-    def __init__(self, desk: Desk, job: Job, live: Callable[[str], None]) -> None:
-        self._desk = desk
+    def __init__(self, context: ToolContext, job: ToolRun, live: Callable[[str], None]) -> None:
+        self._context = context
         self._job = job
         self._live = live
         self._blocks: deque[bytes] = deque()
@@ -58,14 +57,14 @@ class _Output:
             self._file.write(block)
         elif self.size > MOST_BYTES or self.lines > MOST_LINES:
             self._begin_file()
-        while self._held - len(self._blocks[0]) > _KEPT:
+        while self._held - len(self._blocks[0]) > _HELD_BYTES:
             self._held -= len(self._blocks.popleft())
         self._pass_on(block)
 
     def _begin_file(self) -> None:
-        if self._desk.outputs is None:
+        if self._context.outputs is None:
             return
-        self.path = self._desk.outputs.new(self._job.tool, self._job.call_id)
+        self.path = self._context.outputs.new(self._job.tool, self._job.call_id)
         self._file = private_files.create(self.path)
         for block in self._blocks:
             self._file.write(block)
@@ -92,20 +91,22 @@ class _Output:
         if self._file is not None:
             self._file.close()
 
-    def cut(self) -> Cut:
+    def cut(self) -> Truncated:
         """Its end within the limits. Where not all is held, one line less of it is certain."""
         text = _plain(b"".join(self._blocks).decode("utf-8", "replace"))
         cut = tail(text)
         if self._held == self.size and cut.by is None:
             return cut
         lines = self.lines + self.ends_open
-        return Cut(cut.text, cut.lines, lines, cut.size, self.size, cut.by or "bytes", cut.partial)
+        return Truncated(
+            cut.text, cut.lines, lines, cut.size, self.size, cut.by or "bytes", cut.partial
+        )
 
 
 def bash(
-    desk: Desk,
+    context: ToolContext,
     arguments: Arguments,
-    job: Job,
+    job: ToolRun,
     environment: Mapping[str, str],
     live: Callable[[str], None],
 ) -> ToolOutcome:
@@ -113,17 +114,17 @@ def bash(
     command = text_of(arguments, "command")
     seconds = number_of(arguments, "timeout", DEFAULT_SECONDS, least=0)
     limits = CommandLimits(seconds=min(seconds or MOST_SECONDS, MOST_SECONDS))
-    output = _Output(desk, job, live)
+    output = _Output(context, job, live)
     try:
         result = run_command(
-            command, desk.workspace.root, environment, output.take, job.cancel, limits
+            command, context.workspace.root, environment, output.take, job.cancel, limits
         )
     finally:
         output.close()
-    return _told(output, result, limits)
+    return _outcome(output, result, limits)
 
 
-def _told(output: _Output, result: CommandResult, limits: CommandLimits) -> ToolOutcome:
+def _outcome(output: _Output, result: CommandResult, limits: CommandLimits) -> ToolOutcome:
     cut = output.cut()
     details: dict[str, Any] = {"exitCode": result.code}
     parts = [cut.text.rstrip("\n")] if cut.text.strip() else ["(no output)"]
@@ -141,7 +142,7 @@ def _told(output: _Output, result: CommandResult, limits: CommandLimits) -> Tool
     return ToolOutcome("\n\n".join(parts), failed, details=details)
 
 
-def _shown(cut: Cut) -> str:
+def _shown(cut: Truncated) -> str:
     if cut.partial:
         return f"The last {cut.size:,} bytes of line {cut.total_lines:,} are shown."
     first = cut.total_lines - cut.lines + 1
@@ -159,15 +160,15 @@ def _ended(result: CommandResult, limits: CommandLimits) -> tuple[str, bool]:
     if result.end == "stopped":
         return "Stopped by the person; all that it started is ended.", True
     if result.end == "timed_out":
-        told = f"Ended after {limits.seconds:,.0f} seconds, its time limit."
-        return f"{told} Give a higher timeout if it needs more.", True
+        cause = f"Ended after {limits.seconds:,.0f} seconds, its time limit."
+        return f"{cause} Give a higher timeout if it needs more.", True
     if result.end == "too_much":
         return f"Ended after {limits.output:,} bytes of output, the most that is taken.", True
     if result.code:
         return f"Exit code {result.code}.", True
     if result.code is None:
-        told = f"signal {result.signal}" if result.signal else "something outside"
-        return f"Ended by {told}.", True
+        cause = f"signal {result.signal}" if result.signal else "something outside"
+        return f"Ended by {cause}.", True
     return "", False
 
 

@@ -1,4 +1,4 @@
-"""The real tools: they work in a folder, ask before they change anything, and clean up."""
+"""The tools of a session: they work in a folder, ask before they change anything, and clean up."""
 
 from __future__ import annotations
 
@@ -7,26 +7,52 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from explorer.agent.allow_patterns import is_protected, suggested_for_command, suggested_for_file
 from explorer.agent.approval import ApprovalRequest, Approvals
-from explorer.agent.patterns import is_kept_apart, suggested_for_command, suggested_for_file
-from explorer.agent.shell_environment import clean_environment
-from explorer.agent.tools.arguments import ToolError, text_of
-from explorer.agent.tools.changing import Change, made, planned_edit, planned_write
-from explorer.agent.tools.commands import bash
-from explorer.agent.tools.desk import Desk, Job
-from explorer.agent.tools.looking import failed, look
-from explorer.agent.tools.offered import CHANGING, LOOKING, specs_of
-from explorer.agent.tools.outputs import Outputs
-from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.shell import clean_environment
+from explorer.agent.tools.bash import bash
+from explorer.agent.tools.context import OutputFiles, ToolContext, ToolRun
+from explorer.agent.tools.edit import Change, apply_change, plan_edit, plan_write
+from explorer.agent.tools.port import Arguments, ToolError, ToolOutcome, text_of
+from explorer.agent.tools.read import read
+from explorer.agent.tools.search import find, grep, ls
+from explorer.agent.tools.specs import CHANGES_FILES, READ_ONLY, specs_of
 from explorer.agent.workspace import Workspace, WorkspaceError
 from explorer.models.cancel import CancelToken
 from explorer.models.request import ToolCall, ToolSpec
+
+_READ_ONLY_TOOLS: dict[str, Callable[[ToolContext, Arguments, ToolRun], ToolOutcome]] = {
+    "read": read,
+    "ls": ls,
+    "find": find,
+    "grep": grep,
+}
+
+
+def run_read_only(context: ToolContext, arguments: Arguments, job: ToolRun) -> ToolOutcome:
+    """Run one call. Whatever goes wrong becomes a result that says so, for the model to read."""
+    tool = _READ_ONLY_TOOLS.get(job.tool)
+    if tool is None:
+        return ToolOutcome(f"there is no tool named {job.tool!r}", is_error=True)
+    try:
+        return tool(context, arguments, job)
+    except (ToolError, WorkspaceError) as error:
+        return ToolOutcome(str(error), is_error=True)
+    except OSError as error:
+        return _system_failure(job.tool, error)
+
+
+def _system_failure(name: str, error: OSError) -> ToolOutcome:
+    """What the system refused, as a result."""
+    where = error.filename if isinstance(error.filename, str) else name
+    return ToolOutcome(f"{where}: {error.strerror or error}", is_error=True)
+
 
 COMMAND_NOTICE = (
     "A command is not held to the folder: it can read, change and send whatever you can. It runs"
     " without your keys in its environment."
 )
-_KEPT_APART_NOTICE = (
+_PROTECTED_NOTICE = (
     "This is no file of the project itself: git, a shell, an editor or an agent may run what is in"
     " it, or it says what is allowed without asking. It is asked about even where all is allowed."
 )
@@ -46,32 +72,34 @@ class WorkspaceTools:
         """``outputs``: the folder for outputs of which a result holds a part; the model may read
         them. ``environment``: what commands are given a clean part of; by default this process's.
         """
-        kept = Outputs(outputs)
+        kept = OutputFiles(outputs)
         self.approvals = approvals
-        self._desk = Desk(workspace.with_reading(kept.is_own), kept)
+        self._context = ToolContext(workspace.with_reading(kept.is_own), kept)
         self._environment = clean_environment(os.environ if environment is None else environment)
-        self._plans: Mapping[str, Callable[[Desk, Mapping[str, object]], Change]] = {
-            "write": planned_write,
-            "edit": planned_edit,
+        self._plans: Mapping[str, Callable[[ToolContext, Mapping[str, object]], Change]] = {
+            "write": plan_write,
+            "edit": plan_edit,
         }
 
     @property
     def workspace(self) -> Workspace:
         """The folder."""
-        return self._desk.workspace
+        return self._context.workspace
 
     @property
     def folder(self) -> str:
         """The folder, as the model is told it."""
-        return str(self._desk.workspace.root)
+        return str(self._context.workspace.root)
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """All tools, or those that only look."""
-        return specs_of(LOOKING if self.approvals.mode == "read-only" else LOOKING + CHANGING)
+        return specs_of(
+            READ_ONLY if self.approvals.mode == "read-only" else READ_ONLY + CHANGES_FILES
+        )
 
     def is_exclusive(self, call: ToolCall) -> bool:
         """Whether it is none of those that only look."""
-        return call.name not in LOOKING
+        return call.name not in READ_ONLY
 
     async def run(
         self, call: ToolCall, cancel: CancelToken, on_output: Callable[[str], None]
@@ -79,7 +107,7 @@ class WorkspaceTools:
         """See ``ToolBox.run``."""
         if cancel.cancelled:
             return ToolOutcome("stopped by the person before it ran", is_error=True)
-        job = Job(call.name, call.id, cancel)
+        job = ToolRun(call.name, call.id, cancel)
         try:
             if call.name == "bash":
                 return await self._command(call, job, on_output)
@@ -88,13 +116,13 @@ class WorkspaceTools:
         except (ToolError, WorkspaceError) as error:
             return ToolOutcome(str(error), is_error=True)
         except OSError as error:
-            return failed(call.name, error)
-        return await asyncio.to_thread(look, self._desk, call.arguments, job)
+            return _system_failure(call.name, error)
+        return await asyncio.to_thread(run_read_only, self._context, call.arguments, job)
 
-    async def _change(self, call: ToolCall, job: Job) -> ToolOutcome:
-        change = await asyncio.to_thread(self._plans[call.name], self._desk, call.arguments)
+    async def _change(self, call: ToolCall, job: ToolRun) -> ToolOutcome:
+        change = await asyncio.to_thread(self._plans[call.name], self._context, call.arguments)
         root = self.workspace.root
-        kept_apart = await asyncio.to_thread(is_kept_apart, change.shown, root)
+        protected = await asyncio.to_thread(is_protected, change.shown, root)
         what = "Change" if not change.is_new else "Create"
         request = ApprovalRequest(
             call,
@@ -103,19 +131,19 @@ class WorkspaceTools:
             path=change.shown,
             diff=change.diff.unified,
             folder=str(root),
-            pattern="" if kept_apart else suggested_for_file(change.shown),
-            notice=_KEPT_APART_NOTICE if kept_apart else _file_notice(change),
-            kept_apart=kept_apart,
+            pattern="" if protected else suggested_for_file(change.shown),
+            notice=_PROTECTED_NOTICE if protected else _file_notice(change),
+            protected=protected,
         )
         verdict = await self.approvals.decide(request, job.cancel)
         if not verdict.allowed:
             return ToolOutcome(verdict.reason, is_error=True)
         if job.cancel.cancelled:
             return ToolOutcome("stopped by the person before it ran", is_error=True)
-        return await asyncio.to_thread(made, self._desk, change)
+        return await asyncio.to_thread(apply_change, self._context, change)
 
     async def _command(
-        self, call: ToolCall, job: Job, on_output: Callable[[str], None]
+        self, call: ToolCall, job: ToolRun, on_output: Callable[[str], None]
     ) -> ToolOutcome:
         command = text_of(call.arguments, "command")
         request = ApprovalRequest(
@@ -135,12 +163,12 @@ class WorkspaceTools:
         def live(text: str) -> None:
             loop.call_soon_threadsafe(on_output, text)
 
-        return await _to_its_end(
-            lambda: bash(self._desk, call.arguments, job, self._environment, live), job
+        return await _run_to_end(
+            lambda: bash(self._context, call.arguments, job, self._environment, live), job
         )
 
 
-async def _to_its_end(work: Callable[[], ToolOutcome], job: Job) -> ToolOutcome:
+async def _run_to_end(work: Callable[[], ToolOutcome], job: ToolRun) -> ToolOutcome:
     """Run blocking work in a thread; a task that is cancelled meanwhile ends it and waits."""
     thread = asyncio.ensure_future(asyncio.to_thread(work))
     try:
