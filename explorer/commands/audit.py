@@ -13,8 +13,7 @@ from explorer.audit.atoms.model import AtomKind
 from explorer.audit.findings import STATED_WRONGLY, Fate
 from explorer.audit.loss import Gravity
 from explorer.audit.report import CHECKS, Failure, Report, failures
-from explorer.audit.report.html import cost_words, verdict_words
-from explorer.audit.report.model import refs_words
+from explorer.audit.report.model import cost_words, refs_words, verdict_words
 from explorer.audit.words import GRAVITY_TITLES, KIND_TITLES, UPPER_BOUND, percent
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_session
