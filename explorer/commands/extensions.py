@@ -7,8 +7,7 @@ from pathlib import Path
 
 from explorer.commands.errors import CommandFailed
 from explorer.commands.output import print_json, print_table
-from explorer.extensions.examples import ExampleError, examples, install_example
-from explorer.extensions.manager import Extensions, Listed
+from explorer.extensions.manager import ExampleError, Extensions, Listed, examples, install_example
 from explorer.extensions.trust import TrustError
 from explorer.session.visible_text import visible_line
 

@@ -1,8 +1,8 @@
-"""Asking the handlers of an event, one after the other (A38 to A42, B15).
+"""Calls the handlers of an event, one after the other (A38 to A42, B15).
 
-Handlers are asked in the order in which they were loaded and registered. The first cancel ends
+Handlers are called in the order in which they were loaded and registered. The first cancel ends
 the chain. Of several results the last that is not empty counts. A handler that raises, answers
-nonsense or takes too long is written down and passed over.
+nonsense or takes too long is recorded and passed over.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from functools import partial
 from typing import Any
 
 from explorer.extensions.answers import Answer, AnswerError, read_answer
-from explorer.extensions.calling import TIME_LIMIT_S, Call, Outcome
 from explorer.extensions.events import (
     BeforeCompactEvent,
     BeforeTreeEvent,
     CompactEvent,
     CompactingEvent,
+    CompactionView,
     Event,
     RequestEvent,
+    Signal,
     SummaryEvent,
     TreeEvent,
+    TreeView,
 )
+from explorer.extensions.handler_call import TIME_LIMIT_S, Call, CallOutcome
 from explorer.extensions.hooks import Context, Registered
-from explorer.extensions.loading import Extension
-from explorer.extensions.outcomes import (
+from explorer.extensions.loading import Extension, error_text, problem_of
+from explorer.extensions.prompt_parts import Prompt, joined, parts_of, relocated
+from explorer.extensions.records import (
     BeforeCompact,
     BeforeTree,
     Compacting,
+    HookRecord,
     Records,
     Request,
     Summary,
     SuppliedCompaction,
     SuppliedSummary,
 )
-from explorer.extensions.places import problem_of, told
-from explorer.extensions.provenance import Prompt, joined, parts_of, relocated
-from explorer.extensions.records import HookRecord
-from explorer.extensions.signals import Signal
-from explorer.extensions.views import CompactionView, TreeView
 from explorer.models.cancel import CancelToken
 from explorer.models.events import Cancelled
 
@@ -49,7 +49,7 @@ Check = Callable[[SuppliedCompaction], str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _HandlerAnswer:
     """One handler's answer and its record."""
 
     answer: Answer
@@ -169,7 +169,7 @@ class HookRunner:
                 found = replace(found, **steering)
                 if "summarize" in steering:
                     found = replace(found, summarize_by=who.name)
-                record = replace(record, did="instructions", detail=_told_steering(steering))
+                record = replace(record, did="instructions", detail=_steering_text(steering))
             if given := answer.get("summary"):
                 if wants_summary:
                     _unused(records, at)
@@ -268,12 +268,12 @@ class HookRunner:
         registered: Registered,
         cancel: CancelToken,
         make: Callable[[Signal], Event],
-    ) -> _Asked:
+    ) -> _HandlerAnswer:
         """Call one handler and read its answer, both on its thread. Raises Cancelled."""
         nothing = HookRecord(who.name, registered.event, "nothing", 0.0)
 
-        def asked(answer: Answer, record: HookRecord) -> _Asked:
-            return _Asked(answer, record, registered.required)
+        def asked(answer: Answer, record: HookRecord) -> _HandlerAnswer:
+            return _HandlerAnswer(answer, record, registered.required)
 
         empty = Answer(registered.event)
         if cancel.cancelled:
@@ -294,7 +294,7 @@ class HookRunner:
             who.name,
             lambda value: read_answer(registered.event, event.given, value),
         )
-        outcome = Outcome(cancelled=True)
+        outcome = CallOutcome(cancelled=True)
         try:
             outcome = await call.wait(self._limit_s(), cancel)
         finally:
@@ -311,13 +311,15 @@ def _arguments(event: Event, registered: Registered, context: Context) -> tuple[
 
 
 def _read(
-    outcome: Outcome, record: HookRecord, empty: Answer, who: Extension, limit_s: float
+    outcome: CallOutcome, record: HookRecord, empty: Answer, who: Extension, limit_s: float
 ) -> tuple[Answer, HookRecord]:
     """What an outcome says, and its record as far as it is known by now."""
     if outcome.timed_out:
         return empty, replace(record, did="timed out", detail=f"after {limit_s:g} s")
     if isinstance(outcome.error, AnswerError):
-        return empty, replace(record, did="error", detail=told(outcome.error), file=str(who.file))
+        return empty, replace(
+            record, did="error", detail=error_text(outcome.error), file=str(who.file)
+        )
     if outcome.error is not None:
         problem = problem_of(outcome.error, who.root)
         return empty, replace(
@@ -353,7 +355,7 @@ def _steering(answer: Answer) -> dict[str, Any]:
     return {name: answer.values[name] for name in names if name in answer.values}
 
 
-def _told_steering(given: Mapping[str, Any]) -> str:
+def _steering_text(given: Mapping[str, Any]) -> str:
     parts = []
     if "summarize" in given:
         parts.append("asks for a summary" if given["summarize"] else "wants no summary")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from explorer import paths
-from explorer.extensions.calling import TIME_LIMIT_S
+from explorer.extensions.handler_call import TIME_LIMIT_S
 from explorer.extensions.manager import Extensions
 from explorer.extensions.trust import TrustStore
 from explorer.profiles import ProfileFiles

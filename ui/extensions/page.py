@@ -19,8 +19,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.extensions.examples import Example, ExampleError, examples, install_example
-from explorer.extensions.manager import Extensions, Listed, Project
+from explorer.extensions.manager import (
+    Example,
+    ExampleError,
+    Extensions,
+    Listed,
+    Project,
+    examples,
+    install_example,
+)
 from explorer.extensions.trust import TrustError
 from ui.extensions.trusting import TrustBox
 from ui.theme import S8, S12, S16, scaled, set_tone

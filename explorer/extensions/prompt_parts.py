@@ -11,7 +11,7 @@ from typing import NamedTuple
 from explorer.compaction.serialize import Span
 from explorer.extensions.events import Part
 
-_SURE = 24
+_UNAMBIGUOUS_LENGTH = 24
 """Characters from which on a text found elsewhere is taken for the same one."""
 
 
@@ -71,7 +71,7 @@ def relocated(before: Prompt, text: str) -> Prompt:
         elif span.start >= len(before.text) - tail:
             start = span.start + shift
         else:
-            start = _again(before.text[span.start : span.end], text, at, len(text) - tail)
+            start = _find_again(before.text[span.start : span.end], text, at, len(text) - tail)
         place = (start, start + span.end - span.start) if start >= 0 else None
         found.append(place)
         at = place[1] if place is not None else at
@@ -80,13 +80,14 @@ def relocated(before: Prompt, text: str) -> Prompt:
 
 def _same_ends(before: str, after: str) -> tuple[int, int]:
     """How many characters two texts share at their beginning, and then at their end."""
-    head = _shared(before, after)
+    head = _common_prefix_length(before, after)
     rest = min(len(before), len(after)) - head
-    tail = _shared(before[len(before) - rest :][::-1], after[len(after) - rest :][::-1])
+    old, new = before[len(before) - rest :], after[len(after) - rest :]
+    tail = _common_prefix_length(old[::-1], new[::-1])
     return head, tail
 
 
-def _shared(one: str, other: str) -> int:
+def _common_prefix_length(one: str, other: str) -> int:
     """How many characters two texts begin with alike; by halves, since C compares slices."""
     low, high = 0, min(len(one), len(other))
     while low < high:
@@ -98,10 +99,10 @@ def _shared(one: str, other: str) -> int:
     return low
 
 
-def _again(words: str, text: str, start: int, end: int) -> int:
+def _find_again(words: str, text: str, start: int, end: int) -> int:
     """Where words are found again; -1 for nowhere, and for short ones in several places."""
     at = text.find(words, start, end) if words else -1
-    if at >= 0 and len(words) < _SURE and text.find(words, at + 1, end) >= 0:
+    if at >= 0 and len(words) < _UNAMBIGUOUS_LENGTH and text.find(words, at + 1, end) >= 0:
         return -1
     return at
 

@@ -1,9 +1,8 @@
-"""Calling one handler: on a thread of its own, for a limited time, whatever it does (A38, B15).
+"""The call of one handler: on a thread of its own, for a limited time (A38, B15).
 
-A handler never runs on the thread that asks, so one that hangs or blocks holds nothing up. An
-asynchronous one gets an event loop on its thread. Whoever runs over the limit is left behind: an
-asynchronous handler is cancelled, a synchronous one cannot be, and what it says later is not
-heard.
+A handler never runs on the thread that waits for it, so one that hangs or blocks delays nothing
+else. An asynchronous one gets an event loop on its thread. At the time limit an asynchronous
+handler is cancelled; a synchronous one cannot be, and what it returns later is ignored.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.extensions.signals import Signal
+from explorer.extensions.events import Signal
 from explorer.models.cancel import CancelToken
 
 TIME_LIMIT_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """What became of a call."""
 
     value: Any = None
@@ -52,39 +51,41 @@ class Call:
         self._given_up = False
         # A daemon: what hangs must not keep the program from ending.
         self._thread = threading.Thread(target=self._run, name=f"extension-{name}", daemon=True)
-        self._tell: Callable[[Outcome], None] = lambda _outcome: None
+        self._tell: Callable[[CallOutcome], None] = lambda _outcome: None
 
     @property
     def running(self) -> bool:
         """Whether the thread still works, heard or not."""
         return self._thread.is_alive()
 
-    async def wait(self, limit_s: float, cancel: CancelToken) -> Outcome:
+    async def wait(self, limit_s: float, cancel: CancelToken) -> CallOutcome:
         """Start, and wait for the answer, the limit or the cancel, whichever comes first."""
         loop = asyncio.get_running_loop()
-        answered: asyncio.Future[Outcome] = loop.create_future()
+        answered: asyncio.Future[CallOutcome] = loop.create_future()
 
-        def settle(outcome: Outcome) -> None:
+        def settle(outcome: CallOutcome) -> None:
             if not answered.done():
                 answered.set_result(outcome)
 
-        def tell(outcome: Outcome) -> None:
+        def tell(outcome: CallOutcome) -> None:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(settle, outcome)
 
         self._tell = tell
         started = time.perf_counter()
-        forget = cancel.add_callback(lambda: tell(Outcome(cancelled=True)))
+        forget = cancel.add_callback(lambda: tell(CallOutcome(cancelled=True)))
         try:
             self._thread.start()
             outcome = await asyncio.wait_for(answered, limit_s)
         except TimeoutError:
-            outcome = Outcome(timed_out=True)
+            outcome = CallOutcome(timed_out=True)
         finally:
             forget()
             self._give_up()
         taken = (time.perf_counter() - started) * 1000
-        return Outcome(outcome.value, outcome.error, outcome.timed_out, outcome.cancelled, taken)
+        return CallOutcome(
+            outcome.value, outcome.error, outcome.timed_out, outcome.cancelled, taken
+        )
 
     def _give_up(self) -> None:
         """Nobody listens any more: tell the handler, and cancel it where that can be done."""
@@ -102,13 +103,13 @@ class Call:
             if inspect.isawaitable(value):
                 self._run_async(value)
                 return
-            outcome = Outcome(self._read(value))
+            outcome = CallOutcome(self._read(value))
         except BaseException as error:  # noqa: BLE001 -- SystemExit too must not end the program
-            self._answer(Outcome(error=error))
+            self._answer(CallOutcome(error=error))
         else:
             self._answer(outcome)
 
-    def _answer(self, outcome: Outcome) -> None:
+    def _answer(self, outcome: CallOutcome) -> None:
         with self._lock:
             if self._given_up:
                 return
@@ -119,12 +120,12 @@ class Call:
             return
 
     def _run_async(self, awaitable: Any) -> None:
-        async def guarded() -> Outcome:
+        async def guarded() -> CallOutcome:
             try:
-                return Outcome(self._read(await awaitable))
+                return CallOutcome(self._read(await awaitable))
             except BaseException as error:  # noqa: BLE001 -- a handler may raise anything
                 # Inside the task, since a loop lets SystemExit of a task through.
-                return Outcome(error=error)
+                return CallOutcome(error=error)
 
         with asyncio.Runner() as runner:
             loop = runner.get_loop()
@@ -136,7 +137,7 @@ class Call:
             try:
                 outcome = loop.run_until_complete(task)
             except BaseException as error:  # noqa: BLE001 -- so may what it left running
-                outcome = Outcome(error=error)
+                outcome = CallOutcome(error=error)
             # Before the loop is tidied up, which may take as long as what the handler left in it.
             self._answer(outcome)
             with self._lock:
