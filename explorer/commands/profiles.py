@@ -24,8 +24,8 @@ from explorer.compaction.profile import (
     changed,
     profile_values,
 )
-from explorer.profiles import OwnProfile, ProfileError, ProfileFiles, Shelf
 from explorer.session.visible_text import visible_line
+from explorer.settings.profile_files import OwnProfile, ProfileError, ProfileFiles, Shelf
 from explorer.templates import load_provenance
 
 

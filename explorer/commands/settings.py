@@ -8,9 +8,8 @@ from typing import Any
 
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import print_json, print_table
-from explorer.profiles import ProfileFiles
 from explorer.settings.effective import profile_named
-from explorer.settings.keys import KEYS, Key, own_value
+from explorer.settings.keys import KEYS, Key, own_value, schema_text
 from explorer.settings.kinds import parsed
 from explorer.settings.kinds import shown as written
 from explorer.settings.live import (
@@ -21,7 +20,7 @@ from explorer.settings.live import (
     project_of,
 )
 from explorer.settings.opening import live_settings
-from explorer.settings.schema import schema_text
+from explorer.settings.profile_files import ProfileFiles
 
 
 def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from explorer import paths, private_files
-from explorer.locks import FileLock
+from explorer.private_files import FileLock
 from explorer.settings.jsonc import JsonError, Node, leaves, line_of, read, with_value, without
 from explorer.settings.keys import KEYS, NAMES
 from explorer.settings.kinds import shown, tidy

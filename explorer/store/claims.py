@@ -6,7 +6,7 @@ import secrets
 from pathlib import Path
 from types import TracebackType
 
-from explorer.locks import FileLock
+from explorer.private_files import FileLock
 from explorer.store.rows import StoreError
 
 

@@ -12,7 +12,6 @@ from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
 from explorer.models.catalogue import REMOTE
 from explorer.models.offline.names import cannot_summarize, only_summarizes
 from explorer.preferences import Preferences
-from explorer.profiles import ProfileFiles
 from explorer.settings.choices import (
     Chosen,
     Ground,
@@ -27,6 +26,7 @@ from explorer.settings.choices import (
 from explorer.settings.effective import summary_models
 from explorer.settings.live import project_of
 from explorer.settings.opening import live_settings
+from explorer.settings.profile_files import ProfileFiles
 from ui.shell.tasks import TaskOwner
 from ui.widgets.notice import Notice
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox
 
 from explorer.compaction.profile import BASES, PROFILES, Profile
-from explorer.profiles import OwnProfile, ProfileError, ProfileFiles, Shelf, read_file
+from explorer.settings.profile_files import OwnProfile, ProfileError, ProfileFiles, Shelf, read_file
 from ui.control.desk import Desk
 from ui.profiles.dialog import FILE_SUFFIX, ProfilesDialog
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.profile import PROFILES
-from explorer.profiles import Shelf
+from explorer.settings.profile_files import Shelf
 from ui.profiles.page import ProfilePage
 from ui.theme import S4, S8, S12, S16, on_theme_changed, scaled, small_font
 from ui.widgets.dialogs import fit

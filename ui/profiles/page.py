@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.compaction.profile import Profile
-from explorer.profiles import OwnProfile
+from explorer.settings.profile_files import OwnProfile
 from explorer.templates import load_provenance
 from ui.inspector.markdown_view import MarkdownView
 from ui.profiles.rule_list import RuleList

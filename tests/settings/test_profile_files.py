@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from explorer.compaction.profile import BASES, PROFILES, profile_values
-from explorer.profiles import OwnProfile, ProfileError, ProfileFiles, read_file
+from explorer.settings.profile_files import OwnProfile, ProfileError, ProfileFiles, read_file
 from explorer.templates import load_provenance
 
 MINE = OwnProfile(
