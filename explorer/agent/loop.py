@@ -168,14 +168,14 @@ class AgentTurn:
 
     async def _round(self, cancel: CancelToken) -> TurnResult | None:
         """One reply and its tools; the result when the turn ends with it."""
-        asked = await self._client.ask(
+        result = await self._client.ask(
             self._outgoing(), self._thinking, self._port.chat_messages, cancel, self._on_event
         )
         if self._limits.tokens is not None:
-            self._used += await asyncio.to_thread(lambda: asked.used_tokens)
-        reply = asked.reply
-        if not asked.whole:
-            return await self._broken_off(asked, cancel)
+            self._used += await asyncio.to_thread(lambda: result.used_tokens)
+        reply = result.reply
+        if not result.whole:
+            return await self._broken_off(result, cancel)
         self._broken = 0
         if reply.says_nothing:
             return await self._said_nothing(reply)
@@ -237,10 +237,10 @@ class AgentTurn:
             self._on_event(Steered(entry, prompt))
         return bool(waiting)
 
-    async def _broken_off(self, asked: ReplyResult, cancel: CancelToken) -> TurnResult | None:
+    async def _broken_off(self, result: ReplyResult, cancel: CancelToken) -> TurnResult | None:
         """Keep what had arrived; None when the turn goes on all the same, with more room or with
         another try."""
-        reply, error = asked.reply, asked.error
+        reply, error = result.reply, result.error
         if error is None and reply.empty:
             return self._result("stopped")
         arrived = not reply.empty

@@ -85,9 +85,9 @@ class Reply:
             case ThinkingSigned():
                 self._sign(event)
             case ToolCallReady(call):
-                own = self._named(call)
-                self.calls.append(own)
-                return ToolCallReady(own)
+                unique = self._named(call)
+                self.calls.append(unique)
+                return ToolCallReady(unique)
             case UsageReport(usage):
                 self.usage = usage
             case Finished(reason):
@@ -111,12 +111,12 @@ class Reply:
         """The call with an id that no other call of the conversation has: results find it by
         that, and providers refuse an id that comes twice."""
         wanted = call.id.strip() or f"call_{len(self.calls)}"
-        own, number = wanted, 1
-        while own in self._ids:
+        unique, number = wanted, 1
+        while unique in self._ids:
             number += 1
-            own = f"{wanted}_{number}"
-        self._ids.add(own)
-        return call if own == call.id else replace(call, id=own)
+            unique = f"{wanted}_{number}"
+        self._ids.add(unique)
+        return call if unique == call.id else replace(call, id=unique)
 
     @property
     def text(self) -> str:
@@ -286,34 +286,38 @@ class ReplyClient:
         """One reply. ``context`` gives what is sent where no keeper renders it; it is called in a
         thread, since reading and converting a long conversation takes too long for a window's."""
         try:
-            kept = await self._keeper.messages(outgoing, cancel)
+            rendered = await self._keeper.messages(outgoing, cancel)
         except Cancelled:
             return ReplyResult(Reply(), stopped=True)
         except ModelError as error:
             return ReplyResult(Reply(), error)
 
         def messages() -> tuple[ChatMessage, ...]:
-            whole = (ChatMessage("system", outgoing.system), *context()) if kept is None else kept
+            whole = (
+                (ChatMessage("system", outgoing.system), *context())
+                if rendered is None
+                else rendered
+            )
             return tuple(sendable(whole, pictures=outgoing.pictures))
 
         sent = await asyncio.to_thread(messages)
         request = ModelRequest(outgoing.model, sent, thinking=thinking, tools=outgoing.tools)
         reply = Reply(call.id for message in sent for call in message.tool_calls)
-        asked = ReplyResult(reply, sent=sent)
+        result = ReplyResult(reply, sent=sent)
         try:
             await self._stream(request, reply, cancel, on_event)
         except Cancelled:
-            return replace(asked, stopped=True)
+            return replace(result, stopped=True)
         except _PartialReply as broken:
-            return replace(asked, error=broken.error)
+            return replace(result, error=broken.error)
         except ModelError as error:
-            return replace(asked, error=error)
+            return replace(result, error=error)
         if cancel.cancelled:
-            return replace(asked, stopped=True)
+            return replace(result, stopped=True)
         if not reply.stop_reason:
             sentence = "The answer ended before the model said that it was complete."
-            return replace(asked, error=ModelError("network", sentence))
-        return asked
+            return replace(result, error=ModelError("network", sentence))
+        return result
 
     async def _stream(
         self,

@@ -314,6 +314,6 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
         telling = _SECRET_NAME.search(name) or _USER_IN_ADDRESS.search(value)
         return known and not telling and not any(secret in value for secret in secrets)
 
-    kept = {name: value for name, value in environment.items() if passes(name, value)}
-    folders = [one for one in kept.get("PATH", "").split(os.pathsep) if os.path.isabs(one)]
-    return {**kept, "PATH": os.pathsep.join(folders) or _USUAL_PATH, **_FIXED}
+    passed = {name: value for name, value in environment.items() if passes(name, value)}
+    folders = [one for one in passed.get("PATH", "").split(os.pathsep) if os.path.isabs(one)]
+    return {**passed, "PATH": os.pathsep.join(folders) or _USUAL_PATH, **_FIXED}

@@ -60,8 +60,8 @@ class Walk:
         if self._start != self._root and _ignored(str(self._start), True, rules):
             # Who names an ignored folder wants to see into it.
             rules = ()
-        for seen, path in enumerate(self._below(self._start, rules)):
-            if seen >= self._most:
+        for count, path in enumerate(self._below(self._start, rules)):
+            if count >= self._most:
                 self.cut = True
                 return
             yield path
@@ -83,8 +83,8 @@ class Walk:
         waiting = [(folder, rules)]
         while waiting and not self._stopped():
             folder, rules = waiting.pop()
-            if own := _read_rules(folder, _RULE_FILES):
-                rules = (*rules, own)
+            if nested := _read_rules(folder, _RULE_FILES):
+                rules = (*rules, nested)
             folders: list[Path] = []
             for item in _items(folder):
                 is_folder = item.is_dir(follow_symlinks=False)

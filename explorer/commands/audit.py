@@ -183,13 +183,13 @@ def _print_compactions(report: Report) -> None:
     heads = ["compaction", "before", "after", "things", "seen", "share", "lost", "wrong", "request"]
     rows = []
     for part in report.compactions:
-        told = part.fidelity
-        wrong = sum(told.counts.get(fate, 0) for fate in STATED_WRONGLY)
-        request = told.request.fate.value if told.request is not None else "none"
+        fidelity = part.fidelity
+        wrong = sum(fidelity.counts.get(fate, 0) for fate in STATED_WRONGLY)
+        request = fidelity.request.fate.value if fidelity.request is not None else "none"
         rows.append([
             f"#{part.entry.index}", part.counted_before, part.counted_after, part.things,
-            part.survived, percent(told.survival) if part.things else "-",
-            sum(row.counts.get(Fate.LOST, 0) for row in told.kinds), wrong, request,
+            part.survived, percent(fidelity.survival) if part.things else "-",
+            sum(row.counts.get(Fate.LOST, 0) for row in fidelity.kinds), wrong, request,
         ])  # fmt: skip
     print_table(heads, rows, right=range(1, len(heads) - 1))
     kinds = [

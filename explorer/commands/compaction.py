@@ -10,7 +10,15 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import add_common, add_output, add_session, add_summarizing
+from explorer.commands.options import (
+    SIZES,
+    add_common,
+    add_output,
+    add_profile,
+    add_session,
+    add_summarizing,
+    check_positive,
+)
 from explorer.commands.output import print_json, print_table
 from explorer.commands.prompts import print_template_problems
 from explorer.commands.targets import (
@@ -71,9 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def _add_prune_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--profile", metavar="NAME", help="rules to follow (default: your settings', else explorer)"
-    )
+    add_profile(parser)
     parser.add_argument(
         "--protect", type=int, metavar="N", help="tokens of the newest results that stay"
     )
@@ -114,10 +120,7 @@ def check_sizes(arguments: argparse.Namespace) -> None:
     """Refuse what no session can be compacted with. Raises UsageError."""
     if arguments.profile is not None:
         named_profile(arguments.profile)
-    for name in ("keep_recent", "reserve", "window"):
-        value = getattr(arguments, name)
-        if value is not None and value < 1:
-            raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
+    check_positive(arguments, *SIZES)
 
 
 def chosen_settings(arguments: argparse.Namespace, chosen: Target) -> tuple[Profile, Settings]:
@@ -441,38 +444,38 @@ async def _verify(document: Document, shown: Partition, draft: Draft, order: Ord
     try:
         mended = await mend(document, auditor, draft, checked, order)
     except (DraftFailed, ValueError) as error:
-        told = f"The summary could not be mended and is taken as it was: {error}"
-        return Verified(draft, None, told)
+        outcome = f"The summary could not be mended and is taken as it was: {error}"
+        return Verified(draft, None, outcome)
     if len(mended.lost) >= len(mended.regained):
         await document.drafts.mark(mended.draft, "discarded", mended.draft.summary)
-        told = (
+        outcome = (
             f"The mended summary regains {len(mended.regained)} and loses {len(mended.lost)}; the "
             "first one is taken."
         )
-        return Verified(draft, mended, told)
+        return Verified(draft, mended, outcome)
     await document.drafts.mark(draft, "discarded", draft.summary)
     before, after = mended.before.fidelity.survival, mended.after.fidelity.survival
-    told = (
+    outcome = (
         f"Mended: {len(mended.regained)} regained, {len(mended.lost)} lost by it; "
         f"{before:.0%} survived before, {after:.0%} now."
     )
-    return Verified(mended.draft, mended, told)
+    return Verified(mended.draft, mended, outcome)
 
 
-def _print_verified(found: Verified, say: Callable[[str], None]) -> None:
+def _print_verified(found: Verified, print_line: Callable[[str], None]) -> None:
     """Print the differences and what was regained and lost; what was done on standard error."""
     print(visible_line(found.why), file=sys.stderr)
     mended = found.mended
     if mended is None:
         return
     for line in changed_lines(mended.before.text, mended.draft.summary, 1):
-        say(visible_line(f"{line.sign} {line.text}"))
+        print_line(visible_line(f"{line.sign} {line.text}"))
     for title, atoms in (("Regained", mended.regained), ("Lost by it", mended.lost)):
         for atom in atoms[:MOST_LISTED]:
-            say(visible_line(f"{title}: {atom.kind}: {atom.text}"))
+            print_line(visible_line(f"{title}: {atom.kind}: {atom.text}"))
         if len(atoms) > MOST_LISTED:
-            say(f"{title}: and {len(atoms) - MOST_LISTED} more")
-    say("")
+            print_line(f"{title}: and {len(atoms) - MOST_LISTED} more")
+    print_line("")
 
 
 def _prune(arguments: argparse.Namespace) -> None:

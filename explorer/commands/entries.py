@@ -193,10 +193,10 @@ _REPEAT_REASONS = {"pin": "pinned", "user-message": "kept"}
 
 def _repeat_json(document: Document, context: Context, entry: int) -> dict[str, Any]:
     """What says that a message is told again after the summary, and by which entry."""
-    told = context.again.get(entry)
-    if told is None:
+    repeat = context.again.get(entry)
+    if repeat is None:
         return {}
-    return {"told_again": told.why, "by": _id_or_none(document.tree.columns, told.by)}
+    return {"told_again": repeat.why, "by": _id_or_none(document.tree.columns, repeat.by)}
 
 
 _NONE: tuple[int, ...] = ()
@@ -229,22 +229,22 @@ async def _append_edit(
     document, reason = chosen.document, arguments.reason
     try:
         if arguments.command == "keep-messages":
-            made = await document.keep_user_messages(arguments.tokens, reason), _NONE
+            edit = await document.keep_user_messages(arguments.tokens, reason), _NONE
         else:
             wanted = [entry_named(document, name) for name in arguments.entries]
-            deeds = {
+            edits = {
                 ("pin", False): document.pin,
                 ("pin", True): document.unpin,
                 ("omit", False): document.omit,
                 ("omit", True): document.take_in,
             }
-            shaped = await deeds[arguments.command, arguments.undo](wanted, reason)
-            made = shaped.entry, shaped.entries
+            shaped = await edits[arguments.command, arguments.undo](wanted, reason)
+            edit = shaped.entry, shaped.entries
     except CannotShape as error:
         raise CommandFailed(f"{error} Nothing was changed.") from error
     if arguments.output:
         await export_result(arguments, chosen, "the entry was stored")
-    return made
+    return edit
 
 
 def _print_edit(
@@ -260,8 +260,8 @@ def _print_edit(
         print(f"the user's messages are kept up to {arguments.tokens:,} tokens")
     else:
         # What is told again takes its heading too: the sum is that of the rows below.
-        told = {row.entry: row.tokens for row in rows}
-        tokens = sum(told.get(at, document.entry_weight(at, profile)) for at in entries)
+        repeat = {row.entry: row.tokens for row in rows}
+        tokens = sum(repeat.get(at, document.entry_weight(at, profile)) for at in entries)
         names = ", ".join(f"#{at}" for at in entries)
         print(f"{names} {_DONE[arguments.command, arguments.undo]}, {tokens:,} tokens")
     print(f"stored as entry {ids[entry]}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import add_common, add_session
+from explorer.commands.options import add_common, add_session, check_positive
 from explorer.commands.output import local_time, print_json, print_table
 from explorer.commands.targets import Target, session_named, target, workbench
 from explorer.formats import ExportError, FormatError
@@ -153,8 +153,7 @@ def _list(arguments: argparse.Namespace) -> None:
 def _search(arguments: argparse.Namespace) -> None:
     if not arguments.query.strip():
         raise UsageError("search for at least one word")
-    if arguments.limit < 1:
-        raise UsageError(f"--limit must be at least 1, not {arguments.limit}")
+    check_positive(arguments, "limit")
     if arguments.session is None:
         with workbench(arguments.database) as bench:
             _print_hits(arguments, bench, None, stored=True)
@@ -269,13 +268,13 @@ def _forked(arguments: argparse.Namespace, chosen: Target) -> Forked:
 
 
 def _print_fork(arguments: argparse.Namespace, chosen: Target, forked: Forked) -> None:
-    made = chosen.bench.open_blocking(forked.key)
+    forked_document = chosen.bench.open_blocking(forked.key)
     if arguments.json:
         print_json(
             {
                 "session": forked.key if chosen.stored else None,
-                "id": made.header.session_id,
-                "parent_session": made.header.parent_session,
+                "id": forked_document.header.session_id,
+                "parent_session": forked_document.header.parent_session,
                 "title": forked.title,
                 "at": chosen.document.tree.columns.ids[chosen.at],
                 "whole": arguments.whole,

@@ -11,14 +11,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any
 
-from explorer import paths
 from explorer.commands.errors import CommandFailed
 from explorer.commands.output import print_json, print_table
+from explorer.commands.targets import model_client
 from explorer.models.door import (
     CancelToken,
     KeyringUnavailable,
     ModelDoor,
-    ModelDoorConfig,
     ModelError,
     ModelInfo,
     Override,
@@ -109,10 +108,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 @contextmanager
 def _model_client() -> Iterator[ModelDoor]:
-    door = ModelDoor(ModelDoorConfig(own=paths.models_path()))
-    live = live_settings()
-    door.use_api_base(live.get("models.apiBase") or "")
-    door.use_silence(live.get("models.silenceSeconds"))
+    door = model_client(live_settings())
     try:
         yield door
         if door.own.problem:
@@ -157,20 +153,20 @@ def _show(arguments: argparse.Namespace, door: ModelDoor) -> None:
 
 
 def _set(arguments: argparse.Namespace, door: ModelDoor) -> None:
-    said: dict[str, Any] = {
+    figures: dict[str, Any] = {
         name.replace("-", "_"): value
         for name in _SETTABLE_FIGURES
         if (value := getattr(arguments, name.replace("-", "_"))) is not None
     }
-    said |= {
+    figures |= {
         name: value == "yes"
         for name in _ABILITIES
         if (value := getattr(arguments, name)) is not None
     }
-    if not said:
+    if not figures:
         raise CommandFailed("Name a figure to set, such as --window 64000.")
     before = door.own.override(arguments.model) or Override()
-    door.own.set_override(arguments.model, replace(before, **said))
+    door.own.set_override(arguments.model, replace(before, **figures))
     _show(arguments, door)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from explorer.commands.errors import UsageError
+
 
 def add_common(parser: argparse.ArgumentParser) -> None:
     """What a program asks for, and where sessions are stored."""
@@ -31,9 +33,19 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
     """A profile and its sizes, in tokens."""
+    add_profile(parser)
+    add_sizes(parser)
+
+
+def add_profile(parser: argparse.ArgumentParser) -> None:
+    """The profile to follow."""
     parser.add_argument(
         "--profile", metavar="NAME", help="rules to follow (default: your settings', else explorer)"
     )
+
+
+def add_sizes(parser: argparse.ArgumentParser) -> None:
+    """Sizes in tokens that stand before those of the profile; see `check_positive`."""
     parser.add_argument("--keep-recent", type=int, metavar="N", help="tokens kept verbatim")
     parser.add_argument("--reserve", type=int, metavar="N", help="tokens kept free for the answer")
     parser.add_argument("--window", type=int, metavar="N", help="context window in tokens")
@@ -55,3 +67,15 @@ def add_summarizing(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="a service that summarizes instead of a model; it is asked before those",
     )
+
+
+SIZES = ("keep_recent", "reserve", "window")
+"""The arguments that `add_sizes` adds."""
+
+
+def check_positive(arguments: argparse.Namespace, *names: str) -> None:
+    """Raise UsageError for an option that is given and below 1. ``names``: as in ``arguments``."""
+    for name in names:
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")

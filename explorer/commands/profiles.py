@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import add_session
+from explorer.commands.options import add_session, check_positive
 from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import Target, target
 from explorer.compaction.comparison import Cause, ProfileOutcome, causes, compare_profiles
@@ -251,8 +251,7 @@ def _compare(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     shelf = files.shelf()
     names = arguments.profiles or list(PROFILES)
     profiles = [shelf.named(name) for name in names]
-    if arguments.window is not None and arguments.window < 1:
-        raise UsageError(f"--window must be at least 1, not {arguments.window}")
+    check_positive(arguments, "window")
     with target(arguments) as chosen:
         document = chosen.document
         found = compare_profiles(

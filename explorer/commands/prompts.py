@@ -66,8 +66,8 @@ def run(arguments: argparse.Namespace) -> None:
 def print_template_problems() -> None:
     """Say on standard error which texts of the person's own cannot be used."""
     for problem in template_problems().values():
-        told = f"{problem.rstrip('.')}. The text that came with the program is sent."
-        print(f"session-explorer: {visible_line(told)}", file=sys.stderr)
+        message = f"{problem.rstrip('.')}. The text that came with the program is sent."
+        print(f"session-explorer: {visible_line(message)}", file=sys.stderr)
 
 
 def _list(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
@@ -104,8 +104,10 @@ def _state(row: dict[str, Any]) -> str:
 
 def _show(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
     info = prompts.info(arguments.name)
-    asked = arguments.version
-    text = prompts.text(info.name) if asked is None else prompts.version(info.name, asked).text
+    versions = arguments.version
+    text = (
+        prompts.text(info.name) if versions is None else prompts.version(info.name, versions).text
+    )
     if arguments.json:
         variables = [
             {"name": one.name, "about": one.about, "required": one.required}
@@ -143,10 +145,10 @@ def _edit(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
 def _reset(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
     version = prompts.reset(arguments.name, arguments.note)
     if version is None:
-        told = f"{arguments.name} is as it came with the program; nothing was changed"
+        message = f"{arguments.name} is as it came with the program; nothing was changed"
     else:
-        told = f"{arguments.name}: the text that came with the program is sent from now on"
-    _print_version(arguments, version, told)
+        message = f"{arguments.name}: the text that came with the program is sent from now on"
+    _print_version(arguments, version, message)
 
 
 def _print_version(arguments: argparse.Namespace, version: Version | None, words: str) -> None:
@@ -177,11 +179,11 @@ def _history(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
 
 
 def _diff(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
-    name, asked = arguments.name, arguments.versions
-    if len(asked) not in (0, 2):
+    name, versions = arguments.name, arguments.versions
+    if len(versions) not in (0, 2):
         raise UsageError("name two versions, or none: 0 is the one that came with the program")
-    if asked:
-        lines = prompts.difference(name, *asked)
+    if versions:
+        lines = prompts.difference(name, *versions)
     else:
         lines = changed_lines(prompts.shipped(name), prompts.text(name))
     if arguments.json:

@@ -18,7 +18,14 @@ from explorer.audit.simulation import Assumptions, Past, Policy, Prices, Simulat
 from explorer.audit.simulation.sweep import Sweep, sweep
 from explorer.commands.compaction import check_sizes, chosen_settings
 from explorer.commands.errors import CommandFailed, UsageError
-from explorer.commands.options import add_common, add_rules, add_session
+from explorer.commands.options import (
+    SIZES,
+    add_common,
+    add_rules,
+    add_session,
+    add_sizes,
+    check_positive,
+)
 from explorer.commands.output import print_json, print_table, write_progress
 from explorer.commands.targets import Target, named_profile, session_rules, target, workbench
 from explorer.compaction.profile import PROFILES, Settings
@@ -58,9 +65,7 @@ def _add_what_if_options(parser: argparse.ArgumentParser) -> None:
         "--profile", action="append", metavar="NAME", help="rules to walk it under; may be given "
         "several times (default: every profile that comes along)",
     )  # fmt: skip
-    parser.add_argument("--keep-recent", type=int, metavar="N", help="tokens kept verbatim")
-    parser.add_argument("--reserve", type=int, metavar="N", help="tokens kept free for the answer")
-    parser.add_argument("--window", type=int, metavar="N", help="context window in tokens")
+    add_sizes(parser)
     parser.add_argument("--prices", metavar="MODEL", help="what it would cost with this model")
     parser.add_argument(
         "--summary-share", type=float, metavar="S", help="share of what a summary tells that it "
@@ -201,11 +206,11 @@ def _progress_reporter(arguments: argparse.Namespace, player: Player, stage: Doc
     """Tells on a terminal how far it is."""
     shown = sys.stderr.isatty() and not arguments.json
 
-    def told(_event: object) -> None:
+    def report(_event: object) -> None:
         if shown:
             write_progress(f"{player.position} of {len(player.play)}")
 
-    return told
+    return report
 
 
 def _what_if(arguments: argparse.Namespace) -> None:
@@ -236,10 +241,7 @@ def _what_if(arguments: argparse.Namespace) -> None:
 
 
 def _check_what_if(arguments: argparse.Namespace) -> None:
-    for name in ("keep_recent", "reserve", "window"):
-        value = getattr(arguments, name)
-        if value is not None and value < 1:
-            raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
+    check_positive(arguments, *SIZES)
     share = arguments.summary_share
     if share is not None and not 0 < share <= 1:
         raise UsageError(f"--summary-share must be above 0 and at most 1, not {share:g}")

@@ -21,7 +21,7 @@ from explorer.agent.tools.file_content import PICTURE_HEAD, picture, picture_typ
 from explorer.agent.tools.port import ToolBox, ToolError
 from explorer.agent.workspace import Workspace
 from explorer.commands.errors import CommandFailed, CommandStopped, UsageError
-from explorer.commands.options import add_common
+from explorer.commands.options import add_common, check_positive
 from explorer.commands.output import print_json
 from explorer.commands.run_terminal import Form, RefusingApprover, RunOutput, TerminalApprover
 from explorer.commands.targets import (
@@ -159,10 +159,7 @@ def _check(arguments: argparse.Namespace) -> None:
     """Refuse what cannot be meant, before anything is opened. Raises UsageError."""
     if arguments.resume is not None and arguments.session is not None:
         raise UsageError("name a session with --session or with --continue, not with both")
-    for name in ("max_rounds", "max_tokens"):
-        value = getattr(arguments, name)
-        if value is not None and value < 1:
-            raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
+    check_positive(arguments, "max_rounds", "max_tokens")
 
 
 def _prompt(arguments: argparse.Namespace) -> Prompt | None:
@@ -199,10 +196,10 @@ async def _plan(arguments: argparse.Namespace, bench: Workbench, prompt: Prompt 
     """Open or begin the session, and settle what holds in it. Raises UsageError."""
     chosen, name = _folder(arguments.workspace), arguments.resume or arguments.session or NEW
     found = None if name == NEW else bench.open_blocking(_stored(bench, name))
-    own = found.choices().get(_CHOICE) if found is not None else None
+    session_model = found.choices().get(_CHOICE) if found is not None else None
     folder = chosen or (_existing(found.header.cwd) if found is not None else Path.cwd())
     profile, values = session_rules(arguments.profile, str(folder or ""))
-    model = arguments.model or own or values.get("agent.model") or DEMO
+    model = arguments.model or session_model or values.get("agent.model") or DEMO
     scenario = _scenario(model)
     if prompt is None and arguments.resume is None and scenario is None:
         raise UsageError("say what is to be done: session-explorer run PROMPT, or - to read it")
@@ -393,5 +390,5 @@ def _report_end(result: TurnResult, key: int, caught: list[int], output: RunOutp
             output.note(result.error)
         output.note(f"session {key}")
         return
-    told = result.error or "The turn did not come to its end."
-    raise CommandFailed(f"{told} What had arrived is kept in session {key}. {go_on}")
+    reason = result.error or "The turn did not come to its end."
+    raise CommandFailed(f"{reason} What had arrived is kept in session {key}. {go_on}")

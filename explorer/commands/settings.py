@@ -105,8 +105,8 @@ def _list(arguments: argparse.Namespace, settings: LiveSettings, project: Path |
     rows = [_row(key, settings, project) for key in KEYS.values()]
     problems = settings.problems(project)
     if arguments.json:
-        told = [{**row, "explanation": KEYS[row["key"]].sentence} for row in rows]
-        print_json({"settings": told, "problems": [_problem_json(one) for one in problems]})
+        explained = [{**row, "explanation": KEYS[row["key"]].sentence} for row in rows]
+        print_json({"settings": explained, "problems": [_problem_json(one) for one in problems]})
         return
     print_table(
         ("setting", "value", "from", "what it does"),

@@ -22,7 +22,7 @@ from explorer.formats.export import AsFormat
 from explorer.models.door import ModelDoor, ModelDoorConfig
 from explorer.session.visible_text import visible_line
 from explorer.settings.effective import Values, effective, profile_named
-from explorer.settings.live import project_of
+from explorer.settings.live import LiveSettings, project_of
 from explorer.settings.opening import following_extensions, live_settings
 from explorer.settings.profile_files import ProfileError, ProfileFiles
 from explorer.store import DamagedError, SessionRow, Store, StoreError
@@ -55,9 +55,8 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         raise CommandFailed(f"{error} {hint}") from error
     except (StoreError, OSError) as error:
         raise CommandFailed(str(error)) from error
-    door, live = ModelDoor(ModelDoorConfig(own=paths.models_path())), live_settings()
-    door.use_api_base(live.get("models.apiBase") or "")
-    door.use_silence(live.get("models.silenceSeconds"))
+    live = live_settings()
+    door = model_client(live)
     extensions = following_extensions(live)
     try:
         yield Workbench(store, door, extensions=extensions)
@@ -71,6 +70,14 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         extensions.close()
         door.close()
         store.close()
+
+
+def model_client(live: LiveSettings) -> ModelDoor:
+    """The client of models as the person's settings have it; the caller closes it."""
+    door = ModelDoor(ModelDoorConfig(own=paths.models_path()))
+    door.use_api_base(live.get("models.apiBase") or "")
+    door.use_silence(live.get("models.silenceSeconds"))
+    return door
 
 
 @dataclass(frozen=True, slots=True)

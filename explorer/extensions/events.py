@@ -79,34 +79,34 @@ class SessionAccess(NamedTuple):
 class MessagesView(Spelled):
     """A view that can tell messages as text."""
 
-    def __init__(self, around: SessionAccess, profile: Profile, settings: Settings) -> None:
-        self._around, self._profile = around, profile
-        self.cwd = around.cwd
+    def __init__(self, access: SessionAccess, profile: Profile, settings: Settings) -> None:
+        self._access, self._profile = access, profile
+        self.cwd = access.cwd
         """The working folder that the session names."""
-        self.session_id = around.session_id
+        self.session_id = access.session_id
         self.settings: dict[str, Any] = {"profile": profile.name, **asdict(settings)}
         """Profile, context window, reserve and keep-recent tokens."""
 
     def serialize(self, messages: Sequence[Mapping[str, Any]]) -> str:
         """Messages as the text that a summarizer reads, with tool results cut to size (A21)."""
-        sent = (message_to_llm(message, self._around.templates) for message in messages)
+        sent = (message_to_llm(message, self._access.templates) for message in messages)
         numbered = [(at, message) for at, message in enumerate(sent) if message is not None]
         return serialize(numbered, self._profile).text
 
     def _messages(self, indices: Sequence[int]) -> list[Message]:
-        return [message_of(entry) for entry in self._around.entries(indices)]
+        return [message_of(entry) for entry in self._access.entries(indices)]
 
     def _id(self, index: int) -> str:
-        return self._around.ids[index] if index >= 0 else ""
+        return self._access.ids[index] if index >= 0 else ""
 
 
 class CompactionView(MessagesView):
     """The preparation of a compaction. ``retained_from_id`` is ``first_kept_entry_id``."""
 
     def __init__(
-        self, prepared: Preparation, previous_summary: str | None, around: SessionAccess
+        self, prepared: Preparation, previous_summary: str | None, access: SessionAccess
     ) -> None:
-        super().__init__(around, prepared.profile, prepared.settings)
+        super().__init__(access, prepared.profile, prepared.settings)
         self._history, self._prefix = tuple(prepared.history), tuple(prepared.turn_prefix)
         self.first_kept_entry_id = self._id(prepared.first_kept)
         self.leaf_id = self._id(prepared.leaf)
@@ -150,9 +150,9 @@ class TreeView(MessagesView):
         way: NavigationEnds,
         profile: Profile,
         settings: Settings,
-        around: SessionAccess,
+        access: SessionAccess,
     ) -> None:
-        super().__init__(around, profile, settings)
+        super().__init__(access, profile, settings)
         self._left, self._messages_left = tuple(way.left), tuple(way.messages)
         self.target_id = self._id(way.target)
         self.new_leaf_id = self._id(way.new_leaf)
@@ -164,7 +164,7 @@ class TreeView(MessagesView):
     @cached_property
     def entries_to_summarize(self) -> list[Message]:
         """The entries that are left behind, oldest first, as they are in the file."""
-        return [dict(entry) for entry in self._around.entries(self._left)]
+        return [dict(entry) for entry in self._access.entries(self._left)]
 
     @cached_property
     def messages_to_summarize(self) -> list[Message]:
@@ -196,8 +196,10 @@ def message_of(entry: Mapping[str, Any]) -> Message:
         "compaction": "compactionSummary",
         "branch_summary": "branchSummary",
     }
-    kept = {name: value for name, value in entry.items() if name not in ("type", "id", "parentId")}
-    return {"role": roles.get(str(kind), str(kind)), **kept}
+    fields = {
+        name: value for name, value in entry.items() if name not in ("type", "id", "parentId")
+    }
+    return {"role": roles.get(str(kind), str(kind)), **fields}
 
 
 class Event(Spelled):

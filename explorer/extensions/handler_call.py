@@ -51,7 +51,7 @@ class Call:
         self._given_up = False
         # A daemon: what hangs must not keep the program from ending.
         self._thread = threading.Thread(target=self._run, name=f"extension-{name}", daemon=True)
-        self._tell: Callable[[CallOutcome], None] = lambda _outcome: None
+        self._report: Callable[[CallOutcome], None] = lambda _outcome: None
 
     @property
     def running(self) -> bool:
@@ -67,13 +67,13 @@ class Call:
             if not answered.done():
                 answered.set_result(outcome)
 
-        def tell(outcome: CallOutcome) -> None:
+        def report(outcome: CallOutcome) -> None:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(settle, outcome)
 
-        self._tell = tell
+        self._report = report
         started = time.perf_counter()
-        forget = cancel.add_callback(lambda: tell(CallOutcome(cancelled=True)))
+        forget = cancel.add_callback(lambda: report(CallOutcome(cancelled=True)))
         try:
             self._thread.start()
             outcome = await asyncio.wait_for(answered, limit_s)
@@ -88,7 +88,7 @@ class Call:
         )
 
     def _give_up(self) -> None:
-        """Nobody listens any more: tell the handler, and cancel it where that can be done."""
+        """Nobody waits any more: signal that to the handler, and cancel it where possible."""
         self._signal._cancel()
         with self._lock:
             self._given_up = True
@@ -114,7 +114,7 @@ class Call:
             if self._given_up:
                 return
         try:
-            self._tell(outcome)
+            self._report(outcome)
         except RuntimeError:
             # The loop that asked was closed between the look and the call: nobody is left to hear.
             return

@@ -81,7 +81,7 @@ class _Loader(SourceFileLoader):
 
     def __init__(self, name: str, path: str, say: Callable[[str], None]) -> None:
         super().__init__(name, path)
-        self._say = say
+        self._log = say
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -95,7 +95,7 @@ class _Loader(SourceFileLoader):
             if to.get("file") is not None:
                 builtins.print(*words, sep=sep, end=end, **to)
             else:
-                self._say((" " if sep is None else sep).join(map(str, words)))
+                self._log((" " if sep is None else sep).join(map(str, words)))
 
         # Standard output belongs to the command that runs, which may be printing JSON.
         module.__dict__["print"] = to_log
@@ -158,8 +158,8 @@ class ExtensionFolder:
 
     def spec(self, fullname: str, file: Path) -> ModuleSpec:
         """How a module is loaded from a file."""
-        own = fullname.removeprefix(f"{self.package}.").partition(".")[0]
-        loader = _Loader(fullname, str(file), self.say.get(own, _discard))
+        name = fullname.removeprefix(f"{self.package}.").partition(".")[0]
+        loader = _Loader(fullname, str(file), self.say.get(name, _discard))
         package = [str(file.parent)] if file.name == "__init__.py" else None
         spec = importlib.util.spec_from_file_location(
             fullname, file, loader=loader, submodule_search_locations=package
@@ -301,8 +301,8 @@ class LoadedFolder:
             if was and callable(leave):
                 error = run_limited(leave, limit_s, extension.name)
                 if error is not None and extension.hooks is not None:
-                    told = problem_of(error, extension.root)
-                    extension.hooks.lines.append(f"deactivate() failed: {told}")
+                    problem = problem_of(error, extension.root)
+                    extension.hooks.lines.append(f"deactivate() failed: {problem}")
         if self._package is not None:
             self._package.close()
             self._package = None

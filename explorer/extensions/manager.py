@@ -133,8 +133,8 @@ class Extensions:
             names = sorted(entry.name for entry in (folder / PROJECT_FOLDER).iterdir())
         except OSError:
             names = []
-        told = tuple(name for name in names if not name.startswith("."))
-        return Project(folder, self.trust.is_trusted(folder), told)
+        visible = tuple(name for name in names if not name.startswith("."))
+        return Project(folder, self.trust.is_trusted(folder), visible)
 
     def reload(self) -> None:
         """Unload everything; it is loaded again, from the files as they are, when needed."""

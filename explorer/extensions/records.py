@@ -48,7 +48,7 @@ class HookRecord:
     @property
     def sentence(self) -> str:
         """The record for a person, without the name and the time."""
-        told = {
+        phrase = {
             "nothing": "had nothing to say",
             "cancelled": "cancelled it",
             "result": "supplied the summary",
@@ -58,7 +58,7 @@ class HookRecord:
             "error": "failed",
             "timed out": "took too long and was left behind",
         }[self.did]
-        parts = [told + ("" if self.used else " (not used)")]
+        parts = [phrase + ("" if self.used else " (not used)")]
         if self.detail:
             parts.append(self.detail)
         if self.line:

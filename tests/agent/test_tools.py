@@ -11,7 +11,7 @@ from explorer.agent.tools import MOST_BYTES, read_only_tools
 from explorer.agent.tools.context import OutputFiles, ToolContext, ToolRun
 from explorer.agent.tools.file_content import LARGEST_IMAGE
 from explorer.agent.tools.globs import glob_of
-from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.tools.port import ToolError, ToolOutcome
 from explorer.agent.tools.truncation import head, size_of, tail
 from explorer.agent.tools.workspace_tools import run_read_only
 from explorer.agent.workspace import Workspace, WorkspaceError
@@ -229,10 +229,18 @@ def test_a_pattern_that_never_ends_is_given_up(workspace: Workspace) -> None:
      ("**/*.py", ["a.py", "x/y/a.py"], []), ("src/**", ["src/a", "src/b/c"], ["srcs/a"]),
      ("src/**/t.py", ["src/t.py", "src/a/b/t.py"], ["src/xt.py"]), ("a?c", ["abc"], ["a/c", "ac"]),
      ("*.{ts,tsx}", ["a.ts", "b.tsx"], ["a.t"]), ("[!a]x", ["bx"], ["ax", "/x"]),
-     ("[ab", ["[ab"], ["a"]), ("a+b(", ["a+b("], ["aab"])],
+     ("[ab", ["[ab"], ["a"]), ("a+b(", ["a+b("], ["aab"]),
+     ("*", [".hidden", "a/.b"], []), ("a/{b,c/{d,e}}", ["a/b", "a/c/e"], ["a/c", "a/d"]),
+     ("src/**/", [], ["src/../a", "a/src/b"]), ("[A-C].txt", ["B.txt"], ["b.txt"])],
 )  # fmt: skip
 def test_globs(pattern: str, yes: list[str], no: list[str]) -> None:
     assert [name for name in yes + no if glob_of(pattern).matches(name)] == yes
+
+
+def test_a_glob_that_stands_for_too_many_names_is_refused() -> None:
+    with pytest.raises(ToolError, match="not valid"):
+        glob_of("{1..100000}")
+    assert not glob_of("*a" * 20 + "[!a]").matches("a" * 300), "soon"
 
 
 def test_a_long_list_is_kept_whole_in_a_file(workspace: Workspace, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ class _Output:
         self._job = job
         self._live = live
         self._blocks: deque[bytes] = deque()
-        self._held = 0
+        self._held_size = 0
         self._file: BinaryIO | None = None
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._waiting = ""
@@ -52,13 +52,13 @@ class _Output:
         self.lines += block.count(b"\n")
         self.ends_open = not block.endswith(b"\n")
         self._blocks.append(block)
-        self._held += len(block)
+        self._held_size += len(block)
         if self._file is not None:
             self._file.write(block)
         elif self.size > MOST_BYTES or self.lines > MOST_LINES:
             self._begin_file()
-        while self._held - len(self._blocks[0]) > _HELD_BYTES:
-            self._held -= len(self._blocks.popleft())
+        while self._held_size - len(self._blocks[0]) > _HELD_BYTES:
+            self._held_size -= len(self._blocks.popleft())
         self._pass_on(block)
 
     def _begin_file(self) -> None:
@@ -95,7 +95,7 @@ class _Output:
         """Its end within the limits. Where not all is held, one line less of it is certain."""
         text = _plain(b"".join(self._blocks).decode("utf-8", "replace"))
         cut = tail(text)
-        if self._held == self.size and cut.by is None:
+        if self._held_size == self.size and cut.by is None:
             return cut
         lines = self.lines + self.ends_open
         return Truncated(
@@ -130,7 +130,7 @@ def _outcome(output: _Output, result: CommandResult, limits: CommandLimits) -> T
     parts = [cut.text.rstrip("\n")] if cut.text.strip() else ["(no output)"]
     if cut.by is not None:
         details["truncation"] = cut.details()
-        parts.append(f"[{_shown(cut)}{_whole(output)}]")
+        parts.append(f"[{_range_text(cut)}{_whole(output)}]")
     if output.path is not None:
         details["fullOutputPath"] = str(output.path)
     ended, failed = _ended(result, limits)
@@ -142,7 +142,7 @@ def _outcome(output: _Output, result: CommandResult, limits: CommandLimits) -> T
     return ToolOutcome("\n\n".join(parts), failed, details=details)
 
 
-def _shown(cut: Truncated) -> str:
+def _range_text(cut: Truncated) -> str:
     if cut.partial:
         return f"The last {cut.size:,} bytes of line {cut.total_lines:,} are shown."
     first = cut.total_lines - cut.lines + 1

@@ -27,7 +27,7 @@ class Change:
 
     kind: Literal["write", "edit"]
     path: Path
-    shown: str
+    name: str
     before: str | None
     """The mark of what is there now; None where nothing is."""
     data: bytes
@@ -50,53 +50,53 @@ class _Replacement:
 def plan_write(context: ToolContext, arguments: Arguments) -> Change:
     """What ``write`` would do. Raises ToolError, WorkspaceError and OSError."""
     content = content_of(arguments, "content")
-    path, shown = _target(context, arguments)
-    there = read_whole(context.workspace, path)
-    if there is None:
+    path, name = _target(context, arguments)
+    current = read_whole(context.workspace, path)
+    if current is None:
         data = NEW_FILE.encoded(content)
         count = len(split_lines(content))
         lines = "1 line" if count == 1 else f"{count:,} lines"
-        report = f"Created file {shown}: {lines}, {len(data):,} bytes."
+        report = f"Created file {name}: {lines}, {len(data):,} bytes."
         return Change(
-            "write", path, shown, None, data, file_diff(shown, None, displayable(content)), report
+            "write", path, name, None, data, file_diff(name, None, displayable(content)), report
         )
-    if context.seen.changed(path, there.mark):
+    if context.seen.changed(path, current.mark):
         raise ToolError(
-            f"{shown} was changed on disk since you read it, by someone else or by a command."
+            f"{name} was changed on disk since you read it, by someone else or by a command."
             " Nothing was written; read it again first."
         )
-    if not is_text(there.data):
-        raise ToolError(f"{shown} is there already and not a text file; nothing was written")
-    file = decode(there.data)
+    if not is_text(current.data):
+        raise ToolError(f"{name} is there already and not a text file; nothing was written")
+    file = decode(current.data)
     text = file.with_line_ends(content.removeprefix("\ufeff"))
-    data, diff = file.encoded(text), file_diff(shown, displayable(file.text), displayable(text))
-    if data == there.data:
-        raise ToolError(f"{shown} holds exactly that already; nothing was written")
+    data, diff = file.encoded(text), file_diff(name, displayable(file.text), displayable(text))
+    if data == current.data:
+        raise ToolError(f"{name} holds exactly that already; nothing was written")
     added = "1 line" if diff.added == 1 else f"{diff.added:,} lines"
-    report = f"Updated {shown}: {added} added, {diff.removed:,} removed."
-    return Change("write", path, shown, there.mark, data, diff, report)
+    report = f"Updated {name}: {added} added, {diff.removed:,} removed."
+    return Change("write", path, name, current.mark, data, diff, report)
 
 
 def plan_edit(context: ToolContext, arguments: Arguments) -> Change:
     """What ``edit`` would do. Raises ToolError, WorkspaceError and OSError."""
     replacements = _replacements(arguments)
-    path, shown = _target(context, arguments)
-    there = read_whole(context.workspace, path)
-    if there is None:
-        raise ToolError(f"{shown}: no such file; use write to make it")
-    if not is_text(there.data):
-        raise ToolError(f"{shown} is not a text file")
-    file = decode(there.data)
-    changed = context.seen.changed(path, there.mark)
+    path, name = _target(context, arguments)
+    current = read_whole(context.workspace, path)
+    if current is None:
+        raise ToolError(f"{name}: no such file; use write to make it")
+    if not is_text(current.data):
+        raise ToolError(f"{name} is not a text file")
+    file = decode(current.data)
+    changed = context.seen.changed(path, current.mark)
     spans = [
-        _find_passage(file.text, one, shown, _ordinal(number, replacements), changed)
+        _find_passage(file.text, one, name, _ordinal(number, replacements), changed)
         for number, one in enumerate(replacements)
     ]
-    text = _replaced(file, replacements, spans, shown)
-    data, diff = file.encoded(text), file_diff(shown, displayable(file.text), displayable(text))
-    if data == there.data:
-        raise ToolError(f"nothing changes in {shown}: the new text is what stands there already")
-    report = f"Edited {shown}: {len(spans)} passage{'s' * (len(spans) > 1)} replaced."
+    text = _replaced(file, replacements, spans, name)
+    data, diff = file.encoded(text), file_diff(name, displayable(file.text), displayable(text))
+    if data == current.data:
+        raise ToolError(f"nothing changes in {name}: the new text is what stands there already")
+    report = f"Edited {name}: {len(spans)} passage{'s' * (len(spans) > 1)} replaced."
     past = sorted({span.tolerance for span in spans if span.tolerance})
     if past:
         report += f" To find the old text, differences in {' and '.join(past)} were looked past."
@@ -105,7 +105,7 @@ def plan_edit(context: ToolContext, arguments: Arguments) -> Change:
             " The file was changed on disk since you read it, by someone else or by a command;"
             " your edit was made to it as it is now. Read it again before you rely on the rest."
         )
-    return Change("edit", path, shown, there.mark, data, diff, report)
+    return Change("edit", path, name, current.mark, data, diff, report)
 
 
 def apply_change(context: ToolContext, change: Change) -> ToolOutcome:
@@ -122,10 +122,10 @@ def apply_change(context: ToolContext, change: Change) -> ToolOutcome:
 
 def _target(context: ToolContext, arguments: Arguments) -> tuple[Path, str]:
     path = context.workspace.target(path_of(arguments))
-    shown = context.workspace.shown(path)
+    name = context.workspace.shown(path)
     if path.is_dir():
-        raise ToolError(f"{shown} is a folder")
-    return path, shown
+        raise ToolError(f"{name} is a folder")
+    return path, name
 
 
 def _replacements(arguments: Arguments) -> list[_Replacement]:
@@ -162,7 +162,7 @@ def _ordinal(number: int, replacements: list[_Replacement]) -> str:
     return f"edits[{number}]: " if len(replacements) > 1 else ""
 
 
-def _find_passage(text: str, wanted: _Replacement, shown: str, which: str, changed: bool) -> Span:
+def _find_passage(text: str, wanted: _Replacement, name: str, which: str, changed: bool) -> Span:
     """The one place of an old text. Raises ToolError that says why there is none."""
     found = places_of(text, wanted.old)
     span = found.only
@@ -176,26 +176,26 @@ def _find_passage(text: str, wanted: _Replacement, shown: str, which: str, chang
         more = "more than " if len(lines) > MOST_PLACES else ""
         listed = ", ".join(lines[:MOST_PLACES])
         raise ToolError(
-            f"{which}oldText stands in {more}{min(len(lines), MOST_PLACES)} places of {shown},"
+            f"{which}oldText stands in {more}{min(len(lines), MOST_PLACES)} places of {name},"
             f" at lines {listed}. Nothing was changed; add lines around it so that it stands in"
             f" one place only.{again}"
         )
     if span is not None:
-        raise ToolError(f"{which}oldText does not stand exactly in {shown}.{again}")
+        raise ToolError(f"{which}oldText does not stand exactly in {name}.{again}")
     passage = nearest_passage(text, wanted.old)
     if not passage:
         raise ToolError(
-            f"{which}oldText was not found in {shown}, nor anything like it. Nothing was"
+            f"{which}oldText was not found in {name}, nor anything like it. Nothing was"
             f" changed.{again or ' Read the file again.'}"
         )
     raise ToolError(
-        f"{which}oldText was not found in {shown}. Nothing was changed.{again} The nearest"
+        f"{which}oldText was not found in {name}. Nothing was changed.{again} The nearest"
         f" passage:\n{passage}"
     )
 
 
 def _replaced(
-    file: TextFile, replacements: list[_Replacement], spans: list[Span], shown: str
+    file: TextFile, replacements: list[_Replacement], spans: list[Span], name: str
 ) -> str:
     order = sorted(range(len(spans)), key=lambda number: spans[number].start)
     parts: list[str] = []
@@ -204,7 +204,7 @@ def _replaced(
         span = spans[number]
         if span.start < at:
             raise ToolError(
-                f"edits[{order[place - 1]}] and edits[{number}] meet in {shown} at line"
+                f"edits[{order[place - 1]}] and edits[{number}] meet in {name} at line"
                 f" {line_at(file.text, span.start)}. Nothing was changed; make one edit of them."
             )
         parts += [file.text[at : span.start], file.with_line_ends(replacements[number].new)]

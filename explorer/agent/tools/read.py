@@ -29,7 +29,7 @@ class _Passage:
 
     first: int
     most: int
-    kept: bytearray
+    data: bytearray
     lines: int = 0
     ends_open: bool = False
     mark: str = ""
@@ -37,7 +37,7 @@ class _Passage:
     @property
     def text(self) -> str:
         """The lines, without carriage returns at their ends."""
-        rows = self.kept.decode("utf-8", "replace").split("\n")
+        rows = self.data.decode("utf-8", "replace").split("\n")
         if rows and not rows[-1]:
             rows.pop()
         return "\n".join(row.removesuffix("\r") for row in rows[: self.most])
@@ -46,25 +46,25 @@ class _Passage:
 def read(context: ToolContext, arguments: Arguments, job: ToolRun) -> ToolOutcome:
     """Read a file. Raises ToolError, WorkspaceError and OSError."""
     path = context.workspace.readable(path_of(arguments))
-    shown = context.workspace.shown(path)
+    name = context.workspace.shown(path)
     if path.is_dir():
-        raise ToolError(f"{shown} is a folder; use ls")
+        raise ToolError(f"{name} is a folder; use ls")
     with opened(context.workspace, path) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
         start = file.read(SNIFFED)
         file.seek(0)
         if kind := picture_type(start):
             data = file.read(LARGEST_IMAGE + 1)
             size = os.fstat(descriptor).st_size
-            image = picture(shown, kind, data)
-            return ToolOutcome(f"{shown}: {kind}, {size:,} bytes.", images=(image,))
+            image = picture(name, kind, data)
+            return ToolOutcome(f"{name}: {kind}, {size:,} bytes.", images=(image,))
         if not is_text(start):
             size = os.fstat(descriptor).st_size
-            raise ToolError(f"{shown} is not a text file ({size:,} bytes)")
+            raise ToolError(f"{name} is not a text file ({size:,} bytes)")
         first = number_of(arguments, "offset", 1)
         wanted = number_of(arguments, "limit", MOST_LINES)
         passage = _passage(file, first, min(wanted, MOST_LINES), job)
     context.seen.keep(path, passage.mark)
-    return _outcome(passage, shown)
+    return _outcome(passage, name)
 
 
 def _passage(file: BinaryIO, first: int, most: int, job: ToolRun) -> _Passage:
@@ -75,7 +75,7 @@ def _passage(file: BinaryIO, first: int, most: int, job: ToolRun) -> _Passage:
         if job.cancel.cancelled:
             raise ToolError("stopped by the person")
         digest.update(block)
-        if found.ends_open is False and ended == 0 and not found.kept and first == 1:
+        if found.ends_open is False and ended == 0 and not found.data and first == 1:
             block = block.removeprefix(BOM)
         if begun:
             _append(found, block)
@@ -96,14 +96,14 @@ def _passage(file: BinaryIO, first: int, most: int, job: ToolRun) -> _Passage:
 
 def _append(found: _Passage, block: bytes) -> None:
     """Keep a little more than a result may hold, so that cutting it is seen."""
-    room = 2 * MOST_BYTES - len(found.kept)
+    room = 2 * MOST_BYTES - len(found.data)
     if room > 0:
-        found.kept += block[:room]
+        found.data += block[:room]
 
 
-def _outcome(passage: _Passage, shown: str) -> ToolOutcome:
+def _outcome(passage: _Passage, name: str) -> ToolOutcome:
     if not passage.lines:
-        return ToolOutcome(f"{shown} is empty.")
+        return ToolOutcome(f"{name} is empty.")
     cut = head(passage.text)
     last = passage.first + cut.lines - 1
     details: dict[str, Any] = {}

@@ -51,7 +51,7 @@ def find(context: ToolContext, arguments: Arguments, job: ToolRun) -> ToolOutcom
     details: dict[str, Any] = {}
     for path in walk.files():
         shown = context.workspace.shown(path)
-        # A pattern is met from the folder that is searched, or from the workspace.
+        # A pattern is matched from the folder that is searched, or from the workspace.
         if not (glob.matches(path.relative_to(base).as_posix()) or glob.matches(shown)):
             continue
         if len(names) == most:
@@ -87,7 +87,7 @@ class _Search:
         self._expression = _compiled(
             self._pattern, flag_of(arguments, "literal"), flag_of(arguments, "ignoreCase")
         )
-        self._around = number_of(arguments, "context", 0, least=0)
+        self._context_lines = number_of(arguments, "context", 0, least=0)
         self.most = number_of(arguments, "limit", MOST_HITS)
         self.lines: list[str] = []
         self.hits = 0
@@ -119,7 +119,7 @@ class _Search:
             rows.pop()
         found: list[int] = []
         for number, row in enumerate(rows):
-            if self._met(row.removesuffix("\r")):
+            if self._matches(row.removesuffix("\r")):
                 self.hits += 1
                 if not self.full:
                     found.append(number)
@@ -142,7 +142,7 @@ class _Search:
             self.skipped.append(f"{shown}: {error.strerror}")
         return None
 
-    def _met(self, row: str) -> bool:
+    def _matches(self, row: str) -> bool:
         try:
             return (
                 self._expression.search(row, timeout=_MATCH_TIMEOUT_S, concurrent=True) is not None
@@ -153,16 +153,16 @@ class _Search:
             ) from error
 
     def _show(self, name: str, rows: list[str], found: list[int]) -> None:
-        hits, shown_to = set(found), -1
+        hits, last_shown = set(found), -1
         for number in found:
-            first = max(number - self._around, shown_to + 1, 0)
-            if self._around and shown_to >= 0 and first > shown_to + 1:
+            first = max(number - self._context_lines, last_shown + 1, 0)
+            if self._context_lines and last_shown >= 0 and first > last_shown + 1:
                 self.lines.append("--")
-            for at in range(first, min(number + self._around + 1, len(rows))):
+            for at in range(first, min(number + self._context_lines + 1, len(rows))):
                 mark = ":" if at in hits else "-"
                 self.lines.append(f"{name}{mark}{at + 1}{mark} {self._short(rows[at])}")
-                shown_to = at
-        if found and self._around:
+                last_shown = at
+        if found and self._context_lines:
             self.lines.append("--")
 
     def _short(self, row: str) -> str:
@@ -170,8 +170,8 @@ class _Search:
         if len(row) <= LONGEST_LINE:
             return row
         self.shortened = True
-        met = self._expression.search(row, timeout=_MATCH_TIMEOUT_S, concurrent=True)
-        start = max(0, met.start() - LONGEST_LINE // 2) if met else 0
+        match = self._expression.search(row, timeout=_MATCH_TIMEOUT_S, concurrent=True)
+        start = max(0, match.start() - LONGEST_LINE // 2) if match else 0
         part = row[start : start + LONGEST_LINE]
         return f"{'…' if start else ''}{part}{'…' if start + LONGEST_LINE < len(row) else ''}"
 

@@ -122,16 +122,16 @@ class WorkspaceTools:
     async def _change(self, call: ToolCall, job: ToolRun) -> ToolOutcome:
         change = await asyncio.to_thread(self._plans[call.name], self._context, call.arguments)
         root = self.workspace.root
-        protected = await asyncio.to_thread(is_protected, change.shown, root)
+        protected = await asyncio.to_thread(is_protected, change.name, root)
         what = "Change" if not change.is_new else "Create"
         request = ApprovalRequest(
             call,
             change.kind,
-            f"{what} {change.shown}",
-            path=change.shown,
+            f"{what} {change.name}",
+            path=change.name,
             diff=change.diff.unified,
             folder=str(root),
-            pattern="" if protected else suggested_for_file(change.shown),
+            pattern="" if protected else suggested_for_file(change.name),
             notice=_PROTECTED_NOTICE if protected else _file_notice(change),
             protected=protected,
         )
