@@ -33,11 +33,11 @@ from explorer.commands.targets import (
     why_not_stored,
 )
 from explorer.compaction.partition import Partition, Verdict
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.pruning import PruningPlan
 from explorer.compaction.summary import files_footer
-from explorer.compaction.threshold import limit_of
+from explorer.compaction.triggers import limit_of
 from explorer.extensions.records import records_of
 from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelError
 from explorer.models.remote import check_address

@@ -11,7 +11,6 @@ from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_session, check_positive
 from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import Target, target
-from explorer.compaction.comparison import Cause, ProfileOutcome, causes, compare_profiles
 from explorer.compaction.profile import (
     BASES,
     POLICIES,
@@ -24,6 +23,7 @@ from explorer.compaction.profile import (
     changed,
     profile_values,
 )
+from explorer.compaction.profile_comparison import Cause, ProfileOutcome, causes, compare_profiles
 from explorer.session.visible_text import visible_line
 from explorer.settings.profile_files import OwnProfile, ProfileError, ProfileFiles, Shelf
 from explorer.templates import load_provenance

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from explorer.compaction.serialize import Span
+from explorer.compaction.serialization import Span
 
 Did = Literal[
     "nothing", "cancelled", "result", "context", "instructions", "changed", "error", "timed out"

@@ -15,12 +15,12 @@ from typing import Any
 
 from explorer.session.columns import OP_KINDS
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
-from explorer.session.markdown_words import block, code, plain
 from explorer.session.payloads import Payloads
 from explorer.session.spending import NOTHING, Spent, spent_of
 from explorer.session.text import blocks_of, call_title, text_of
 from explorer.session.text_difference import Piece, word_differences
 from explorer.session.tree import Path, SessionTree
+from explorer.session.visible_text import block, code, plain
 
 MOST_TEXT = 600
 """Characters of a message that are kept for a glance; the entry itself has all of it."""

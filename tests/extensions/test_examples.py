@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.compaction.serialize import Span
+from explorer.compaction.serialization import Span
 from explorer.extensions.manager import ExampleError, examples, install_example
 from explorer.extensions.prompt_parts import Prompt
 from explorer.extensions.runner import HookRunner

@@ -17,8 +17,8 @@ from explorer.agent.tools.context import ToolContext, ToolRun
 from explorer.agent.tools.workspace_tools import run_read_only
 from explorer.agent.workspace import Workspace
 from explorer.compaction.background import State
-from explorer.compaction.policies import PromptBudget
 from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile.rules import PromptBudget
 from explorer.models.door import (
     Cancelled,
     CancelToken,

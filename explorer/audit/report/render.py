@@ -21,7 +21,7 @@ from explorer.audit.loss import Gravity
 from explorer.audit.report import charts
 from explorer.audit.report.model import Report, cost_words, moment, refs_words, verdict_words
 from explorer.compaction.reasons import count_text
-from explorer.session import markdown_words
+from explorer.session import visible_text as markdown_words
 from explorer.session.text import legible
 
 MOST_LISTED = 200
