@@ -11,14 +11,16 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from io import TextIOWrapper
 from os.path import isfile
+from typing import Any
 
 from explorer import paths, private_files
-from explorer.commands.parser import build_parser
-from explorer.commands.streams import visible_streams
-from explorer.installed import window_target
+from explorer.commands.errors import CommandFailed, UsageError
+from explorer.commands.output import visible_streams
+from explorer.installed import version, window_target
 from explorer.models.secrets import redact
 from explorer.session.visible_text import visible_line
 
@@ -26,54 +28,94 @@ DEBUG_VARIABLE = "SESSION_EXPLORER_DEBUG"
 """Set: what nobody expected ends a command with Python's own report of it."""
 FAULT_NAME = "last-fault.txt"
 
-# Each command's module is imported when it is asked for: the store alone takes half a second to
-# import, and the window wants to paint before that.
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Where a command is, and its line in the help."""
+
+    module: str
+    """In `explorer.commands`; has ``add_arguments(parser, command)`` and ``run(arguments)``."""
+    help: str
+
+
+# A module is imported when its command is parsed: the store alone takes half a second to import,
+# and the window wants to paint before that.
 COMMANDS = {
-    "import": "library",
-    "list": "library",
-    "search": "library",
-    "export": "library",
-    "fork": "forking",
-    "salvage": "library",
-    "tree": "looking",
-    "context": "looking",
-    "preview": "compacting",
-    "compact": "compacting",
-    "branch": "compacting",
-    "prune": "pruning",
-    "pin": "shaping",
-    "omit": "shaping",
-    "keep-messages": "shaping",
-    "replay": "replaying",
-    "what-if": "what_if",
-    "audit": "auditing",
-    "extensions": "extending",
-    "profiles": "profiles",
-    "settings": "settings",
-    "run": "running",
-    "new": "running",
-    "models": "modelling",
-    "prompts": "prompting",
+    "import": _Group("library", "import session files of pi and oh-my-pi"),
+    "list": _Group("library", "list the stored sessions"),
+    "run": _Group("run", "let the agent work on something, in a new session or one that is stored"),
+    "new": _Group("run", "begin a session without entries"),
+    "salvage": _Group("library", "copy what a damaged database still gives"),
+    "search": _Group("library", "search the text of all entries"),
+    "export": _Group("library", "write a session to a file"),
+    "fork": _Group("library", "make a branch a session of its own"),
+    "tree": _Group("entries", "print the tree of a session"),
+    "context": _Group("entries", "print what the model sees at an entry"),
+    "preview": _Group("compaction", "what a compaction would summarize and keep"),
+    "compact": _Group("compaction", "run a compaction and append it"),
+    "branch": _Group("compaction", "leave the branch at --at for --to, summarizing it"),
+    "replay": _Group("replay", "play a session again, to see when it is compacted"),
+    "what-if": _Group(
+        "replay", "what a session would have come to under other rules, without a model"
+    ),
+    "prune": _Group("compaction", "put notes in the place of old tool results"),
+    "pin": _Group("entries", "keep entries word for word through every compaction"),
+    "omit": _Group("entries", "leave entries out of the context and of summaries"),
+    "keep-messages": _Group("entries", "keep the user's messages word for word"),
+    "settings": _Group("settings", "show, explain and change the settings"),
+    "extensions": _Group("extensions", "list, install and trust extensions"),
+    "audit": _Group("audit", "what compactions kept, lost and told wrongly, as a report"),
+    "profiles": _Group("profiles", "list, compare, copy and change profiles"),
+    "models": _Group("models", "list models, add servers, keep and test keys"),
+    "prompts": _Group("prompts", "see and change the words sent to models"),
 }
 
 
-class UsageError(Exception):
-    """The command line asks for something that does not exist (exit status 2)."""
+class _CommandParser(argparse.ArgumentParser):
+    """Takes its arguments from the command's module when it is first used."""
+
+    command = ""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """See ``ArgumentParser``."""
+        command, self.command = self.command, ""
+        if command:
+            _module(command).add_arguments(self, command)
+        return super().parse_known_args(args, namespace)
 
 
-class CommandFailed(Exception):
-    """The command was understood and could not be done (exit status 1). Has a sentence for each
-    thing that went wrong."""
+class _PrintVersion(argparse.Action):
+    """Looks the version up only when it is asked for."""
 
-    status = 1
+    def __call__(
+        self, parser: argparse.ArgumentParser, *_values: object, **_options: object
+    ) -> None:
+        print(f"session-explorer {version()}")
+        parser.exit()
 
 
-class CommandStopped(CommandFailed):
-    """The person stopped it; what it had done is in good order (exit status 128 and the signal)."""
+def _module(command: str) -> Any:
+    return import_module(f"explorer.commands.{COMMANDS[command].module}")
 
-    def __init__(self, message: str, status: int) -> None:
-        super().__init__(message)
-        self.status = status
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser with every command."""
+    parser = argparse.ArgumentParser(
+        prog="session-explorer",
+        description="See, steer and undo the compactions of coding-agent sessions.",
+        epilog="Without a command the window opens.",
+    )
+    parser.add_argument(
+        "--version", action=_PrintVersion, nargs=0, help="show program's version number and exit"
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_CommandParser)
+    window = commands.add_parser("open", help="open the window (the default)")
+    window.add_argument("session", nargs="?", help="session to open, or path to a session file")
+    window.add_argument("--sample", action="store_true", help="open the bundled session")
+    window.add_argument("--smoke", action="store_true", help=argparse.SUPPRESS)
+    for name, group in COMMANDS.items():
+        commands.add_parser(name, help=group.help).command = name
+    return parser
 
 
 def _open_window(arguments: argparse.Namespace) -> int:
@@ -102,12 +144,12 @@ def _print_error(error: UsageError | CommandFailed) -> None:
     print(f"session-explorer: {lines}", file=sys.stderr)
 
 
-def _words_of(error: OSError) -> str:
+def _error_text(error: OSError) -> str:
     reason = error.strerror or str(error)
     return f"{error.filename}: {reason}" if error.filename else reason
 
 
-def _fault(error: Exception) -> str:
+def _fault_text(error: Exception) -> str:
     """What a person should know of an error that nothing in the program expects."""
     if isinstance(error, MemoryError):
         return "There is not enough memory for this."
@@ -118,7 +160,7 @@ def _fault(error: Exception) -> str:
         private_files.write(place, text.encode("utf-8", "backslashreplace"))
         where = f"The details are in {place}; they may hold text of the session."
     except OSError as unwritten:
-        where += f" They could not be written: {_words_of(unwritten)}."
+        where += f" They could not be written: {_error_text(unwritten)}."
     name = type(error).__name__
     return f"This is a fault of the program ({name}); it stopped where it was. {where}"
 
@@ -143,8 +185,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         if arguments.command in (None, "open"):
             return _open_window(arguments)
-        module = import_module(f"explorer.commands.{COMMANDS[arguments.command]}")
-        module.run(arguments)
+        _module(arguments.command).run(arguments)
     except UsageError as error:
         _print_error(error)
         return 2
@@ -155,15 +196,15 @@ def _run(argv: Sequence[str] | None) -> int:
         sys.stderr.close()
         return 1
     except OSError as error:
-        print(f"session-explorer: {_words_of(error)}", file=sys.stderr)
+        print(f"session-explorer: {_error_text(error)}", file=sys.stderr)
         return 1
     except Exception as error:
         # The last resort: who uses the program gets a sentence, who mends it gets all of it.
         if os.environ.get(DEBUG_VARIABLE):
             raise
-        print(f"session-explorer: {_fault(error)}", file=sys.stderr)
+        print(f"session-explorer: {_fault_text(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("session-explorer: interrupted; what was not finished is not kept", file=sys.stderr)
-        return 130 if COMMANDS.get(arguments.command) == "running" else 1
+        return 130 if arguments.command in ("run", "new") else 1
     return 0

@@ -22,7 +22,7 @@ from explorer.formats import (
 )
 from explorer.formats.export import AsFormat
 from explorer.models.door import ModelDoor
-from explorer.profiles import OwnProfile, ProfileFiles, Shelf
+from explorer.settings.profile_files import OwnProfile, ProfileFiles, Shelf
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
 from explorer.templates import load_prompt, load_templates
 from explorer.work.beginning import new_header

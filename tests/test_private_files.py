@@ -165,8 +165,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(umask_of_none: object, tmp_path:
 MAY_WRITE = {
     "explorer/private_files.py",
     "explorer/paths.py",
-    "explorer/locks.py",  # opens and locks in one step
-    "explorer/agent/inside.py",  # the project's files
+    "explorer/agent/confined_files.py",  # the project's files
     "explorer/settings/files.py",  # a project's folder of settings
     "explorer/work/sandbox.py",  # a folder of a fresh name
 }

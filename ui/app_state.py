@@ -17,7 +17,6 @@ from explorer.models.catalogue import REMOTE
 from explorer.models.door import ModelInfo
 from explorer.models.offline.names import cannot_summarize, only_summarizes
 from explorer.preferences import Preferences, save_preferences
-from explorer.profiles import ProfileFiles
 from explorer.settings.choices import (
     Chosen,
     Ground,
@@ -32,6 +31,9 @@ from explorer.settings.choices import (
 from explorer.settings.effective import summary_models
 from explorer.settings.live import project_of
 from explorer.settings.opening import live_settings
+from explorer.settings.profile_files import (
+    ProfileFiles,
+)
 from explorer.work.document import Document
 from explorer.workbench import Workbench
 from ui.bus import Bus

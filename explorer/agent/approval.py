@@ -12,14 +12,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from explorer.agent.patterns import Pattern, allows_command, allows_file, pattern_of
+from explorer.agent.allow_patterns import Pattern, allows_command, allows_file, pattern_of
 from explorer.models.cancel import CancelToken
 from explorer.models.events import Cancelled
 from explorer.models.request import ToolCall
 
 ApprovalMode = Literal["ask", "read-only", "yes"]
 """``ask`` the person first; ``read-only`` offers no tool that changes things; ``yes`` to all but
-the files of ``is_kept_apart``. A command may change those too where ``yes`` or a pattern lets it
+the files of ``is_protected``. A command may change those too where ``yes`` or a pattern lets it
 run: commands are not confined to any path."""
 ApprovalKind = Literal["write", "edit", "command"]
 ApprovalChoice = Literal["once", "session", "always", "deny"]
@@ -46,7 +46,7 @@ class ApprovalRequest:
     empty where only this one call can be allowed."""
     notice: str = ""
     """What a person ought to know before answering, as sentences."""
-    kept_apart: bool = False
+    protected: bool = False
     """Whether only an answer about this very file allows it: no mode and no pattern does."""
 
 
@@ -146,7 +146,7 @@ class Approvals:
             return Verdict(False, "only tools that look may be used now; nothing was done")
         if _sameness(request) in self._same:
             return Verdict(True)
-        if not request.kept_apart and (self.mode == "yes" or self._is_allowed(request)):
+        if not request.protected and (self.mode == "yes" or self._is_allowed(request)):
             return Verdict(True)
         return None
 
@@ -158,8 +158,8 @@ class Approvals:
 
     def _taken(self, request: ApprovalRequest, answer: ApprovalAnswer) -> Verdict:
         if answer.choice == "deny":
-            told = f"the person did not allow it; nothing was done{_why(request)}"
-            return Verdict(False, f"{told}. They say: {answer.note}" if answer.note else told)
+            reason = f"the person did not allow it; nothing was done{_why(request)}"
+            return Verdict(False, f"{reason}. They say: {answer.note}" if answer.note else reason)
         text = (answer.pattern or request.pattern).strip()
         known = _understood([text])
         if answer.choice in ("session", "always") and known:
@@ -173,7 +173,7 @@ class Approvals:
 
 def _why(request: ApprovalRequest) -> str:
     """Why it was asked about although everything else is allowed; empty where it is as usual."""
-    if not request.kept_apart:
+    if not request.protected:
         return ""
     return f". {request.path} is changed only when a person allows just that, in every mode"
 

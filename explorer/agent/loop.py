@@ -13,6 +13,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from explorer.agent.cycle_guard import CycleGuard, Step
 from explorer.agent.events import (
     RoundStarted,
     Steered,
@@ -24,13 +25,10 @@ from explorer.agent.events import (
     TurnEvent,
     TurnResult,
 )
-from explorer.agent.guard import LoopGuard, Step
 from explorer.agent.keeping import ContextKeeper, NoKeeper, Outgoing, TooLarge
 from explorer.agent.limits import TurnLimits
-from explorer.agent.prompt import Prompt
-from explorer.agent.queue import MessageQueue
-from explorer.agent.reply import STOP_NAMES, Reply
-from explorer.agent.streaming import Asked, Asking
+from explorer.agent.prompt import MessageQueue, Prompt
+from explorer.agent.reply import STOP_NAMES, Reply, ReplyClient, ReplyResult
 from explorer.agent.tool_rounds import NOT_RUN, ToolRound, result_message
 from explorer.agent.tools.port import ToolBox, ToolOutcome
 from explorer.models.door import Cancelled, CancelToken, ChatMessage, ModelDoor, ToolCall
@@ -100,8 +98,8 @@ class AgentTurn:
         self._thinking = thinking
         self._queue = queue or MessageQueue()
         self._limits = limits or TurnLimits()
-        self._asking = Asking(door, self._keeper, self._retry)
-        self._guard = LoopGuard(self._limits.same_calls)
+        self._client = ReplyClient(door, self._keeper, self._retry)
+        self._guard = CycleGuard(self._limits.same_calls)
         self._entries: list[int] = []
         self._on_event: Callable[[TurnEvent], None] = lambda _event: None
         self._used = 0
@@ -159,8 +157,8 @@ class AgentTurn:
         """The result where a limit is reached."""
         limits = self._limits
         if limits.rounds is not None and rounds >= limits.rounds:
-            told = f"The turn ended after {rounds:,} replies, the most that a turn may have."
-            return self._result("limit", told)
+            sentence = f"The turn ended after {rounds:,} replies, the most that a turn may have."
+            return self._result("limit", sentence)
         if limits.tokens is not None and self._used >= limits.tokens:
             return self._result(
                 "limit",
@@ -170,14 +168,14 @@ class AgentTurn:
 
     async def _round(self, cancel: CancelToken) -> TurnResult | None:
         """One reply and its tools; the result when the turn ends with it."""
-        asked = await self._asking.ask(
+        result = await self._client.ask(
             self._outgoing(), self._thinking, self._port.chat_messages, cancel, self._on_event
         )
         if self._limits.tokens is not None:
-            self._used += await asyncio.to_thread(lambda: asked.used_tokens)
-        reply = asked.reply
-        if not asked.whole:
-            return await self._broken_off(asked, cancel)
+            self._used += await asyncio.to_thread(lambda: result.used_tokens)
+        reply = result.reply
+        if not result.whole:
+            return await self._broken_off(result, cancel)
         self._broken = 0
         if reply.says_nothing:
             return await self._said_nothing(reply)
@@ -206,7 +204,7 @@ class AgentTurn:
         if await self._is_blind(reply, entry, cancel):
             return None
         if await self._run_tools(reply.calls, cancel) == "end":
-            return self._result("looping", self._guard.told)
+            return self._result("looping", self._guard.end_reason)
         if cancel.cancelled:
             return self._result("stopped")
         await self._steered(cancel)
@@ -239,10 +237,10 @@ class AgentTurn:
             self._on_event(Steered(entry, prompt))
         return bool(waiting)
 
-    async def _broken_off(self, asked: Asked, cancel: CancelToken) -> TurnResult | None:
+    async def _broken_off(self, result: ReplyResult, cancel: CancelToken) -> TurnResult | None:
         """Keep what had arrived; None when the turn goes on all the same, with more room or with
         another try."""
-        reply, error = asked.reply, asked.error
+        reply, error = result.reply, result.error
         if error is None and reply.empty:
             return self._result("stopped")
         arrived = not reply.empty
@@ -254,18 +252,18 @@ class AgentTurn:
         entry = await self._append(message)
         if error is None:
             return self._result("stopped")
-        told = error.told
+        sentence = error.told
         if error.kind == "overflow":
             room = await self._keeper.make_room(self._model, TooLarge(entry, "overflow"), cancel)
             if room.made:
                 return None
-            told = room.told or told
+            sentence = room.told or sentence
         elif arrived:
             self._broken += 1
             wait = wait_before_next(self._retry, self._broken, error, random.random)
             if wait is not None:
                 return await self._wait(Retry(self._broken, self._retry.tries, wait, error), cancel)
-        return self._result("failed", told)
+        return self._result("failed", sentence)
 
     async def _wait(self, retry: Retry, cancel: CancelToken) -> TurnResult | None:
         """Wait until an answer that broke off is asked for once more."""
@@ -279,12 +277,12 @@ class AgentTurn:
     async def _said_nothing(self, reply: Reply) -> TurnResult:
         """An answer of nothing is no answer: it is kept and marked, and not sent again."""
         short = reply.stop_reason == "length"
-        told = CUT_SHORT if short else "The model's answer is empty."
-        await self._append(self._message(reply, "error") | {"errorMessage": told})
-        return self._result("cut_short" if short else "failed", told)
+        sentence = CUT_SHORT if short else "The model's answer is empty."
+        await self._append(self._message(reply, "error") | {"errorMessage": sentence})
+        return self._result("cut_short" if short else "failed", sentence)
 
     async def _run_tools(self, calls: Sequence[ToolCall], cancel: CancelToken) -> Step:
-        """Run the calls and append their results; the model is told where it goes in circles."""
+        """Run the calls and append their results; the model is told where it repeats itself."""
         outcomes: list[ToolOutcome] = []
         step: Step = "go"
 

@@ -1,10 +1,15 @@
-"""What a person sends to the agent: words, and pictures along with them."""
+"""What a person sends to the agent: prompts of text and pictures, and the queue of
+those that wait.
+
+A steering message goes in after the tool calls of the running reply; a follow-up when the agent
+would be done. All methods of the queue belong to one event loop's thread.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from explorer.models.door import ImagePart
 
@@ -32,3 +37,81 @@ class Prompt:
 def image_blocks(images: Sequence[ImagePart]) -> list[dict[str, Any]]:
     """Pictures as content blocks of a stored message."""
     return [{"type": "image", "data": one.data_base64, "mimeType": one.mime} for one in images]
+
+
+QueueKind = Literal["steering", "follow-up"]
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """One message that waits."""
+
+    prompt: Prompt
+    kind: QueueKind
+
+
+class MessageQueue:
+    """What waits for one session, each kind in the order in which it was sent."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Queued] = []
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def waiting(self) -> tuple[Queued, ...]:
+        """Everything that waits, in the order in which it was sent."""
+        return tuple(self._waiting)
+
+    def steer(self, prompt: Prompt) -> None:
+        """Let the agent read it after the tool calls that run now."""
+        self._change([*self._waiting, Queued(prompt, "steering")])
+
+    def follow_up(self, prompt: Prompt) -> None:
+        """Let the agent read it when it would be done."""
+        self._change([*self._waiting, Queued(prompt, "follow-up")])
+
+    def take_steering(self) -> list[Prompt]:
+        """All steering messages; they wait no longer."""
+        return self._take("steering")
+
+    def take_follow_up(self) -> list[Prompt]:
+        """The first follow-up, alone, since each is answered before the next is read; empty when
+        there is none."""
+        return self._take("follow-up", most=1)
+
+    def take_back(self) -> list[Prompt]:
+        """Everything, for the person to change or to send again."""
+        taken = [each.prompt for each in self._waiting]
+        self._change([])
+        return taken
+
+    def remove(self, queued: Queued) -> None:
+        """Let one message wait no longer; nothing happens when it was taken meanwhile."""
+        self._change([each for each in self._waiting if each is not queued])
+
+    def put_back(self, prompts: Sequence[Prompt], kind: QueueKind) -> None:
+        """Let messages wait that were taken and could not be stored, before all others."""
+        self._change([*(Queued(prompt, kind) for prompt in prompts), *self._waiting])
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call ``listener`` after every change; the returned function ends that."""
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def _take(self, kind: QueueKind, most: int | None = None) -> list[Prompt]:
+        taken = [each for each in self._waiting if each.kind == kind][:most]
+        gone = {id(each) for each in taken}
+        self._change([each for each in self._waiting if id(each) not in gone])
+        return [each.prompt for each in taken]
+
+    def _change(self, waiting: list[Queued]) -> None:
+        if len(waiting) == len(self._waiting):
+            return
+        self._waiting = waiting
+        for listener in list(self._listeners):
+            listener()

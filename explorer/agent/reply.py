@@ -1,17 +1,32 @@
-"""One reply of the model while it arrives, and the message that is stored of it."""
+"""One reply of the model: its request, what has arrived of it, and the message that is stored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+import random
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from explorer.agent.events import TurnEvent
+from explorer.agent.keeping import ContextKeeper, Outgoing
 from explorer.models.costs import usage_record
 from explorer.models.door import (
+    Cancelled,
+    CancelToken,
+    ChatMessage,
+    ContentPart,
     Event,
     Finished,
+    ImagePart,
+    ModelError,
     ModelInfo,
+    ModelRequest,
+    Silence,
+    Streams,
     TextDelta,
+    TextPart,
     ThinkingDelta,
     ThinkingSigned,
     ToolCall,
@@ -19,6 +34,7 @@ from explorer.models.door import (
     Usage,
     UsageReport,
 )
+from explorer.models.retry import RetryPolicy, with_retry
 from explorer.tokens.estimate import estimate_text
 
 STOP_NAMES = {"stop": "stop", "length": "length", "tool_calls": "toolUse"}
@@ -69,9 +85,9 @@ class Reply:
             case ThinkingSigned():
                 self._sign(event)
             case ToolCallReady(call):
-                own = self._named(call)
-                self.calls.append(own)
-                return ToolCallReady(own)
+                unique = self._named(call)
+                self.calls.append(unique)
+                return ToolCallReady(unique)
             case UsageReport(usage):
                 self.usage = usage
             case Finished(reason):
@@ -95,12 +111,12 @@ class Reply:
         """The call with an id that no other call of the conversation has: results find it by
         that, and providers refuse an id that comes twice."""
         wanted = call.id.strip() or f"call_{len(self.calls)}"
-        own, number = wanted, 1
-        while own in self._ids:
+        unique, number = wanted, 1
+        while unique in self._ids:
             number += 1
-            own = f"{wanted}_{number}"
-        self._ids.add(own)
-        return call if own == call.id else replace(call, id=own)
+            unique = f"{wanted}_{number}"
+        self._ids.add(unique)
+        return call if unique == call.id else replace(call, id=unique)
 
     @property
     def text(self) -> str:
@@ -159,3 +175,168 @@ def _stored_call(call: ToolCall) -> dict[str, Any]:
     stored = {"type": "toolCall", "id": call.id, "name": call.name, "arguments": call.arguments}
     # What cannot be used is kept beside it, for whoever looks for the reason.
     return stored | {"malformedArguments": call.raw} if call.problem else stored
+
+
+LEFT_OUT = "[A picture, which this model cannot see]"
+SHOWN_BELOW = "[A picture, shown below]"
+
+
+def sendable(messages: Iterable[ChatMessage], *, pictures: bool = True) -> list[ChatMessage]:
+    """The messages with the pictures of results in a user message after them.
+
+    Results are text for most providers, and stand one after the other behind their calls, so the
+    pictures follow the last of them. ``pictures``: whether the model can see any; where it cannot
+    it is told that there was one.
+    """
+    found: list[ChatMessage] = []
+    waiting: list[ContentPart] = []
+    for message in messages:
+        if message.role != "tool" and waiting:
+            found.append(ChatMessage("user", tuple(waiting)))
+            waiting = []
+        if not _has_pictures(message):
+            found.append(message)
+        elif not pictures:
+            found.append(_without(message, LEFT_OUT))
+        elif message.role == "tool":
+            waiting += _picture_parts(message)
+            found.append(_without(message, SHOWN_BELOW))
+        else:
+            found.append(message)
+    if waiting:
+        found.append(ChatMessage("user", tuple(waiting)))
+    return found
+
+
+def _has_pictures(message: ChatMessage) -> bool:
+    content = message.content
+    return not isinstance(content, str) and any(isinstance(part, ImagePart) for part in content)
+
+
+def _without(message: ChatMessage, instead: str) -> ChatMessage:
+    """The message with words in place of each picture; a result as one text."""
+    parts = [
+        TextPart(instead) if isinstance(part, ImagePart) else part
+        for part in message.content
+        if not isinstance(part, str)
+    ]
+    if message.role == "tool":
+        return replace(message, content="\n".join(part.text for part in parts))
+    return replace(message, content=tuple(parts))
+
+
+def _picture_parts(message: ChatMessage) -> list[ContentPart]:
+    heading = TextPart(f"What the tool call {message.tool_call_id} gave to look at:")
+    images = [part for part in message.content if isinstance(part, ImagePart)]
+    return [heading, *images]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyResult:
+    """What came of asking: the reply as far as it came, and why it is not whole."""
+
+    reply: Reply
+    error: ModelError | None = None
+    stopped: bool = False
+    sent: tuple[ChatMessage, ...] = ()
+    """What the model was sent."""
+
+    @property
+    def whole(self) -> bool:
+        return self.error is None and not self.stopped
+
+    @property
+    def used_tokens(self) -> int:
+        """Tokens read and written, as the provider counts them or by the estimate, which takes
+        a moment for a long request."""
+        usage = self.reply.usage
+        if usage is not None and usage.source == "provider":
+            parts = usage.input + usage.output + usage.cache_read + usage.cache_write
+            return max(usage.total, parts)
+        if self.reply.empty and not self.whole:
+            return 0
+        read = sum(estimate_text(message.text) for message in self.sent)
+        return read + self.reply.written_tokens
+
+
+class _PartialReply(Exception):
+    """A call failed after something of it had arrived: trying again would say it twice."""
+
+    def __init__(self, error: ModelError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+class ReplyClient:
+    """Asks one model."""
+
+    def __init__(self, door: Streams, keeper: ContextKeeper, retry: RetryPolicy) -> None:
+        self._door = door
+        self._keeper = keeper
+        self._retry = retry
+
+    async def ask(
+        self,
+        outgoing: Outgoing,
+        thinking: str | None,
+        context: Callable[[], Iterable[ChatMessage]],
+        cancel: CancelToken,
+        on_event: Callable[[TurnEvent], None],
+    ) -> ReplyResult:
+        """One reply. ``context`` gives what is sent where no keeper renders it; it is called in a
+        thread, since reading and converting a long conversation takes too long for a window's."""
+        try:
+            rendered = await self._keeper.messages(outgoing, cancel)
+        except Cancelled:
+            return ReplyResult(Reply(), stopped=True)
+        except ModelError as error:
+            return ReplyResult(Reply(), error)
+
+        def messages() -> tuple[ChatMessage, ...]:
+            whole = (
+                (ChatMessage("system", outgoing.system), *context())
+                if rendered is None
+                else rendered
+            )
+            return tuple(sendable(whole, pictures=outgoing.pictures))
+
+        sent = await asyncio.to_thread(messages)
+        request = ModelRequest(outgoing.model, sent, thinking=thinking, tools=outgoing.tools)
+        reply = Reply(call.id for message in sent for call in message.tool_calls)
+        result = ReplyResult(reply, sent=sent)
+        try:
+            await self._stream(request, reply, cancel, on_event)
+        except Cancelled:
+            return replace(result, stopped=True)
+        except _PartialReply as broken:
+            return replace(result, error=broken.error)
+        except ModelError as error:
+            return replace(result, error=error)
+        if cancel.cancelled:
+            return replace(result, stopped=True)
+        if not reply.stop_reason:
+            sentence = "The answer ended before the model said that it was complete."
+            return replace(result, error=ModelError("network", sentence))
+        return result
+
+    async def _stream(
+        self,
+        request: ModelRequest,
+        reply: Reply,
+        cancel: CancelToken,
+        on_event: Callable[[TurnEvent], None],
+    ) -> None:
+        async def attempt(_number: int) -> None:
+            arrived = False
+            events = self._door.stream(request, cancel)
+            try:
+                async with aclosing(events) as open_events:  # type: ignore[type-var]
+                    async for event in open_events:
+                        arrived |= not isinstance(event, Silence)
+                        on_event(reply.take(event))
+            except ModelError as error:
+                if arrived:
+                    raise _PartialReply(error) from error
+                raise
+
+        await with_retry(attempt, self._retry, asyncio.sleep, random.random, on_event, cancel)

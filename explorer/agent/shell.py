@@ -1,6 +1,6 @@
 """A command line run in a folder: its output as it comes, within limits, and its end for certain.
 
-Blocks; meant for a worker thread. A small program of our own stands between, which ends all that
+Blocks; meant for a worker thread. The supervisor, a small program, stands between. It ends all that
 the command started when it is cancelled, takes too long, writes too much, is over, or when this
 process dies.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import selectors
 import shutil
 import signal
@@ -31,9 +32,9 @@ MOST_OUTPUT = 256 * 1024 * 1024
 GRACE_S = 1.0
 """Seconds between the request to end and the end."""
 
-_WARDEN = str(Path(__file__).with_name("warden.py"))
+_SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 _BLOCK = 256 * 1024
-_LAST_WORDS_S = 12.0
+_END_TIMEOUT_S = 12.0
 """Seconds for the program between to end everything and say so."""
 _DRAIN_S = 1.0
 
@@ -70,11 +71,11 @@ class _Running:
         report, report_in = os.pipe()
         life_out, life = os.pipe()
         self.report, self.life = report, life
-        self.told = b""
+        self.reports = b""
         try:
             self.process = subprocess.Popen(
                 [
-                    sys.executable, "-I", "-S", _WARDEN, str(report_in), str(life_out),
+                    sys.executable, "-I", "-S", _SUPERVISOR, str(report_in), str(life_out),
                     str(grace_s), *shell_start(), command,
                 ],
                 cwd=folder,
@@ -106,24 +107,24 @@ class _Running:
         """Let go, and see that nothing is left even where the program between was killed."""
         self.end()
         try:
-            self.process.wait(_LAST_WORDS_S)
+            self.process.wait(_END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        group = self.said("group")
-        if self.said("code", missing=-1) == -1 and isinstance(group, int):
+        group = self.reported("group")
+        if self.reported("code", missing=-1) == -1 and isinstance(group, int):
             with contextlib.suppress(OSError):
                 os.killpg(group, signal.SIGKILL)
         if self.process.stdout is not None:
             self.process.stdout.close()
         os.close(self.report)
 
-    def said(self, key: str, missing: Any = None) -> Any:
+    def reported(self, key: str, missing: Any = None) -> Any:
         """What the program between reported."""
-        for line in self.told.splitlines():
-            told = json.loads(line)
-            if key in told:
-                return told[key]
+        for line in self.reports.splitlines():
+            report = json.loads(line)
+            if key in report:
+                return report[key]
         return missing
 
 
@@ -152,9 +153,9 @@ def run_command(
         running.close()
     return CommandResult(
         end,
-        running.said("code"),
-        running.said("signal"),
-        int(running.said("left", missing=0)),
+        running.reported("code"),
+        running.reported("signal"),
+        int(running.reported("left", missing=0)),
         time.monotonic() - started,
     )
 
@@ -234,7 +235,7 @@ class _Follower:
             return False
         block = _read(descriptor)
         if descriptor == self._running.report:
-            self._running.told += block or b""
+            self._running.reports += block or b""
             if block is None:
                 self._until = min(self._until, time.monotonic() + _DRAIN_S)
         elif block:
@@ -251,7 +252,7 @@ class _Follower:
             return
         self._end = why
         self._running.end()
-        self._until = time.monotonic() + _LAST_WORDS_S
+        self._until = time.monotonic() + _END_TIMEOUT_S
 
 
 def _read(descriptor: int) -> bytes | None:
@@ -260,3 +261,59 @@ def _read(descriptor: int) -> bytes | None:
         return os.read(descriptor, _BLOCK) or None
     except BlockingIOError:
         return b""
+
+
+_PASSED = frozenset({
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "HOSTNAME",
+    # Where languages and their tools are installed.
+    "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYENV_ROOT", "PYTHONPATH", "PYTHONHOME",
+    "NVM_DIR", "NVM_BIN", "NODE_PATH", "GOPATH", "GOROOT", "GOBIN", "GOFLAGS", "CARGO_HOME",
+    "RUSTUP_HOME", "JAVA_HOME", "GRADLE_HOME", "MAVEN_HOME", "RBENV_ROOT", "GEM_HOME", "GEM_PATH",
+    "DOTNET_ROOT", "ANDROID_HOME", "LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "CC", "CXX", "MAKEFLAGS",
+    # How the network is reached.
+    "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+})  # fmt: skip
+_SECRET_NAME = re.compile(
+    r"KEY|TOKEN|SECRET|PASS(?!WD_DIR)|CREDENTIAL|AUTH|COOKIE|PRIVATE|SIGNATURE|SESSION_ID|BEARER",
+    re.IGNORECASE,
+)
+_USER_IN_ADDRESS = re.compile(r"//[^/\s]*@")
+_SHORTEST_SECRET = 8
+"""Characters; shorter values stand in too many places to mean anything."""
+_USUAL_PATH = "/usr/local/bin:/usr/bin:/bin"
+_FIXED = {
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "true",
+    "EDITOR": "true",
+    "PYTHONUNBUFFERED": "1",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
+"""Nobody answers a question, nothing waits for a key, and output comes as it is written."""
+
+
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a command is given of an environment.
+
+    Only variables of a list, and of these none whose name looks like a secret's, or whose value
+    holds the value of one that does. Programs are not looked for in folders that depend on where
+    a command runs, as ``.`` does: a project could bring its version of any.
+    """
+    secrets = [
+        value
+        for name, value in environment.items()
+        if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET
+    ]
+
+    def passes(name: str, value: str) -> bool:
+        known = name in _PASSED or name.startswith("LC_")
+        telling = _SECRET_NAME.search(name) or _USER_IN_ADDRESS.search(value)
+        return known and not telling and not any(secret in value for secret in secrets)
+
+    passed = {name: value for name, value in environment.items() if passes(name, value)}
+    folders = [one for one in passed.get("PATH", "").split(os.pathsep) if os.path.isabs(one)]
+    return {**passed, "PATH": os.pathsep.join(folders) or _USUAL_PATH, **_FIXED}

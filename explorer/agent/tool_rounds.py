@@ -63,11 +63,11 @@ def groups(
     return [*found, tuple(together)] if together else found
 
 
-def unusable(call: ToolCall, box: ToolBox | None) -> ToolOutcome | None:
+def unusable(call: ToolCall, tools: ToolBox | None) -> ToolOutcome | None:
     """Why a call cannot be run at all; None when it can."""
-    if box is None:
+    if tools is None:
         return ToolOutcome("no workspace was chosen, so no tool can run", True)
-    names = [spec.name for spec in box.specs()]
+    names = [spec.name for spec in tools.specs()]
     if call.name not in names:
         known = ", ".join(names)
         return ToolOutcome(f"there is no tool named {call.name!r}; there are: {known}", True)
@@ -82,13 +82,13 @@ class ToolRound:
 
     def __init__(
         self,
-        box: ToolBox | None,
+        tools: ToolBox | None,
         cancel: CancelToken,
         on_event: Callable[[TurnEvent], None],
         store: Callable[[ToolCall, ToolOutcome], Awaitable[None]],
     ) -> None:
         """``store`` appends one result."""
-        self._box = box
+        self._tools = tools
         self._cancel = cancel
         self._on_event = on_event
         self._store = store
@@ -101,8 +101,8 @@ class ToolRound:
         return outcomes
 
     def _is_exclusive(self, call: ToolCall) -> bool:
-        box = self._box
-        return box is not None and unusable(call, box) is None and box.is_exclusive(call)
+        tools = self._tools
+        return tools is not None and unusable(call, tools) is None and tools.is_exclusive(call)
 
     async def _run_group(self, group: Sequence[ToolCall]) -> list[ToolOutcome]:
         # A token of their own, so that tools end too when whoever waits for the turn is cancelled.
@@ -125,7 +125,7 @@ class ToolRound:
         return outcomes
 
     async def _run_one(self, call: ToolCall, cancel: CancelToken) -> ToolOutcome:
-        outcome = unusable(call, self._box)
+        outcome = unusable(call, self._tools)
         if outcome is None and cancel.cancelled:
             outcome = STOPPED_BEFORE
         if outcome is None:
@@ -136,12 +136,12 @@ class ToolRound:
 
     async def _called(self, call: ToolCall, cancel: CancelToken) -> ToolOutcome:
         """Run the call; a tool that fails unexpectedly fails alone, and the model is told."""
-        assert self._box is not None
+        assert self._tools is not None
 
         def on_output(text: str) -> None:
             self._on_event(ToolOutput(call.id, text))
 
-        running = asyncio.ensure_future(self._box.run(call, cancel, on_output))
+        running = asyncio.ensure_future(self._tools.run(call, cancel, on_output))
         try:
             await _ended_or_stopped(running, cancel)
             if not running.done():

@@ -9,7 +9,7 @@ from explorer.audit.atoms.model import Atom, AtomKind
 from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Finding
 from explorer.audit.gravity import gravity
 from explorer.audit.sections import Section, sections_of
-from explorer.session.word_difference import Piece, differing
+from explorer.session.text_difference import Piece, word_differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ def marks(texts: Sequence[str | None], reference: int) -> list[tuple[Piece, ...]
         if text is None or at == reference:
             found.append(None)
             continue
-        mine, theirs = differing(base or "", text)
+        mine, theirs = word_differences(base or "", text)
         found.append(_worded(theirs))
         if base is not None:
             own = [piece.differs for piece in mine for _ in piece.text]

@@ -1,4 +1,4 @@
-"""import, list, search, export."""
+"""import, list, search, export, fork and salvage."""
 
 from __future__ import annotations
 
@@ -8,15 +8,53 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from explorer.cli import CommandFailed, UsageError
+from explorer.commands.errors import CommandFailed, UsageError
+from explorer.commands.options import add_common, add_session, check_positive
 from explorer.commands.output import local_time, print_json, print_table
-from explorer.commands.targets import session_named, target, workbench
+from explorer.commands.targets import Target, session_named, target, workbench
 from explorer.formats import ExportError, FormatError
 from explorer.formats.export import shape_note
 from explorer.session.kinds import Kind
 from explorer.session.visible_text import visible_line
 from explorer.store import StoreError, salvage
+from explorer.work.forking import Forked
 from explorer.workbench import Workbench
+
+
+def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
+    """Add the arguments of one of this module's commands."""
+    match command:
+        case "import":
+            parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+        case "salvage":
+            parser.add_argument("damaged", type=Path, metavar="DATABASE")
+            parser.add_argument("output", type=Path)
+            parser.add_argument("--json", action="store_true", help="print one JSON document")
+            return
+        case "search":
+            parser.add_argument("query")
+            parser.add_argument(
+                "session", nargs="?", help="search this session, or this file, only"
+            )
+            parser.add_argument("--limit", type=int, default=50, metavar="N")
+        case "export":
+            add_session(
+                parser, "where an agent shall go on: an entry id, its unique start, or #index"
+            )
+            parser.add_argument("output", type=Path)
+            parser.add_argument("--format", choices=("original", "pi-v3"), default="original")
+        case "fork":
+            add_session(
+                parser, "the entry that the fork goes on from: an id, its unique start, or #index"
+            )
+            parser.add_argument(
+                "--whole", action="store_true", help="copy all branches, not only the path"
+            )
+            parser.add_argument("--name", default="", metavar="TEXT", help="what to call the fork")
+            parser.add_argument(
+                "--output", type=Path, metavar="FILE", help="write the fork to a file too"
+            )
+    add_common(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -26,6 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
         "list": _list,
         "search": _search,
         "export": _export,
+        "fork": _fork,
         "salvage": _salvage,
     }
     commands[arguments.command](arguments)
@@ -114,8 +153,7 @@ def _list(arguments: argparse.Namespace) -> None:
 def _search(arguments: argparse.Namespace) -> None:
     if not arguments.query.strip():
         raise UsageError("search for at least one word")
-    if arguments.limit < 1:
-        raise UsageError(f"--limit must be at least 1, not {arguments.limit}")
+    check_positive(arguments, "limit")
     if arguments.session is None:
         with workbench(arguments.database) as bench:
             _print_hits(arguments, bench, None, stored=True)
@@ -203,3 +241,54 @@ def _export(arguments: argparse.Namespace) -> None:
         lines = ", ".join(str(line) for line in report.left_out[:20])
         more = ", ..." if len(report.left_out) > 20 else ""
         print(f"the format has no place for what is on line {lines}{more}", file=sys.stderr)
+
+
+def _fork(arguments: argparse.Namespace) -> None:
+    with target(arguments) as chosen:
+        if not chosen.stored and arguments.output is None:
+            raise UsageError(
+                f"{arguments.session} is a file: import it first, or name the fork's file with "
+                "--output"
+            )
+        forked = _forked(arguments, chosen)
+        if arguments.output is not None:
+            asyncio.run(chosen.bench.export(forked.key, arguments.output))
+        _print_fork(arguments, chosen, forked)
+
+
+def _forked(arguments: argparse.Namespace, chosen: Target) -> Forked:
+    try:
+        return asyncio.run(
+            chosen.bench.fork(
+                chosen.document.key, chosen.at, arguments.whole, arguments.name.strip()
+            )
+        )
+    except ValueError as error:
+        raise CommandFailed(str(error)) from error
+
+
+def _print_fork(arguments: argparse.Namespace, chosen: Target, forked: Forked) -> None:
+    forked_document = chosen.bench.open_blocking(forked.key)
+    if arguments.json:
+        print_json(
+            {
+                "session": forked.key if chosen.stored else None,
+                "id": forked_document.header.session_id,
+                "parent_session": forked_document.header.parent_session,
+                "title": forked.title,
+                "at": chosen.document.tree.columns.ids[chosen.at],
+                "whole": arguments.whole,
+                "entries": forked.entries,
+                "added": forked.added,
+                "file": str(arguments.output) if arguments.output else None,
+                "notes": list(forked.notes),
+            }
+        )
+        return
+    what = "all branches" if arguments.whole else f"the path to #{chosen.at}"
+    where = f"session {forked.key}" if chosen.stored else str(arguments.output)
+    print(visible_line(f"forked {what}, {forked.entries:,} entries, as {where}: {forked.title}"))
+    if chosen.stored and arguments.output:
+        print(visible_line(f"written to {arguments.output} too"))
+    for note in forked.notes:
+        print(visible_line(note), file=sys.stderr)

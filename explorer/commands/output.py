@@ -1,15 +1,50 @@
-"""How commands print: aligned tables for people, one JSON document for programs."""
+"""How commands print: aligned tables for people, one JSON document for programs, and streams on
+which no text of a session controls the terminal."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from datetime import datetime
-from typing import Any
+from typing import Any, TextIO, cast
 
-from explorer.session.visible_text import escaped, visible_line, width_of
+from explorer.session.visible_text import escaped, visible, visible_line, width_of
+
+
+class VisibleStream:
+    """Writes to another stream, with hidden characters marked. All else is that stream's."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text; returns its length."""
+        self.stream.write(visible(text))
+        return len(text)
+
+
+@contextmanager
+def visible_streams() -> Iterator[None]:
+    """Standard output and standard error through `VisibleStream` for as long as it lasts."""
+    out, errors = VisibleStream(sys.stdout), VisibleStream(sys.stderr)
+    with redirect_stdout(cast(TextIO, out)), redirect_stderr(cast(TextIO, errors)):
+        yield
+
+
+def write_progress(text: str) -> None:
+    """Put a line on the terminal of standard error in the place of the one before it; empty: take
+    that away."""
+    stream: Any = sys.stderr
+    if isinstance(stream, VisibleStream):
+        stream = stream.stream
+    stream.write(f"\r{visible(text)}\x1b[K")
+    stream.flush()
 
 
 def print_json(value: Any) -> None:
@@ -45,7 +80,7 @@ def print_table(
     heads: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[int] = ()
 ) -> None:
     """A table whose last column takes what room is left. ``right`` names right-aligned columns."""
-    cells = [[visible_line(_shown(cell)) for cell in row] for row in rows]
+    cells = [[visible_line(_cell_text(cell)) for cell in row] for row in rows]
     widths = [
         max([width_of(head), *(width_of(row[at]) for row in cells)])
         for at, head in enumerate(heads)
@@ -61,7 +96,7 @@ def print_table(
         print("  ".join(parts).rstrip())
 
 
-def _shown(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

@@ -1,12 +1,14 @@
-"""profiles: what there is, what they decide, and profiles of one's own."""
+"""profiles: list, show, compare, copy, change and share compaction profiles."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
-from explorer.cli import CommandFailed, UsageError
+from explorer.commands.errors import CommandFailed, UsageError
+from explorer.commands.options import add_session, check_positive
 from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import Target, target
 from explorer.compaction.profile import (
@@ -22,9 +24,51 @@ from explorer.compaction.profile import (
     profile_values,
 )
 from explorer.compaction.profile_comparison import Cause, ProfileOutcome, causes, compare_profiles
-from explorer.profiles import OwnProfile, ProfileError, ProfileFiles, Shelf
 from explorer.session.visible_text import visible_line
+from explorer.settings.profile_files import (
+    OwnProfile,
+    ProfileError,
+    ProfileFiles,
+    Shelf,
+)
 from explorer.templates import load_provenance
+
+
+def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
+    """Add a parser for each action."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    parsers: dict[str, argparse.ArgumentParser] = {
+        name: actions.add_parser(name, help=words)
+        for name, words in (
+            ("list", "all profiles"),
+            ("show", "every rule of a profile, and where it comes from"),
+            ("copy", "start a profile of your own"),
+            ("set", "change rules of a profile of your own"),
+            ("export", "write a profile to a file, to share it"),
+            ("import", "keep a profile that somebody shared"),
+            ("remove", "take a profile of your own away"),
+            ("compare", "what each profile would do with a session, side by side"),
+        )
+    }
+    for name in ("show", "copy", "set", "export", "remove"):
+        parsers[name].add_argument("name", metavar="NAME")
+    parsers["copy"].add_argument("new", metavar="NEW", help="its name")
+    parsers["copy"].add_argument("--title", metavar="TEXT", help="its title")
+    parsers["set"].add_argument("changes", nargs="+", metavar="KEY=VALUE")
+    parsers["import"].add_argument("--name", default="", metavar="NAME", help="another name for it")
+    for name in ("export", "import"):
+        parsers[name].add_argument("file", type=Path, metavar="FILE")
+        parsers[name].add_argument("--replace", action="store_true", help="what is there already")
+    add_session(parsers["compare"])
+    compare = parsers["compare"]
+    compare.add_argument(
+        "--profile", action="append", dest="profiles", metavar="NAME", help="(default: the five)"
+    )
+    compare.add_argument("--window", type=int, metavar="N", help="one context window for all")
+    compare.add_argument("--why", action="store_true", help="tell which rules make the difference")
+    compare.add_argument("--database", type=Path, metavar="FILE", help="use this database")
+    for action in parsers.values():
+        action.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -36,20 +80,11 @@ def run(arguments: argparse.Namespace) -> None:
         raise CommandFailed(str(error)) from error
 
 
-def named_profile(name: str) -> Profile:
-    """The profile that a command line names, of the program or the person's own. Raises
-    UsageError."""
-    if name in BASES:
-        return BASES[name]
-    try:
-        return ProfileFiles().shelf().named(name)
-    except ProfileError as error:
-        raise UsageError(str(error)) from error
-
-
 def _list(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     shelf = files.shelf()
-    rows = [_row(profile, _origin(shelf, name), name) for name, profile in _all(shelf).items()]
+    rows = [
+        _row(profile, _origin(shelf, name), name) for name, profile in _all_profiles(shelf).items()
+    ]
     if arguments.json:
         print_json(
             {"profiles": rows, "problems": list(shelf.problems), "folder": str(files.folder)}
@@ -57,7 +92,7 @@ def _list(arguments: argparse.Namespace, files: ProfileFiles) -> None:
         return
     print_table(
         ("name", "keeps", "reserve", "from", "title"),
-        [(row["name"], _keeps(row), row["reserve_tokens"], row["from"], row["title"])
+        [(row["name"], _kept_size(row), row["reserve_tokens"], row["from"], row["title"])
          for row in rows],
         right=(2,),
     )  # fmt: skip
@@ -65,7 +100,7 @@ def _list(arguments: argparse.Namespace, files: ProfileFiles) -> None:
         print(visible_line(f"Not usable: {problem}" if ".json" in problem else problem))
 
 
-def _all(shelf: Shelf) -> dict[str, Profile]:
+def _all_profiles(shelf: Shelf) -> dict[str, Profile]:
     return {**shelf.built_in, **{name: own.profile for name, own in shelf.own.items()}}
 
 
@@ -79,7 +114,7 @@ def _row(profile: Profile, origin: str, name: str) -> dict[str, Any]:
     return {"name": name, "from": origin, **profile_values(profile)}
 
 
-def _keeps(row: dict[str, Any]) -> str:
+def _kept_size(row: dict[str, Any]) -> str:
     if row["cut_unit"] == "rounds":
         count = row["keep_rounds"]
         return f"{count} round" + ("" if count == 1 else "s")
@@ -101,14 +136,14 @@ def _show(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     reference = BASES[own.base if own else "explorer"]
     print_table(
         ("setting", "value", "", "what it does"),
-        [(key, value, "*" if key in _changed(profile, reference) else "", words)
-         for key, value, words in _told(profile)],
+        [(key, value, "*" if key in _differing_keys(profile, reference) else "", words)
+         for key, value, words in _setting_rows(profile)],
     )  # fmt: skip
     print(f"\n* differs from {reference.name}. Change one of a profile of your own with: "
           "session-explorer profiles set NAME key=value")  # fmt: skip
 
 
-def _flat(profile: Profile) -> dict[str, Any]:
+def _flat_values(profile: Profile) -> dict[str, Any]:
     """Every value by its key, a policy's by ``policy.name``; a policy itself is on or off."""
     found: dict[str, Any] = {}
     for key, value in profile_values(profile).items():
@@ -120,14 +155,14 @@ def _flat(profile: Profile) -> dict[str, Any]:
     return found
 
 
-def _changed(profile: Profile, reference: Profile) -> set[str]:
-    other = _flat(reference)
-    return {key for key, value in _flat(profile).items() if value != other.get(key)}
+def _differing_keys(profile: Profile, reference: Profile) -> set[str]:
+    other = _flat_values(reference)
+    return {key for key, value in _flat_values(profile).items() if value != other.get(key)}
 
 
-def _told(profile: Profile) -> list[tuple[str, str, str]]:
+def _setting_rows(profile: Profile) -> list[tuple[str, str, str]]:
     rows = []
-    for key, value in _flat(profile).items():
+    for key, value in _flat_values(profile).items():
         switch = SWITCHES.get(key) or POLICY_SWITCHES.get(key)
         if switch is not None:
             words = f"{switch.title}: {switch.values[value]}"
@@ -135,11 +170,11 @@ def _told(profile: Profile) -> list[tuple[str, str, str]]:
             words = f"{POLICIES[key].title}: {POLICIES[key].explanation}"
         else:
             words = f"{SIZES[key].title}: {SIZES[key].explanation}"
-        rows.append((key, _written(value), words))
+        rows.append((key, _value_text(value), words))
     return rows
 
 
-def _written(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list | tuple):
@@ -155,7 +190,7 @@ def _copy(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     own = shelf.own.get(arguments.name) or OwnProfile(start, arguments.name)
     title = arguments.title or f"{start.title}, copied"
     copied = replace(own, profile=replace(start, name=arguments.new, title=title), path=None)
-    _tell_saved(arguments, files.save(copied), "Copied to")
+    _print_saved(arguments, files.save(copied), "Copied to")
 
 
 def _set(arguments: argparse.Namespace, files: ProfileFiles) -> None:
@@ -175,7 +210,7 @@ def _set(arguments: argparse.Namespace, files: ProfileFiles) -> None:
             except ValueError as error:
                 raise UsageError(str(error)) from error
     saved = files.save(replace(own, profile=profile, about=about), replacing=True)
-    _tell_saved(arguments, saved, "Changed in")
+    _print_saved(arguments, saved, "Changed in")
 
 
 def _own(files: ProfileFiles, name: str) -> OwnProfile:
@@ -196,7 +231,7 @@ def _export(arguments: argparse.Namespace, files: ProfileFiles) -> None:
 
 def _import(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     taken = files.take_in(arguments.file, name=arguments.name, replacing=arguments.replace)
-    _tell_saved(arguments, taken, "Kept in")
+    _print_saved(arguments, taken, "Kept in")
 
 
 def _remove(arguments: argparse.Namespace, files: ProfileFiles) -> None:
@@ -207,7 +242,7 @@ def _remove(arguments: argparse.Namespace, files: ProfileFiles) -> None:
         print(f"{arguments.name} is gone.")
 
 
-def _tell_saved(arguments: argparse.Namespace, own: OwnProfile, done: str) -> None:
+def _print_saved(arguments: argparse.Namespace, own: OwnProfile, done: str) -> None:
     if arguments.json:
         row = _row(own.profile, f"your own, after {own.base}", own.profile.name)
         print_json({**row, "file": str(own.path), "unknown": list(own.unknown)})
@@ -221,8 +256,7 @@ def _compare(arguments: argparse.Namespace, files: ProfileFiles) -> None:
     shelf = files.shelf()
     names = arguments.profiles or list(PROFILES)
     profiles = [shelf.named(name) for name in names]
-    if arguments.window is not None and arguments.window < 1:
-        raise UsageError(f"--window must be at least 1, not {arguments.window}")
+    check_positive(arguments, "window")
     with target(arguments) as chosen:
         document = chosen.document
         found = compare_profiles(

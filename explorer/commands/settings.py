@@ -6,11 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from explorer.cli import CommandFailed, UsageError
+from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import print_json, print_table
-from explorer.profiles import ProfileFiles
 from explorer.settings.effective import profile_named
-from explorer.settings.keys import KEYS, Key, own_value
+from explorer.settings.keys import KEYS, Key, own_value, schema_text
 from explorer.settings.kinds import parsed
 from explorer.settings.kinds import shown as written
 from explorer.settings.live import (
@@ -21,7 +20,28 @@ from explorer.settings.live import (
     project_of,
 )
 from explorer.settings.opening import live_settings
-from explorer.settings.schema import schema_text
+from explorer.settings.profile_files import ProfileFiles
+
+
+def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
+    """Add a parser for each action."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, arguments, words in (
+        ("list", (), "every setting, its value, and where that comes from"),
+        ("get", ("key",), "print one value"),
+        ("set", ("key", "value"), "set a value for you, or for a project"),
+        ("reset", ("key",), "take a value out of your file, or out of a project's"),
+        ("explain", ("key",), "what a setting does, and why its value is what it is"),
+        ("path", (), "where the files are"),
+        ("schema", (), "print the JSON Schema of a settings file"),
+    ):
+        action = actions.add_parser(name, help=words)
+        for argument in arguments:
+            action.add_argument(argument, metavar=argument.upper())
+        if name != "schema":
+            action.add_argument("--project", type=Path, metavar="DIR", help="a project's folder")
+            action.add_argument("--json", action="store_true", help="print one JSON document")
+
 
 WHERE = {"global": "your settings", "project": "the project's settings", "profile": "the profile"}
 
@@ -60,7 +80,9 @@ def _key(arguments: argparse.Namespace) -> Key:
     return key
 
 
-def _told(key: Key, found: Explanation, settings: LiveSettings, project: Path | None) -> Any:
+def _effective_value(
+    key: Key, found: Explanation, settings: LiveSettings, project: Path | None
+) -> Any:
     """The value that holds: the one set, or the profile's own."""
     if found.source != "profile":
         return found.value
@@ -72,7 +94,7 @@ def _row(key: Key, settings: LiveSettings, project: Path | None) -> dict[str, An
     found = settings.explain(key.name, project)
     return {
         "key": key.name,
-        "value": _told(key, found, settings, project),
+        "value": _effective_value(key, found, settings, project),
         "source": found.source,
         "file": str(found.file) if found.file else None,
         "line": found.line or None,
@@ -83,13 +105,18 @@ def _list(arguments: argparse.Namespace, settings: LiveSettings, project: Path |
     rows = [_row(key, settings, project) for key in KEYS.values()]
     problems = settings.problems(project)
     if arguments.json:
-        told = [{**row, "explanation": KEYS[row["key"]].sentence} for row in rows]
-        print_json({"settings": told, "problems": [_problem(one) for one in problems]})
+        explained = [{**row, "explanation": KEYS[row["key"]].sentence} for row in rows]
+        print_json({"settings": explained, "problems": [_problem_json(one) for one in problems]})
         return
     print_table(
         ("setting", "value", "from", "what it does"),
         [
-            (row["key"], _shown(KEYS[row["key"]], row), row["source"], KEYS[row["key"]].sentence)
+            (
+                row["key"],
+                _value_text(KEYS[row["key"]], row),
+                row["source"],
+                KEYS[row["key"]].sentence,
+            )
             for row in rows
         ],
     )
@@ -97,13 +124,13 @@ def _list(arguments: argparse.Namespace, settings: LiveSettings, project: Path |
         print(problem)
 
 
-def _shown(key: Key, row: dict[str, Any]) -> str:
+def _value_text(key: Key, row: dict[str, Any]) -> str:
     if row["value"] is None:
         return f"({key.unset})"
     return written(row["value"])
 
 
-def _problem(problem: Any) -> dict[str, Any]:
+def _problem_json(problem: Any) -> dict[str, Any]:
     return {
         "file": str(problem.file),
         "line": problem.line,
@@ -119,7 +146,7 @@ def _get(arguments: argparse.Namespace, settings: LiveSettings, project: Path | 
     if arguments.json:
         print_json(row)
     else:
-        print(_shown(key, row))
+        print(_value_text(key, row))
 
 
 def _set(arguments: argparse.Namespace, settings: LiveSettings, project: Path | None) -> None:
@@ -129,23 +156,23 @@ def _set(arguments: argparse.Namespace, settings: LiveSettings, project: Path | 
     except ValueError as error:
         raise UsageError(f"{key.name}: {error}") from error
     settings.set(key.name, value, project)
-    _tell_change(arguments, key, settings, project)
+    _print_change(arguments, key, settings, project)
 
 
 def _reset(arguments: argparse.Namespace, settings: LiveSettings, project: Path | None) -> None:
     key = _key(arguments)
     settings.reset(key.name, project)
-    _tell_change(arguments, key, settings, project)
+    _print_change(arguments, key, settings, project)
 
 
-def _tell_change(
+def _print_change(
     arguments: argparse.Namespace, key: Key, settings: LiveSettings, project: Path | None
 ) -> None:
     row = _row(key, settings, project)
     if arguments.json:
         print_json(row)
     else:
-        print(f"{key.name} is {_shown(key, row)}, from {WHERE[row['source']]}")
+        print(f"{key.name} is {_value_text(key, row)}, from {WHERE[row['source']]}")
 
 
 def _explain(arguments: argparse.Namespace, settings: LiveSettings, project: Path | None) -> None:
@@ -165,13 +192,13 @@ def _explain(arguments: argparse.Namespace, settings: LiveSettings, project: Pat
                 "profiles": list(key.systems),
                 "expects": key.kind.schema(),
                 "overridden": over,
-                "problems": [_problem(one) for one in problems],
+                "problems": [_problem_json(one) for one in problems],
             }
         )
         return
     print(f"{key.name}: {key.sentence}")
     where = f" ({found.file}, line {found.line})" if found.file else ""
-    print(f"value: {_shown(key, row)}, from {WHERE[found.source]}{where}")
+    print(f"value: {_value_text(key, row)}, from {WHERE[found.source]}{where}")
     for other in found.overridden:
         print(f"overridden: {written(other.value)} in {other.file}, line {other.line}")
     print(f"where it is not set: {key.unset}")

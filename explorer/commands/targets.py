@@ -1,4 +1,5 @@
-"""What a command works on: a stored session, or a file opened for this command alone."""
+"""What a command works on: a stored session or a file, under which rules, and where the
+result goes."""
 
 from __future__ import annotations
 
@@ -11,14 +12,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os.path import exists, isfile
 from pathlib import Path
+from typing import NamedTuple
 
 from explorer import paths
-from explorer.cli import CommandFailed, UsageError
-from explorer.formats import FormatError
+from explorer.commands.errors import CommandFailed, UsageError
+from explorer.compaction.profile import BASES, Profile
+from explorer.formats import ExportError, FormatError
+from explorer.formats.export import AsFormat
 from explorer.models.door import ModelDoor, ModelDoorConfig
 from explorer.session.visible_text import visible_line
+from explorer.settings.effective import Values, effective, profile_named
+from explorer.settings.live import LiveSettings, project_of
 from explorer.settings.opening import following_extensions, live_settings
+from explorer.settings.profile_files import ProfileError, ProfileFiles
 from explorer.store import DamagedError, SessionRow, Store, StoreError
+from explorer.work.changes import Change, ExtensionsActed
 from explorer.work.document import Document
 from explorer.workbench import Workbench
 
@@ -47,9 +55,8 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         raise CommandFailed(f"{error} {hint}") from error
     except (StoreError, OSError) as error:
         raise CommandFailed(str(error)) from error
-    door, live = ModelDoor(ModelDoorConfig(own=paths.models_path())), live_settings()
-    door.use_api_base(live.get("models.apiBase") or "")
-    door.use_silence(live.get("models.silenceSeconds"))
+    live = live_settings()
+    door = model_client(live)
     extensions = following_extensions(live)
     try:
         yield Workbench(store, door, extensions=extensions)
@@ -63,6 +70,14 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         extensions.close()
         door.close()
         store.close()
+
+
+def model_client(live: LiveSettings) -> ModelDoor:
+    """The client of models as the person's settings have it; the caller closes it."""
+    door = ModelDoor(ModelDoorConfig(own=paths.models_path()))
+    door.use_api_base(live.get("models.apiBase") or "")
+    door.use_silence(live.get("models.silenceSeconds"))
+    return door
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +146,96 @@ def find_session(rows: list[SessionRow], name: str) -> SessionRow:
     if exists(name):
         raise UsageError(f"{name!r} is not a file, and there is no stored session of that name")
     raise UsageError(f"{name!r}: no such file, and no stored session of that number or id")
+
+
+def named_profile(name: str) -> Profile:
+    """The profile that a command line names, of the program or the person's own. Raises
+    UsageError."""
+    if name in BASES:
+        return BASES[name]
+    try:
+        return ProfileFiles().shelf().named(name)
+    except ProfileError as error:
+        raise UsageError(str(error)) from error
+
+
+class SessionRules(NamedTuple):
+    """What holds for one session."""
+
+    profile: Profile
+    values: Values
+
+
+def session_rules(profile: str | None, folder: str) -> SessionRules:
+    """The rules for a session that worked in a folder. ``profile``: the name on the command line;
+    without it, the one that the settings name. What is wrong in a file is told on standard error.
+
+    Raises UsageError for a profile that there is not.
+    """
+    live, project = live_settings(), project_of(folder)
+    for problem in live.problems(project):
+        if not problem.unknown:
+            print(f"session-explorer: {visible_line(str(problem))}", file=sys.stderr)
+    values = live.values(project)
+    if profile is not None:
+        return SessionRules(effective(named_profile(profile), values), values)
+    named = profile_named(values, profiles=ProfileFiles().shelf().profiles())
+    return SessionRules(effective(named, values), values)
+
+
+def why_not_stored(arguments: argparse.Namespace) -> str:
+    """Why nothing of what was done is kept."""
+    if arguments.dry_run:
+        return "dry run: nothing was stored"
+    return "the file was not changed; name --output FILE to keep the result"
+
+
+def check_output(arguments: argparse.Namespace) -> None:
+    """Raise CommandFailed before any work when the output file has no folder to be in."""
+    output = arguments.output
+    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
+        reason = "is a folder" if output.is_dir() else "there is no such folder"
+        raise CommandFailed(f"{output}: {reason}. Nothing was changed.")
+
+
+async def export_result(arguments: argparse.Namespace, chosen: Target, done: str) -> None:
+    """Write the session where --output says; ``done`` is what had been stored before that."""
+    # Files of version 1 hold one chain without ids: no place for what was added.
+    form: AsFormat = "pi-v3" if chosen.document.header.version == 1 else "original"
+    try:
+        await chosen.bench.export(chosen.document.key, arguments.output, form)
+    except (OSError, ExportError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        kept = f" In the database {done} all the same." if chosen.stored else ""
+        raise CommandFailed(f"{arguments.output}: {reason}.{kept}") from error
+
+
+def report_extensions(arguments: argparse.Namespace, chosen: Target) -> None:
+    """Tell what fails and what extensions do; with ``--no-extensions`` nobody is asked.
+
+    Standard error only: the output belongs to the command.
+    """
+    document = chosen.document
+    if arguments.no_extensions:
+        document.extensions = None
+    if document.extensions is None:
+        return
+    cwd = document.header.cwd
+    for row in document.extensions.listing(cwd):
+        if row.problem is not None:
+            _print_note(f"extension {row.name or 'folder'} is not loaded: {row.problem}")
+    project = document.extensions.project(cwd)
+    if project is not None and not project.trusted:
+        _print_note(f"extensions of {project.folder} are not loaded, since it is not trusted")
+    chosen.bench.subscribe(_report_actions)
+
+
+def _report_actions(change: Change) -> None:
+    if isinstance(change, ExtensionsActed):
+        for record in change.records:
+            if record.did != "nothing":
+                _print_note(f"extension {record.extension}: {record.sentence}")
+
+
+def _print_note(text: str) -> None:
+    print(f"session-explorer: {visible_line(text)}", file=sys.stderr)

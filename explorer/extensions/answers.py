@@ -1,4 +1,5 @@
-"""Reading what handlers answer: dataclasses, dicts and event methods, in every spelling (A42)."""
+"""What a handler may return (A38 to A42), and reading it: dataclasses, dicts and event methods, in
+Python's spelling or in that of the systems that the events come from (``firstKeptEntryId``)."""
 
 from __future__ import annotations
 
@@ -10,6 +11,89 @@ from typing import Any
 
 from explorer.session.json_values import recorded_count
 from explorer.session.text import well_formed
+
+
+@dataclass(slots=True)
+class CompactionResult:
+    """A whole compaction, used as it is, without a call to a model."""
+
+    summary: str
+    first_kept_entry_id: str = ""
+    """Where the kept tail begins; empty: where the preparation has it. It must be a valid cut."""
+    tokens_before: int = -1
+    """Context tokens before the compaction; negative: as the preparation has them."""
+    details: Mapping[str, Any] | None = None
+    """Anything of yours that JSON can hold; stored with the entry."""
+    short_summary: str = ""
+    """Two or three sentences for display."""
+    preserve_data: Mapping[str, Any] | None = None
+    """What your extension wants to find again on the entry."""
+    retained_from_id: str = ""
+    """Another name of ``first_kept_entry_id``."""
+
+
+@dataclass(slots=True)
+class SessionBeforeCompactResult:
+    """Answer to ``session_before_compact``: cancel, or supply the compaction."""
+
+    cancel: bool = False
+    compaction: CompactionResult | Mapping[str, Any] | None = None
+    reason: str = ""
+    """Why it is cancelled, as a sentence for the person."""
+
+
+@dataclass(slots=True)
+class SessionCompactingResult:
+    """Answer to ``session.compacting``: other words, further lines, data to keep."""
+
+    prompt: str | None = None
+    """Takes the place of the prompt for the history. A person's instructions still follow it."""
+    context: str | Sequence[str] = ()
+    """Lines for ``<additional-context>``."""
+    preserve_data: Mapping[str, Any] | None = None
+    """Stored on the compaction entry."""
+
+
+@dataclass(slots=True)
+class BranchSummaryResult:
+    """The summary of a branch, used as it is when the person wants a summary."""
+
+    summary: str
+    details: Mapping[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class SessionBeforeTreeResult:
+    """Answer to ``session_before_tree``."""
+
+    cancel: bool = False
+    reason: str = ""
+    summary: BranchSummaryResult | Mapping[str, Any] | str | None = None
+    """Used only if the person wants a summary."""
+    summarize: bool | None = None
+    """False: go without a summary. True: propose one to the person."""
+    custom_instructions: str | None = None
+    """Takes the place of what the person asked for."""
+    replace_instructions: bool | None = None
+    """True: the instructions are the whole prompt. False: they follow it."""
+
+
+@dataclass(slots=True)
+class SessionRequestResult:
+    """Answer to ``session_request``: another text, as a whole or part by part."""
+
+    prompt: str | None = None
+    system: str | None = None
+    parts: Sequence[str] | None = None
+    """As many as ``event.parts``; the source of every part stays known."""
+
+
+@dataclass(slots=True)
+class SessionSummaryResult:
+    """Answer to ``session_summary``: another text for the draft."""
+
+    summary: str | None = None
+
 
 MOST_DATA = 1_000_000
 """Characters of JSON that an extension may store with one entry."""
@@ -81,7 +165,7 @@ def as_mapping(given: object, what: str) -> dict[str, Any]:
     elif isinstance(given, SimpleNamespace):
         items = list(vars(given).items())
     else:
-        raise AnswerError(f"{what} must be a result, a dict or None, not {_kind(given)}")
+        raise AnswerError(f"{what} must be a result, a dict or None, not {_type_name(given)}")
     found: dict[str, Any] = {}
     for name, value in items:
         key = snake_case(name)
@@ -92,13 +176,13 @@ def as_mapping(given: object, what: str) -> dict[str, Any]:
     return found
 
 
-def _kind(value: object) -> str:
+def _type_name(value: object) -> str:
     return type(value).__name__
 
 
 def _flag(name: str, value: object) -> bool | None:
     if not isinstance(value, bool):
-        raise AnswerError(f"{name} must be True or False, not {_kind(value)}")
+        raise AnswerError(f"{name} must be True or False, not {_type_name(value)}")
     return value
 
 
@@ -108,7 +192,7 @@ def _cancel(name: str, value: object) -> bool | None:
 
 def _text(name: str, value: object) -> str | None:
     if not isinstance(value, str):
-        raise AnswerError(f"{name} must be a text, not {_kind(value)}")
+        raise AnswerError(f"{name} must be a text, not {_type_name(value)}")
     if len(value) > MOST_TEXT:
         raise AnswerError(f"{name} has {len(value):,} characters; at most {MOST_TEXT:,} are taken")
     return well_formed(value)
@@ -123,7 +207,7 @@ def _lines(name: str, value: object) -> tuple[str, ...] | None:
     if isinstance(value, str):
         value = value.splitlines()
     if not isinstance(value, Sequence):
-        raise AnswerError(f"{name} must be a list of lines, not {_kind(value)}")
+        raise AnswerError(f"{name} must be a list of lines, not {_type_name(value)}")
     lines = tuple(line for one in value if (line := _filled(f"a line of {name}", one)))
     if sum(map(len, lines)) > MOST_TEXT:
         raise AnswerError(f"{name} has more than {MOST_TEXT:,} characters")
@@ -132,7 +216,7 @@ def _lines(name: str, value: object) -> tuple[str, ...] | None:
 
 def _parts(name: str, value: object) -> tuple[str, ...] | None:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise AnswerError(f"{name} must be a list of texts, not {_kind(value)}")
+        raise AnswerError(f"{name} must be a list of texts, not {_type_name(value)}")
     return tuple(_text(f"one of {name}", one) or "" for one in value)
 
 
@@ -150,13 +234,13 @@ def _data(name: str, value: object) -> Any:
 def _object(name: str, value: object) -> dict[str, Any] | None:
     data = _data(name, dict(value) if isinstance(value, Mapping) else value)
     if not isinstance(data, dict):
-        raise AnswerError(f"{name} must be a dict, not {_kind(value)}")
+        raise AnswerError(f"{name} must be a dict, not {_type_name(value)}")
     return data or None
 
 
 def _tokens(name: str, value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise AnswerError(f"{name} must be a whole number, not {_kind(value)}")
+        raise AnswerError(f"{name} must be a whole number, not {_type_name(value)}")
     return recorded_count(value)
 
 

@@ -40,18 +40,7 @@ the extension holds its settings: ``hooks.settings`` and ``ctx.settings``. ``pri
 
 from __future__ import annotations
 
-from explorer.extensions.events import (
-    BeforeCompactEvent,
-    BeforeTreeEvent,
-    CompactEvent,
-    CompactingEvent,
-    Part,
-    RequestEvent,
-    SummaryEvent,
-    TreeEvent,
-)
-from explorer.extensions.hooks import Context, Hooks
-from explorer.extensions.results import (
+from explorer.extensions.answers import (
     BranchSummaryResult,
     CompactionResult,
     SessionBeforeCompactResult,
@@ -60,8 +49,20 @@ from explorer.extensions.results import (
     SessionRequestResult,
     SessionSummaryResult,
 )
-from explorer.extensions.signals import Signal
-from explorer.extensions.views import CompactionView, TreeView
+from explorer.extensions.events import (
+    BeforeCompactEvent,
+    BeforeTreeEvent,
+    CompactEvent,
+    CompactingEvent,
+    CompactionView,
+    Part,
+    RequestEvent,
+    Signal,
+    SummaryEvent,
+    TreeEvent,
+    TreeView,
+)
+from explorer.extensions.hooks import Context, Hooks
 
 __all__ = [
     "BeforeCompactEvent",

@@ -1,19 +1,189 @@
-"""Loading the extensions of a folder: each by itself, each failure told with file, line, reason."""
+"""Importing the extensions of a folder, each by itself, and where one failed: file, line, reason.
+
+Every folder is imported as a package of its own name, so that two extensions called alike do not
+meet, a reload starts from nothing, and files beginning with ``_`` can be shared by the others:
+``from . import _shared``. Python's own loader would write compiled files into the folder, and
+read those that it finds there; this one does neither.
+"""
 
 from __future__ import annotations
 
+import builtins
+import importlib.abc
+import importlib.util
 import json
+import sys
 import threading
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from itertools import count
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Literal
 
-from explorer.extensions.calling import Call
+from explorer.extensions.handler_call import Call
 from explorer.extensions.hooks import Hooks, Registered
-from explorer.extensions.importing import ExtensionFolder, OutsideError
-from explorer.extensions.places import Problem, problem_of
+
+_LONGEST_REASON = 500
+"""Characters of a reason that are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why an extension is not loaded or a handler failed."""
+
+    file: str
+    line: int
+    """0 where no line is known."""
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}, line {self.line}" if self.line else self.file
+        return f"{where}: {self.reason}"
+
+
+def problem_of(error: BaseException, root: Path) -> Problem:
+    """The problem that an error of an extension is. ``root``: its file, or its package's folder.
+
+    The line is the innermost one of the extension's own.
+    """
+    if isinstance(error, SyntaxError) and error.filename:
+        return Problem(error.filename, error.lineno or 0, f"{type(error).__name__}: {error.msg}")
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [f for f in frames if Path(f.filename) == root or root in Path(f.filename).parents]
+    if not inside:
+        return Problem(str(root), 0, error_text(error))
+    return Problem(inside[-1].filename, inside[-1].lineno or 0, error_text(error))
+
+
+def error_text(error: BaseException) -> str:
+    """An error in one line, whatever it is."""
+    try:
+        words = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 -- an extension's own error may not even tell itself
+        words = ""
+    kind = type(error).__name__
+    if isinstance(error, SystemExit):
+        return "SystemExit: it tried to end the program"
+    return f"{kind}: {words}"[:_LONGEST_REASON] if words else kind
+
+
+PREFIX = "session_explorer_extensions"
+_numbers = count(1)
+_lock = threading.Lock()
+_folders: dict[str, ExtensionFolder] = {}
+
+
+class _Loader(SourceFileLoader):
+    """Compiles the source at every import; ``print`` goes to the extension's log."""
+
+    def __init__(self, name: str, path: str, say: Callable[[str], None]) -> None:
+        super().__init__(name, path)
+        self._log = say
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+    def exec_module(self, module: ModuleType) -> None:
+        def to_log(
+            *words: object, sep: str | None = " ", end: str | None = "\n", **to: Any
+        ) -> None:
+            if to.get("file") is not None:
+                builtins.print(*words, sep=sep, end=end, **to)
+            else:
+                self._log((" " if sep is None else sep).join(map(str, words)))
+
+        # Standard output belongs to the command that runs, which may be printing JSON.
+        module.__dict__["print"] = to_log
+        super().exec_module(module)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds the modules of extension folders, and those only."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        head, _, rest = fullname.partition(".")
+        number, _, _inner = rest.partition(".")
+        folder = _folders.get(f"{head}.{number}") if head == PREFIX else None
+        if folder is None or path is None:
+            return None
+        name = fullname.rpartition(".")[2]
+        for place in path:
+            for file in (Path(place) / name / "__init__.py", Path(place) / f"{name}.py"):
+                if file.is_file():
+                    folder.check(file)
+                    return folder.spec(fullname, file)
+        return None
+
+
+class OutsideError(ImportError):
+    """A file leads out of the folder that was trusted."""
+
+
+class ExtensionFolder:
+    """One folder as a package; ``close`` forgets all that was imported from it.
+
+    ``inside``: a folder, links resolved, that no imported file may lead out of.
+    """
+
+    def __init__(self, folder: Path, inside: Path | None) -> None:
+        self.folder = folder
+        self._inside = inside
+        self.say: dict[str, Callable[[str], None]] = {}
+        """Where each extension's ``print`` goes, by its name."""
+        with _lock:
+            if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+                # Before the one of Python, which would find the files as well.
+                sys.meta_path.insert(0, _Finder())
+            top = sys.modules.setdefault(PREFIX, ModuleType(PREFIX))
+            top.__path__ = []
+            self.package = f"{PREFIX}.f{next(_numbers)}"
+            module = ModuleType(self.package)
+            module.__path__ = [str(folder)]
+            sys.modules[self.package] = module
+            _folders[self.package] = self
+
+    def check(self, file: Path) -> None:
+        """Raise OutsideError when a file, links resolved, lies outside."""
+        if self._inside is not None:
+            real = file.resolve()
+            if self._inside not in real.parents:
+                raise OutsideError(f"{file} leads to {real}, outside of {self._inside}")
+
+    def spec(self, fullname: str, file: Path) -> ModuleSpec:
+        """How a module is loaded from a file."""
+        name = fullname.removeprefix(f"{self.package}.").partition(".")[0]
+        loader = _Loader(fullname, str(file), self.say.get(name, _discard))
+        package = [str(file.parent)] if file.name == "__init__.py" else None
+        spec = importlib.util.spec_from_file_location(
+            fullname, file, loader=loader, submodule_search_locations=package
+        )
+        if spec is None:
+            raise ImportError(f"{file} cannot be imported")
+        spec.cached = None
+        return spec
+
+    def load(self, name: str) -> ModuleType:
+        """Import an extension by its name; whatever its code raises comes through."""
+        return importlib.import_module(f"{self.package}.{name}")
+
+    def close(self) -> None:
+        """Forget the modules; handlers that still run keep what they hold."""
+        with _lock:
+            _folders.pop(self.package, None)
+            for name in [n for n in list(sys.modules) if f"{n}.".startswith(f"{self.package}.")]:
+                del sys.modules[name]
+
+
+def _discard(_line: str) -> None:
+    """A shared file's words belong to no extension's log."""
+
 
 LOAD_LIMIT_S = 30.0
 Scope = Literal["user", "project"]
@@ -69,7 +239,7 @@ class LoadedFolder:
         """Import everything in the folder. Blocks; meant for a worker thread."""
         self._package = ExtensionFolder(self.folder, self._inside)
         try:
-            files = _found(self.folder)
+            files = _extension_files(self.folder)
         except FileNotFoundError:
             return
         except OSError as error:
@@ -109,7 +279,7 @@ class LoadedFolder:
 
         error = run_limited(work, limit_s, extension.name)
         hooks.closed = True
-        if isinstance(error, TimeoutError) and error.args == (_LATE,):
+        if isinstance(error, TimeoutError) and error.args == (_TIMED_OUT,):
             extension.problem = Problem(
                 str(extension.file), 0, f"it was not loaded within {limit_s:g} seconds"
             )
@@ -131,8 +301,8 @@ class LoadedFolder:
             if was and callable(leave):
                 error = run_limited(leave, limit_s, extension.name)
                 if error is not None and extension.hooks is not None:
-                    told = problem_of(error, extension.root)
-                    extension.hooks.lines.append(f"deactivate() failed: {told}")
+                    problem = problem_of(error, extension.root)
+                    extension.hooks.lines.append(f"deactivate() failed: {problem}")
         if self._package is not None:
             self._package.close()
             self._package = None
@@ -148,7 +318,7 @@ class _SettingsError(Exception):
         self.problem = problem
 
 
-_LATE = "the extension is still at it"
+_TIMED_OUT = "the extension is still at it"
 
 
 def run_limited(work: Callable[[], Any], limit_s: float, name: str) -> BaseException | None:
@@ -166,10 +336,10 @@ def run_limited(work: Callable[[], Any], limit_s: float, name: str) -> BaseExcep
     thread = threading.Thread(target=run, name=f"extension-{name}-loading", daemon=True)
     thread.start()
     thread.join(limit_s)
-    return raised[0] if raised else TimeoutError(_LATE)
+    return raised[0] if raised else TimeoutError(_TIMED_OUT)
 
 
-def _found(folder: Path) -> list[Path]:
+def _extension_files(folder: Path) -> list[Path]:
     """The files that are extensions, in the order in which they are loaded: by name."""
     files = []
     for entry in sorted(folder.iterdir(), key=lambda one: (one.stem, one.name)):

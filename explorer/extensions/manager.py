@@ -1,17 +1,17 @@
-"""What is loaded: the person's own extensions, and those of the projects that they trust."""
+"""What is loaded: the person's own extensions and those of trusted projects; and the examples."""
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer import paths
-from explorer.extensions.calling import TIME_LIMIT_S
-from explorer.extensions.loading import LOAD_LIMIT_S, Extension, LoadedFolder, Scope
-from explorer.extensions.places import Problem
+from explorer import paths, private_files
+from explorer.extensions.handler_call import TIME_LIMIT_S
+from explorer.extensions.loading import LOAD_LIMIT_S, Extension, LoadedFolder, Problem, Scope
 from explorer.extensions.runner import HookRunner
 from explorer.extensions.trust import PROJECT_FOLDER, TrustStore, project_of
 
@@ -133,8 +133,8 @@ class Extensions:
             names = sorted(entry.name for entry in (folder / PROJECT_FOLDER).iterdir())
         except OSError:
             names = []
-        told = tuple(name for name in names if not name.startswith("."))
-        return Project(folder, self.trust.is_trusted(folder), told)
+        visible = tuple(name for name in names if not name.startswith("."))
+        return Project(folder, self.trust.is_trusted(folder), visible)
 
     def reload(self) -> None:
         """Unload everything; it is loaded again, from the files as they are, when needed."""
@@ -161,3 +161,52 @@ class Extensions:
     def close(self) -> None:
         """Unload everything, at the end of the program."""
         self.reload()
+
+
+_EXAMPLES_FOLDER = "extensions"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An example extension."""
+
+    name: str
+    about: str
+    """What it does, in a sentence."""
+    source: str
+
+
+class ExampleError(Exception):
+    """An example cannot be installed; says why."""
+
+
+def examples() -> list[Example]:
+    """The examples, by name."""
+    found = []
+    for entry in sorted(paths.resource(_EXAMPLES_FOLDER).iterdir(), key=lambda one: one.name):
+        if entry.name.endswith(".py") and not entry.name.startswith("_"):
+            source = entry.read_text(encoding="utf-8")
+            about = (ast.get_docstring(ast.parse(source)) or "").split("\n\n")[0]
+            name = entry.name.removesuffix(".py")
+            found.append(Example(name, " ".join(about.split()), source))
+    return found
+
+
+def install_example(name: str, folder: Path) -> Path:
+    """Copy an example into a folder of extensions; returns the file.
+
+    Raises ExampleError when there is no such example, or another file has its name.
+    """
+    known = {example.name: example for example in examples()}
+    if name not in known:
+        raise ExampleError(f"there is no example {name!r}; there are: {', '.join(known)}")
+    file = folder / f"{name}.py"
+    try:
+        paths.ensure(folder)
+        with private_files.create(file) as out:
+            out.write(known[name].source.encode())
+    except FileExistsError as error:
+        raise ExampleError(f"{file} is there already; it was left as it is") from error
+    except OSError as error:
+        raise ExampleError(f"{error.filename or file}: {error.strerror or error}") from error
+    return file

@@ -1,4 +1,4 @@
-"""What each handler did at each call, for the draft, the changes and the window."""
+"""What each handler did at each call, and what a chain of handlers comes to for each event."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
+from explorer.compaction.serialization import Span
+
 Did = Literal[
     "nothing", "cancelled", "result", "context", "instructions", "changed", "error", "timed out"
 ]
 """``context``: lines, another prompt or data; ``changed``: a request's or summary's text."""
-DEEDS: tuple[str, ...] = get_args(Did)
+DID_VALUES: tuple[str, ...] = get_args(Did)
 TITLES: dict[str, str] = {
     "session_before_compact": "before the compaction",
     "session.compacting": "while asking for the summary",
@@ -46,7 +48,7 @@ class HookRecord:
     @property
     def sentence(self) -> str:
         """The record for a person, without the name and the time."""
-        told = {
+        phrase = {
             "nothing": "had nothing to say",
             "cancelled": "cancelled it",
             "result": "supplied the summary",
@@ -56,7 +58,7 @@ class HookRecord:
             "error": "failed",
             "timed out": "took too long and was left behind",
         }[self.did]
-        parts = [told + ("" if self.used else " (not used)")]
+        parts = [phrase + ("" if self.used else " (not used)")]
         if self.detail:
             parts.append(self.detail)
         if self.line:
@@ -70,7 +72,7 @@ class HookRecord:
     @classmethod
     def from_json(cls, data: object) -> HookRecord | None:
         """A record as it was kept; None for what is none."""
-        if not isinstance(data, Mapping) or data.get("did") not in DEEDS:
+        if not isinstance(data, Mapping) or data.get("did") not in DID_VALUES:
             return None
         number, line = data.get("elapsed_ms"), data.get("line")
         return cls(
@@ -90,3 +92,87 @@ def records_of(facts: object) -> list[HookRecord]:
     rows = facts.get("extensions") if isinstance(facts, Mapping) else None
     found = (HookRecord.from_json(row) for row in rows) if isinstance(rows, list | tuple) else ()
     return [record for record in found if record is not None]
+
+
+Records = tuple[HookRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SuppliedCompaction:
+    """A compaction that an extension made."""
+
+    by: str
+    summary: str
+    first_kept_entry_id: str = ""
+    """Empty: as the preparation has it."""
+    tokens_before: int = -1
+    """Negative: as the preparation has it."""
+    details: Any = None
+    short_summary: str = ""
+    preserve_data: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SuppliedSummary:
+    """A branch summary that an extension made."""
+
+    by: str
+    summary: str
+    details: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeCompact:
+    """What came of ``session_before_compact`` (A38)."""
+
+    records: Records = ()
+    cancelled_by: str = ""
+    reason: str = ""
+    compaction: SuppliedCompaction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compacting:
+    """What came of ``session.compacting`` (A39)."""
+
+    records: Records = ()
+    prompt: str | None = None
+    context: tuple[str, ...] = ()
+    preserve_data: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeTree:
+    """What came of ``session_before_tree`` (A41)."""
+
+    records: Records = ()
+    cancelled_by: str = ""
+    reason: str = ""
+    summary: SuppliedSummary | None = None
+    """Only when the person wants one."""
+    summarize: bool | None = None
+    summarize_by: str = ""
+    custom_instructions: str | None = None
+    replace_instructions: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What came of ``session_request``."""
+
+    records: Records
+    system: str
+    prompt: str
+    sources: list[Span]
+    held_by: str = ""
+    """The extension that must see every request and failed: this one must not be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What came of ``session_summary``."""
+
+    records: Records
+    summary: str
+    held_by: str = ""
+    """The extension that must see every summary and failed: this one must not be kept."""

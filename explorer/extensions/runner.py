@@ -1,8 +1,8 @@
-"""Asking the handlers of an event, one after the other (A38 to A42, B15).
+"""Calls the handlers of an event, one after the other (A38 to A42, B15).
 
-Handlers are asked in the order in which they were loaded and registered. The first cancel ends
+Handlers are called in the order in which they were loaded and registered. The first cancel ends
 the chain. Of several results the last that is not empty counts. A handler that raises, answers
-nonsense or takes too long is written down and passed over.
+nonsense or takes too long is recorded and passed over.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from functools import partial
 from typing import Any
 
 from explorer.extensions.answers import Answer, AnswerError, read_answer
-from explorer.extensions.calling import TIME_LIMIT_S, Call, Outcome
 from explorer.extensions.events import (
     BeforeCompactEvent,
     BeforeTreeEvent,
     CompactEvent,
     CompactingEvent,
+    CompactionView,
     Event,
     RequestEvent,
+    Signal,
     SummaryEvent,
     TreeEvent,
+    TreeView,
 )
+from explorer.extensions.handler_call import TIME_LIMIT_S, Call, CallOutcome
 from explorer.extensions.hooks import Context, Registered
-from explorer.extensions.loading import Extension
-from explorer.extensions.outcomes import (
+from explorer.extensions.loading import Extension, error_text, problem_of
+from explorer.extensions.prompt_parts import Prompt, joined, parts_of, relocated
+from explorer.extensions.records import (
     BeforeCompact,
     BeforeTree,
     Compacting,
+    HookRecord,
     Records,
     Request,
     Summary,
     SuppliedCompaction,
     SuppliedSummary,
 )
-from explorer.extensions.places import problem_of, told
-from explorer.extensions.provenance import Prompt, joined, parts_of, relocated
-from explorer.extensions.records import HookRecord
-from explorer.extensions.signals import Signal
-from explorer.extensions.views import CompactionView, TreeView
 from explorer.models.cancel import CancelToken
 from explorer.models.events import Cancelled
 
@@ -49,16 +49,12 @@ Check = Callable[[SuppliedCompaction], str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _HandlerAnswer:
     """One handler's answer and its record."""
 
     answer: Answer
     record: HookRecord
     required: bool
-
-    @property
-    def who(self) -> str:
-        return self.record.extension
 
 
 class HookRunner:
@@ -94,18 +90,18 @@ class HookRunner:
         records: list[HookRecord] = []
         found: SuppliedCompaction | None = None
         at = -1
-        for who, registered in self._handlers("session_before_compact"):
-            asked = await self._ask(
-                who, registered, signal,
+        for extension, registered in self._handlers("session_before_compact"):
+            answered = await self._ask(
+                extension, registered, signal,
                 lambda alone: BeforeCompactEvent(preparation(), instructions, alone),
             )  # fmt: skip
-            record = asked.record
-            if asked.answer.get("cancel"):
-                reason = asked.answer.get("reason", "")
+            record = answered.record
+            if answered.answer.get("cancel"):
+                reason = answered.answer.get("reason", "")
                 records.append(replace(record, did="cancelled", detail=reason))
-                return BeforeCompact(tuple(records), who.name, reason)
-            if given := asked.answer.get("compaction"):
-                supplied = SuppliedCompaction(who.name, **given)
+                return BeforeCompact(tuple(records), extension.name, reason)
+            if given := answered.answer.get("compaction"):
+                supplied = SuppliedCompaction(extension.name, **given)
                 if problem := check(supplied):
                     record = replace(record, did="error", detail=problem)
                 else:
@@ -127,12 +123,12 @@ class HookRunner:
         prompt: str | None = None
         lines: tuple[str, ...] = ()
         data: dict[str, Any] = {}
-        for who, registered in self._handlers("session.compacting"):
-            asked = await self._ask(
-                who, registered, signal,
+        for extension, registered in self._handlers("session.compacting"):
+            answered = await self._ask(
+                extension, registered, signal,
                 lambda alone: CompactingEvent(preparation(), instructions, alone),
             )  # fmt: skip
-            answer, record = asked.answer, asked.record
+            answer, record = answered.answer, answered.record
             prompt = answer.get("prompt", prompt)
             lines += answer.get("context", ())
             data |= answer.get("preserve_data", {})
@@ -145,7 +141,7 @@ class HookRunner:
         self, entry: Callable[[], dict[str, Any]], from_extension: bool, signal: CancelToken
     ) -> Records:
         """Tell that a compaction was stored (A40). ``entry`` gives each handler a copy."""
-        return await self._tell(
+        return await self._notify(
             "session_compact", signal, lambda alone: CompactEvent(entry(), from_extension, alone)
         )
 
@@ -156,24 +152,24 @@ class HookRunner:
         records: list[HookRecord] = []
         found = BeforeTree()
         at = -1
-        for who, registered in self._handlers("session_before_tree"):
-            asked = await self._ask(
-                who, registered, signal, lambda alone: BeforeTreeEvent(preparation(), alone)
+        for extension, registered in self._handlers("session_before_tree"):
+            answered = await self._ask(
+                extension, registered, signal, lambda alone: BeforeTreeEvent(preparation(), alone)
             )
-            answer, record = asked.answer, asked.record
+            answer, record = answered.answer, answered.record
             if answer.get("cancel"):
                 reason = answer.get("reason", "")
                 records.append(replace(record, did="cancelled", detail=reason))
-                return BeforeTree(tuple(records), who.name, reason)
+                return BeforeTree(tuple(records), extension.name, reason)
             if steering := _steering(answer):
                 found = replace(found, **steering)
                 if "summarize" in steering:
-                    found = replace(found, summarize_by=who.name)
-                record = replace(record, did="instructions", detail=_told_steering(steering))
+                    found = replace(found, summarize_by=extension.name)
+                record = replace(record, did="instructions", detail=_steering_text(steering))
             if given := answer.get("summary"):
                 if wants_summary:
                     _unused(records, at)
-                    found = replace(found, summary=SuppliedSummary(who.name, **given))
+                    found = replace(found, summary=SuppliedSummary(extension.name, **given))
                     at = len(records)
                 size = _size(given["summary"])
                 record = replace(record, did="result", detail=size, used=wants_summary)
@@ -188,7 +184,7 @@ class HookRunner:
         signal: CancelToken,
     ) -> Records:
         """Tell that the leaf has moved (A41)."""
-        return await self._tell(
+        return await self._notify(
             "session_tree",
             signal,
             lambda alone: TreeEvent(new_leaf, old_leaf, summary_entry(), alone),
@@ -206,12 +202,12 @@ class HookRunner:
         """Let handlers change a request before it is sent; each sees what the one before made of
         it. ``ids``: entry ids by index. Raises Cancelled."""
         records: list[HookRecord] = []
-        for who, registered in self._handlers("session_request"):
+        for extension, registered in self._handlers("session_request"):
             parts, entries = parts_of(prompt, ids)
             now = (system, prompt)
             event = partial(RequestEvent, purpose, system, parts, model)
-            asked = await self._ask(who, registered, signal, event)
-            answer, record = asked.answer, asked.record
+            answered = await self._ask(extension, registered, signal, event)
+            answer, record = answered.answer, answered.record
             system = answer.get("system", system)
             texts = answer.get("parts")
             if texts is not None and len(texts) != len(parts):
@@ -225,8 +221,8 @@ class HookRunner:
             if (system, prompt.text) != (now[0], now[1].text):
                 record = replace(record, did="changed", detail=f"the {purpose} request")
             records.append(record)
-            if asked.required and record.failed:
-                return Request(tuple(records), system, prompt.text, prompt.spans, who.name)
+            if answered.required and record.failed:
+                return Request(tuple(records), system, prompt.text, prompt.spans, extension.name)
         return Request(tuple(records), system, prompt.text, prompt.spans)
 
     async def summary(
@@ -234,76 +230,81 @@ class HookRunner:
     ) -> Summary:
         """Let handlers change a summary before it becomes a draft. Raises Cancelled."""
         records: list[HookRecord] = []
-        for who, registered in self._handlers("session_summary"):
+        for extension, registered in self._handlers("session_summary"):
             event = partial(SummaryEvent, kind, text, from_extension)
-            asked = await self._ask(who, registered, signal, event)
-            record = asked.record
-            changed = asked.answer.get("summary", text)
+            answered = await self._ask(extension, registered, signal, event)
+            record = answered.record
+            changed = answered.answer.get("summary", text)
             if changed != text:
                 text = changed
                 record = replace(record, did="changed", detail="the summary")
             records.append(record)
-            if asked.required and record.failed:
-                return Summary(tuple(records), text, who.name)
+            if answered.required and record.failed:
+                return Summary(tuple(records), text, extension.name)
         return Summary(tuple(records), text)
 
     # one handler ---------------------------------------------------------------------------------
 
     def _handlers(self, event: str) -> list[tuple[Extension, Registered]]:
         return [
-            (who, one) for who in self._extensions for one in who.handlers if one.event == event
+            (extension, one)
+            for extension in self._extensions
+            for one in extension.handlers
+            if one.event == event
         ]
 
-    async def _tell(
+    async def _notify(
         self, event: str, signal: CancelToken, make: Callable[[Signal], Event]
     ) -> Records:
         records = []
-        for who, registered in self._handlers(event):
-            records.append((await self._ask(who, registered, signal, make)).record)
+        for extension, registered in self._handlers(event):
+            records.append((await self._ask(extension, registered, signal, make)).record)
         return tuple(records)
 
     async def _ask(
         self,
-        who: Extension,
+        extension: Extension,
         registered: Registered,
         cancel: CancelToken,
         make: Callable[[Signal], Event],
-    ) -> _Asked:
+    ) -> _HandlerAnswer:
         """Call one handler and read its answer, both on its thread. Raises Cancelled."""
-        nothing = HookRecord(who.name, registered.event, "nothing", 0.0)
+        nothing = HookRecord(extension.name, registered.event, "nothing", 0.0)
 
-        def asked(answer: Answer, record: HookRecord) -> _Asked:
-            return _Asked(answer, record, registered.required)
+        def answered(answer: Answer, record: HookRecord) -> _HandlerAnswer:
+            return _HandlerAnswer(answer, record, registered.required)
 
         empty = Answer(registered.event)
         if cancel.cancelled:
             raise Cancelled
-        if not who.active or who.hooks is None:
-            return asked(empty, replace(nothing, detail="it was unloaded meanwhile"))
-        place = who.handlers.index(registered)
-        left = who.left_behind.get(place)
+        if not extension.active or extension.hooks is None:
+            return answered(empty, replace(nothing, detail="it was unloaded meanwhile"))
+        place = extension.handlers.index(registered)
+        left = extension.left_behind.get(place)
         if left is not None and left.running:
             busy = "an earlier call has not come back yet, so it was not asked"
-            return asked(empty, replace(nothing, did="error", detail=busy))
+            return answered(empty, replace(nothing, did="error", detail=busy))
         signal = Signal()
-        context = Context(who.name, who.hooks.settings, self._cwd, who.hooks.lines)
+        context = Context(
+            extension.name, extension.hooks.settings, self._cwd, extension.hooks.lines
+        )
         event = make(signal)
         call = Call(
             lambda: registered.handler(*_arguments(event, registered, context)),
             signal,
-            who.name,
+            extension.name,
             lambda value: read_answer(registered.event, event.given, value),
         )
-        outcome = Outcome(cancelled=True)
+        outcome = CallOutcome(cancelled=True)
         try:
             outcome = await call.wait(self._limit_s(), cancel)
         finally:
             if outcome.timed_out or outcome.cancelled:
-                who.left_behind[place] = call
+                extension.left_behind[place] = call
         if outcome.cancelled:
             raise Cancelled
         record = replace(nothing, elapsed_ms=outcome.elapsed_ms)
-        return asked(*_read(outcome, record, empty, who, self._limit_s()))
+        return answered(*_read(outcome, record, empty, extension, self._limit_s()))
 
 
 def _arguments(event: Event, registered: Registered, context: Context) -> tuple[Any, ...]:
@@ -311,15 +312,17 @@ def _arguments(event: Event, registered: Registered, context: Context) -> tuple[
 
 
 def _read(
-    outcome: Outcome, record: HookRecord, empty: Answer, who: Extension, limit_s: float
+    outcome: CallOutcome, record: HookRecord, empty: Answer, extension: Extension, limit_s: float
 ) -> tuple[Answer, HookRecord]:
     """What an outcome says, and its record as far as it is known by now."""
     if outcome.timed_out:
         return empty, replace(record, did="timed out", detail=f"after {limit_s:g} s")
     if isinstance(outcome.error, AnswerError):
-        return empty, replace(record, did="error", detail=told(outcome.error), file=str(who.file))
+        return empty, replace(
+            record, did="error", detail=error_text(outcome.error), file=str(extension.file)
+        )
     if outcome.error is not None:
-        problem = problem_of(outcome.error, who.root)
+        problem = problem_of(outcome.error, extension.root)
         return empty, replace(
             record, did="error", detail=problem.reason, file=problem.file, line=problem.line
         )
@@ -353,7 +356,7 @@ def _steering(answer: Answer) -> dict[str, Any]:
     return {name: answer.values[name] for name in names if name in answer.values}
 
 
-def _told_steering(given: Mapping[str, Any]) -> str:
+def _steering_text(given: Mapping[str, Any]) -> str:
     parts = []
     if "summarize" in given:
         parts.append("asks for a summary" if given["summarize"] else "wants no summary")

@@ -1,6 +1,6 @@
-"""Two branches of a session side by side, from the last entry that they have in common on.
+"""Two branches of a session side by side, from their last common entry on, and that as Markdown.
 
-Pure: everything is worked out from the tree and from the payloads of the entries that differ. It
+Pure: everything is computed from the tree and from the payloads of the entries that differ. It
 takes as long as reading those does, so it is meant for a worker thread.
 """
 
@@ -18,8 +18,9 @@ from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, 
 from explorer.session.payloads import Payloads
 from explorer.session.spending import NOTHING, Spent, spent_of
 from explorer.session.text import blocks_of, call_title, text_of
+from explorer.session.text_difference import Piece, word_differences
 from explorer.session.tree import Path, SessionTree
-from explorer.session.word_difference import Piece, differing
+from explorer.session.visible_text import block, code, plain
 
 MOST_TEXT = 600
 """Characters of a message that are kept for a glance; the entry itself has all of it."""
@@ -136,7 +137,7 @@ def compare_branches(
     """Compare the branches that end in two entries. Raises what the payloads raise."""
     ancestor = tree.common_ancestor(left, right)
     one, other = _side(tree, payloads, left, ancestor), _side(tree, payloads, right, ancestor)
-    mine, theirs = differing(one.answer, other.answer)
+    mine, theirs = word_differences(one.answer, other.answer)
     return BranchDifference(ancestor, one, other, mine, theirs)
 
 
@@ -243,11 +244,111 @@ def _files(tree: SessionTree, part: Path) -> dict[str, tuple[str, ...]]:
     }
 
 
-__all__ = [
-    "BranchDifference",
-    "Message",
-    "Row",
-    "Side",
-    "Turn",
-    "compare_branches",
-]
+# as Markdown ------------------------------------------------------------------------------------
+
+
+_MOST_LINE = 160
+_KIND_NAMES = {
+    Kind.USER: "user",
+    Kind.ASSISTANT: "assistant",
+    Kind.TOOL_RESULT: "result",
+    Kind.BASH_EXECUTION: "shell",
+    Kind.COMPACTION: "compaction",
+    Kind.BRANCH_SUMMARY: "branch summary",
+}
+
+
+def duration(elapsed_ms: float) -> str:
+    """``850 ms``, ``12.4 s``, ``3 min 05 s``, ``2 h 07 min``."""
+    if elapsed_ms < 1000:
+        return f"{elapsed_ms:.0f} ms"
+    seconds = elapsed_ms / 1000
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02} s"
+    return f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def _money(side: Side) -> str:
+    """What a branch cost, as far as that is known."""
+    spent = side.spent
+    if not spent.calls or spent.unpriced == spent.calls:
+        return "not recorded"
+    known = f"${spent.cost:.4f}" if spent.cost >= 0.01 else f"${spent.cost:.6f}"
+    return f"at least {known}" if spent.unpriced or spent.uncounted else known
+
+
+def _usage(side: Side) -> str:
+    """What providers counted for a branch."""
+    spent = side.spent
+    if not spent.calls:
+        return "not recorded"
+    words = f"{spent.input + spent.cache_read + spent.cache_write:,} in, {spent.output:,} out"
+    if spent.cache_read:
+        words += f", {spent.cache_read:,} of it from cache"
+    return words
+
+
+def _elapsed(side: Side) -> str:
+    """The time that a branch's turns took, as far as entries have times."""
+    return duration(side.elapsed_ms) if side.elapsed_ms > 0 or not side.turns else "not recorded"
+
+
+def _tool_counts(tools: Side) -> str:
+    """``read 3, bash 1``."""
+    return ", ".join(f"{name} {count}" for name, count in tools.tools.items()) or "none"
+
+
+FIGURES = (
+    ("Models", lambda side: ", ".join(side.models) or "none"),
+    ("Turns", lambda side: f"{len(side.turns):,}"),
+    ("Messages", lambda side: f"{side.messages:,}"),
+    ("Adds to the context", lambda side: f"≈ {side.tokens:,} tokens"),
+    ("Counted by providers", _usage),
+    ("Cost", _money),
+    ("Time", _elapsed),
+    ("Tools", _tool_counts),
+    ("Failed or stopped", lambda side: f"{side.failures:,}"),
+)
+"""What is compared of two branches: its name, and the words for one of them."""
+
+
+def as_markdown(found: BranchDifference, left: str, right: str) -> str:
+    """The whole comparison. ``left`` and ``right``: what the branches are called."""
+    return "\n".join(_markdown_lines(found, left, right)) + "\n"
+
+
+def _markdown_lines(found: BranchDifference, left: str, right: str) -> Iterator[str]:
+    where = f"#{found.ancestor}" if found.ancestor >= 0 else "the start"
+    yield f"# Two branches from {where}"
+    yield ""
+    yield f"| | {plain(left)} | {plain(right)} |"
+    yield "|---|---|---|"
+    for title, words in FIGURES:
+        yield f"| {title} | {plain(words(found.left))} | {plain(words(found.right))} |"
+    files = dict.fromkeys([*found.left.files, *found.right.files])
+    for path in files:
+        mine, theirs = (", ".join(side.files.get(path, ())) for side in (found.left, found.right))
+        yield f"| {code(path)} | {plain(mine) or '—'} | {plain(theirs) or '—'} |"
+    turn = -1
+    for row in found.rows():
+        if row.turn != turn:
+            turn = row.turn
+            yield from ("", f"## Turn {turn + 1}", "", f"| {plain(left)} | {plain(right)} |")
+            yield "|---|---|"
+        yield f"| {_message_cell(row.left)} | {_message_cell(row.right)} |"
+    for name, side in ((left, found.left), (right, found.right)):
+        answer = block(side.answer) if side.answer else "_None._"
+        yield from ("", f"## Final answer: {plain(name)}", "", answer)
+
+
+def _message_cell(message: Message | None) -> str:
+    if message is None:
+        return ""
+    said = " ".join(message.text.split())
+    said = said[: _MOST_LINE - 1] + "…" if len(said) > _MOST_LINE else said
+    parts = [said, *(f"→ {call}" for call in message.calls)]
+    who = _KIND_NAMES.get(message.kind, message.kind.name.lower().replace("_", " "))
+    return f"**{who}** #{message.entry} " + plain(" ".join(part for part in parts if part))

@@ -32,8 +32,8 @@ def effective(profile: Profile, values: Values) -> Profile:
     return replace(profile, **changes)
 
 
-def _branches(profile: Profile, asked: bool) -> str:
-    if not asked:
+def _branches(profile: Profile, enabled: bool) -> str:
+    if not enabled:
         return "off"
     return "asked" if profile.branch_summaries == "off" else profile.branch_summaries
 
@@ -82,8 +82,8 @@ def profile_named(
 
 def extension_limit_s(values: Values, otherwise: float) -> float:
     """Seconds that one handler of an extension may take."""
-    told = values.get("extensions.timeoutMs")
-    return otherwise if told is None else told / 1000
+    limit_ms = values.get("extensions.timeoutMs")
+    return otherwise if limit_ms is None else limit_ms / 1000
 
 
 def pace_of(percent: int | None, otherwise: float = 1.0) -> float:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from explorer import paths, private_files
-from explorer.locks import FileLock
+from explorer.private_files import FileLock
 from explorer.settings.jsonc import JsonError, Node, leaves, line_of, read, with_value, without
 from explorer.settings.keys import KEYS, NAMES
 from explorer.settings.kinds import shown, tidy
@@ -104,15 +104,15 @@ def load(path: Path, level: Level, before: FileState, trusted: bool = True) -> F
         text = _decoded(_bytes(path))
         root = read(text)
     except JsonError as error:
-        kept = _kept(bool(before.values))
+        kept = _what_holds(bool(before.values))
         problem = Problem(path, error.line, "", f"{error.reason}. {kept}", error.column, level)
         return FileState(stamp, before.values, before.lines, (problem,), settled)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        problem = Problem(path, 0, "", f"{reason}. {_kept(bool(before.values))}", 0, level)
+        problem = Problem(path, 0, "", f"{reason}. {_what_holds(bool(before.values))}", 0, level)
         return FileState(stamp, before.values, before.lines, (problem,), settled)
     if root.members is None:
-        reason = f"expected an object of settings. {_kept(bool(before.values))}"
+        reason = f"expected an object of settings. {_what_holds(bool(before.values))}"
         problem = Problem(path, line_of(text, root.start), "", reason, 0, level)
         return FileState(stamp, before.values, before.lines, (problem,), settled)
     return _Reading(path, level, trusted, before, text).take(root, stamp, settled)
@@ -141,26 +141,28 @@ class _Reading:
         return FileState(stamp, self._values, self._lines, tuple(self._problems), settled)
 
     def _take(self, name: str, value: Any, line: int) -> None:
-        said = _wrong(name, value, self._level, self._trusted)
-        if not said:
+        reason = _wrong(name, value, self._level, self._trusted)
+        if not reason:
             if name in self._lines and self._problem_free(name):
-                self._say(name, line, f"set twice: this holds, line {self._lines[name]} does not")
+                self._add_problem(
+                    name, line, f"set twice: this holds, line {self._lines[name]} does not"
+                )
             self._values[name] = tidy(KEYS[name].kind, value)
             self._lines[name] = line
             return
         if name in KEYS and not refused(name, self._level, self._trusted):
             if name in self._values:
-                said += f"; {shown(self._values[name])} on line {self._lines[name]} holds"
+                reason += f"; {shown(self._values[name])} on line {self._lines[name]} holds"
             elif name in self._before.values:
                 self._values[name] = self._before.values[name]
                 self._lines[name] = line
-                said += f"; {shown(self._values[name])} stays, as it was before"
-        self._say(name, line, said, name not in KEYS)
+                reason += f"; {shown(self._values[name])} stays, as it was before"
+        self._add_problem(name, line, reason, name not in KEYS)
 
     def _problem_free(self, name: str) -> bool:
         return all(problem.key != name for problem in self._problems)
 
-    def _say(self, name: str, line: int, reason: str, unknown: bool = False) -> None:
+    def _add_problem(self, name: str, line: int, reason: str, unknown: bool = False) -> None:
         self._problems.append(Problem(self._path, line, name, reason, 0, self._level, unknown))
 
 
@@ -172,8 +174,8 @@ def _wrong(name: str, value: Any, level: Level, trusted: bool) -> str:
         if any(known.startswith(begins) for known in KEYS):
             return f"expected an object of settings, not {shown(value)}"
         return "no such setting; it is kept, and does nothing"
-    if said := refused(name, level, trusted):
-        return f"{said}; it does nothing"
+    if reason := refused(name, level, trusted):
+        return f"{reason}; it does nothing"
     return key.kind.problem(value)
 
 
@@ -187,7 +189,7 @@ def refused(name: str, level: Level, trusted: bool) -> str:
     return "only a trusted project sets this, as it decides where text goes"
 
 
-def _kept(any_before: bool) -> str:
+def _what_holds(any_before: bool) -> str:
     return "What was set before stays." if any_before else "Nothing of it holds."
 
 
@@ -220,8 +222,8 @@ def set_value(path: Path, name: str, value: Any, private: bool = True) -> None:
     key = KEYS.get(name)
     if key is None:
         raise SettingsError(f"There is no setting {name!r}.")
-    if said := key.kind.problem(value):
-        raise SettingsError(f"{name}: {said}.")
+    if reason := key.kind.problem(value):
+        raise SettingsError(f"{name}: {reason}.")
     flat = name.startswith("chat.")
     _change(path, lambda text: with_value(text, name, value, NAMES, flat), private)
 

@@ -1,4 +1,5 @@
-"""The settings: what each is called, what it may hold, and what it does, as a table.
+"""The settings: what each is called, what it may hold, and what it does, as a table; and that table
+as JSON Schema, for editors that complete and check settings files.
 
 Names are spelled as the systems spell them that have the setting. Unset, a setting leaves a rule
 to the profile. Everything that shows, checks or publishes settings reads this table.
@@ -6,6 +7,7 @@ to the profile. Everything that shows, checks or publishes settings reads this t
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -269,3 +271,46 @@ def _own_policy_value(name: str, profile: Any) -> Any:
         if name == "chat.advanced.summarizeAgentConversationHistoryThreshold":
             return profile.prompt_budget.threshold
     return None
+
+
+SCHEMA_FILE = "settings.schema.json"
+"""Its name among the resources."""
+
+
+def settings_schema() -> dict[str, Any]:
+    """The schema (2020-12) of a settings file. Names that are no settings are allowed."""
+    properties: dict[str, Any] = {"$schema": {"type": "string"}}
+    for key in KEYS.values():
+        described = _described(key)
+        properties[key.name] = described
+        _add_nested(properties, key.name.split("."), described)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Settings of Session Explorer",
+        "type": "object",
+        "properties": properties,
+        "allowTrailingCommas": True,
+    }
+
+
+def _described(key: Key) -> dict[str, Any]:
+    words = f"{key.sentence} Unset: {key.unset}."
+    if key.set_by == "trusted":
+        words += " A project's file sets it only where the project is trusted."
+    elif key.set_by == "person":
+        words += " No project's file sets it."
+    return {"title": key.title, "description": words, **key.kind.schema()}
+
+
+def _add_nested(properties: dict[str, Any], parts: list[str], described: dict[str, Any]) -> None:
+    """Put a setting below the object that its name begins with, under every split of the name."""
+    for at in range(1, len(parts)):
+        name, rest = ".".join(parts[:at]), parts[at:]
+        group = properties.setdefault(name, {"type": "object", "properties": {}})
+        group["properties"][".".join(rest)] = described
+        _add_nested(group["properties"], rest, described)
+
+
+def schema_text() -> str:
+    """The schema as it is published: ``resources/settings.schema.json``."""
+    return json.dumps(settings_schema(), indent=2, ensure_ascii=False) + "\n"

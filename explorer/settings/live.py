@@ -148,9 +148,9 @@ class LiveSettings:
         found: list[Problem] = []
         for at, (path, state) in enumerate(states):
             found += state.problems
-            if said := self._no_profile(state.values.get(PROFILE_KEY)):
+            if reason := self._no_profile(state.values.get(PROFILE_KEY)):
                 line, level = state.lines[PROFILE_KEY], LEVELS[at]
-                found.append(Problem(path, line, PROFILE_KEY, said, 0, level))
+                found.append(Problem(path, line, PROFILE_KEY, reason, 0, level))
         return found
 
     def _no_profile(self, name: Any) -> str:
@@ -178,10 +178,10 @@ class LiveSettings:
         """Set a value for the person, or for a project; holds at once. Raises SettingsError."""
         trusted = project is None or self.trust.is_trusted(project)
         level: Level = "global" if project is None else "project"
-        if key in KEYS and (said := refused(key, level, trusted)):
-            raise SettingsError(f"{key}: {said}. Nothing was written.")
-        if key == PROFILE_KEY and isinstance(value, str) and (said := self._no_profile(value)):
-            raise SettingsError(f"{key}: {said}. Nothing was written.")
+        if key in KEYS and (reason := refused(key, level, trusted)):
+            raise SettingsError(f"{key}: {reason}. Nothing was written.")
+        if key == PROFILE_KEY and isinstance(value, str) and (reason := self._no_profile(value)):
+            raise SettingsError(f"{key}: {reason}. Nothing was written.")
         path = project_file(project) if project else self.path
         set_value(path, key, value, private=project is None)
         self.refresh()

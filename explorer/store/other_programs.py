@@ -11,7 +11,9 @@ from types import TracebackType
 
 from sqlalchemy import Connection
 
-from explorer.locks import FileLock
+from explorer.private_files import (
+    FileLock,
+)
 from explorer.store.database import driver
 from explorer.store.rows import StoreError
 from explorer.store.writer import Writer

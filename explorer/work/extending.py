@@ -18,16 +18,16 @@ from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import Additions, SummaryRequest
 from explorer.compaction.serialization import Span
 from explorer.compaction.validation import check_answer
-from explorer.extensions.outcomes import (
+from explorer.extensions.events import CompactionView, NavigationEnds, SessionAccess, TreeView
+from explorer.extensions.prompt_parts import Prompt
+from explorer.extensions.records import (
     BeforeCompact,
     BeforeTree,
     Records,
     SuppliedCompaction,
     SuppliedSummary,
 )
-from explorer.extensions.provenance import Prompt
 from explorer.extensions.runner import HookRunner
-from explorer.extensions.views import CompactionView, Surroundings, TreeView, Way
 from explorer.models.door import CancelToken, ModelError, ModelRequest
 from explorer.work.changes import ChangeHub, ExtensionsActed
 from explorer.work.drafting import Draft, DraftFailed, DraftKind, Order
@@ -198,9 +198,9 @@ async def review_of(document: OpenedSession, cancel: CancelToken) -> Review:
     return Review(runner, document.key, document.hub, lambda: document.tree.columns.ids, cancel)
 
 
-def around(document: OpenedSession) -> Surroundings:
+def around(document: OpenedSession) -> SessionAccess:
     """The session as views see it."""
-    return Surroundings(
+    return SessionAccess(
         document.tree.columns.ids,
         document.payloads.entries,
         document.templates,
@@ -314,7 +314,7 @@ async def ask_before_leaving(
     ancestor = -1
     if plan.old_leaf >= 0 and plan.new_leaf >= 0:
         ancestor = tree.common_ancestor(plan.old_leaf, plan.new_leaf)
-    way = Way(
+    way = NavigationEnds(
         plan.target, plan.new_leaf, plan.old_leaf, ancestor, plan.left_behind,
         prepared.messages if prepared is not None else (), wants_summary, instructions,
     )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from explorer.compaction.wording import Templates
-from explorer.session.changed_lines import Line, changed_lines
+from explorer.session.text_difference import Line, changed_lines
 from explorer.template_catalogue import (
     TEMPLATES,
     TemplateInfo,

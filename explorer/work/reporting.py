@@ -5,12 +5,13 @@ Reads payloads and takes its time: all of it is meant for a worker thread.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 import orjson
 
-from explorer import private_files
+from explorer import paths, private_files
 from explorer.audit.atoms import ScanCancelled
 from explorer.audit.ledger import ledger_at
 from explorer.audit.overview import Overview, overview
@@ -138,12 +139,18 @@ def _cost(spending: Spending) -> Known:
     return cost_known(total.calls + total.uncounted, total.unpriced + total.uncounted)
 
 
+@cache
+def report_templates() -> dict[str, str]:
+    """The texts of ``resources/report`` by file name."""
+    return {file.name: file.read_text("utf-8") for file in paths.resource("report").iterdir()}
+
+
 def written(report: Report, form: Form) -> str:
     """A report in one of its forms."""
     if form == "html":
-        return html(report)
+        return html(report, report_templates())
     if form == "md":
-        return markdown(report)
+        return markdown(report, report_templates())
     return orjson.dumps(document(report), option=orjson.OPT_INDENT_2).decode() + "\n"
 
 

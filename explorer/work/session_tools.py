@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from explorer.agent.approval import Approvals
-from explorer.agent.tools.box import WorkspaceTools
+from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.work.document import Document
 from explorer.work.origins import ancestors_of

@@ -10,8 +10,7 @@ from typing import Any, Literal
 from explorer.agent.approval import Approvals
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import AgentTurn, SessionPort, Steered, TurnEvent, TurnResult
-from explorer.agent.prompt import Prompt
-from explorer.agent.queue import MessageQueue
+from explorer.agent.prompt import MessageQueue, Prompt
 from explorer.agent.tools.port import ToolBox
 from explorer.agent.workspace import Workspace
 from explorer.models.door import CancelToken, ChatMessage, ToolCall

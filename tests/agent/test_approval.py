@@ -7,19 +7,19 @@ from collections.abc import Sequence
 
 import pytest
 
+from explorer.agent.allow_patterns import (
+    allows_command,
+    allows_file,
+    pattern_of,
+    simple_commands,
+    suggested_for_command,
+    suggested_for_file,
+)
 from explorer.agent.approval import (
     ApprovalAnswer,
     ApprovalRequest,
     Approvals,
     Verdict,
-)
-from explorer.agent.command_line import simple_commands
-from explorer.agent.patterns import (
-    allows_command,
-    allows_file,
-    pattern_of,
-    suggested_for_command,
-    suggested_for_file,
 )
 from explorer.models.door import Cancelled, CancelToken, ToolCall
 

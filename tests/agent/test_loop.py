@@ -8,7 +8,7 @@ from pathlib import Path
 
 from explorer.agent.approval import Approvals
 from explorer.agent.loop import AgentTurn, ToolEnded, TurnEvent, TurnResult
-from explorer.agent.tools.box import WorkspaceTools
+from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.models.door import (
     CancelToken,

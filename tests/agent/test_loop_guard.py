@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.agent.guard import LONGEST_CYCLE, PATIENCE, LoopGuard, Step, circle
+from explorer.agent.cycle_guard import LONGEST_CYCLE, PATIENCE, CycleGuard, Step, detect_cycle
 from explorer.agent.tools.port import ToolOutcome
 from explorer.models.door import ToolCall
 
 
 def steps(rounds: str, most: int | None = 3) -> list[Step]:
     """What a guard says of rounds of one call each; a letter is a call with its result."""
-    guard = LoopGuard(most)
+    guard = CycleGuard(most)
     return [
         guard.observe([ToolCall(f"id-{at}", "read", {"path": name})], [ToolOutcome(name)])
         for at, name in enumerate(rounds)
@@ -41,7 +41,7 @@ def test_it_can_be_switched_off() -> None:
 
 
 def test_another_result_or_another_argument_is_no_repetition() -> None:
-    guard = LoopGuard(2)
+    guard = CycleGuard(2)
     call = ToolCall("c", "ls", {"path": "."})
     for number in range(9):
         assert guard.observe([call], [ToolOutcome(f"{number} files")]) == "go"
@@ -51,7 +51,7 @@ def test_another_result_or_another_argument_is_no_repetition() -> None:
 
 
 def test_the_order_of_arguments_and_the_ids_do_not_count() -> None:
-    guard = LoopGuard(2)
+    guard = CycleGuard(2)
     one = ToolCall("1", "grep", {"pattern": "x", "path": "."})
     two = ToolCall("2", "grep", {"path": ".", "pattern": "x"})
     guard.observe([one], [ToolOutcome("no hit")])
@@ -61,7 +61,7 @@ def test_the_order_of_arguments_and_the_ids_do_not_count() -> None:
 
 @given(st.text("abc", max_size=40))
 def test_what_is_said_to_come_again_does(rounds: str) -> None:
-    found = circle(rounds)
+    found = detect_cycle(rounds)
     assert 1 <= found.length <= LONGEST_CYCLE
     cycle = rounds[len(rounds) - found.length :] if rounds else ""
     if found.times > 1:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from explorer.agent.events import TurnEvent
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import AgentTurn
-from explorer.agent.prompt import Prompt
-from explorer.agent.queue import MessageQueue
+from explorer.agent.prompt import MessageQueue, Prompt
 from explorer.agent.tools.port import ToolOutcome
 from explorer.models.door import (
     CancelToken,

@@ -11,8 +11,7 @@ import pytest
 from explorer.agent.events import RoundStarted, Steered, Stored, TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import AgentTurn
-from explorer.agent.prompt import Prompt
-from explorer.agent.queue import MessageQueue
+from explorer.agent.prompt import MessageQueue, Prompt
 from explorer.agent.tool_rounds import NOT_RUN
 from explorer.models.door import (
     CancelToken,

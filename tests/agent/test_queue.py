@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.agent.prompt import Prompt
-from explorer.agent.queue import MessageQueue
+from explorer.agent.prompt import MessageQueue, Prompt
 from explorer.models.door import ImagePart
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from explorer.agent.shell import CommandLimits, CommandResult, run_command
-from explorer.agent.shell_environment import clean_environment
+from explorer.agent.shell import CommandLimits, CommandResult, clean_environment, run_command
 from explorer.models.cancel import CancelToken
 
 QUICK = CommandLimits(seconds=30, grace_s=0.2)

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from explorer.agent.tools import MOST_BYTES, read_only_tools
-from explorer.agent.tools.cutting import head, size_of, tail
-from explorer.agent.tools.desk import Desk, Job
+from explorer.agent.tools.context import OutputFiles, ToolContext, ToolRun
+from explorer.agent.tools.file_content import LARGEST_IMAGE
 from explorer.agent.tools.globs import glob_of
-from explorer.agent.tools.images import LARGEST_IMAGE
-from explorer.agent.tools.looking import look
-from explorer.agent.tools.outputs import Outputs
-from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.tools.port import ToolError, ToolOutcome
+from explorer.agent.tools.truncation import head, size_of, tail
+from explorer.agent.tools.workspace_tools import run_read_only
 from explorer.agent.workspace import Workspace, WorkspaceError
 
 PNG = base64.b64decode(
@@ -36,7 +35,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def outcome(workspace: Workspace, tool: str, **arguments: object) -> ToolOutcome:
-    return look(Desk(workspace), arguments, Job(tool))
+    return run_read_only(ToolContext(workspace), arguments, ToolRun(tool))
 
 
 def run(workspace: Workspace, tool: str, **arguments: object) -> tuple[str, bool]:
@@ -230,22 +229,30 @@ def test_a_pattern_that_never_ends_is_given_up(workspace: Workspace) -> None:
      ("**/*.py", ["a.py", "x/y/a.py"], []), ("src/**", ["src/a", "src/b/c"], ["srcs/a"]),
      ("src/**/t.py", ["src/t.py", "src/a/b/t.py"], ["src/xt.py"]), ("a?c", ["abc"], ["a/c", "ac"]),
      ("*.{ts,tsx}", ["a.ts", "b.tsx"], ["a.t"]), ("[!a]x", ["bx"], ["ax", "/x"]),
-     ("[ab", ["[ab"], ["a"]), ("a+b(", ["a+b("], ["aab"])],
+     ("[ab", ["[ab"], ["a"]), ("a+b(", ["a+b("], ["aab"]),
+     ("*", [".hidden", "a/.b"], []), ("a/{b,c/{d,e}}", ["a/b", "a/c/e"], ["a/c", "a/d"]),
+     ("src/**/", [], ["src/../a", "a/src/b"]), ("[A-C].txt", ["B.txt"], ["b.txt"])],
 )  # fmt: skip
 def test_globs(pattern: str, yes: list[str], no: list[str]) -> None:
     assert [name for name in yes + no if glob_of(pattern).matches(name)] == yes
 
 
+def test_a_glob_that_stands_for_too_many_names_is_refused() -> None:
+    with pytest.raises(ToolError, match="not valid"):
+        glob_of("{1..100000}")
+    assert not glob_of("*a" * 20 + "[!a]").matches("a" * 300), "soon"
+
+
 def test_a_long_list_is_kept_whole_in_a_file(workspace: Workspace, tmp_path: Path) -> None:
-    outputs = Outputs(tmp_path / "outputs")
-    desk = Desk(workspace.with_reading(outputs.is_own), outputs)
+    outputs = OutputFiles(tmp_path / "outputs")
+    desk = ToolContext(workspace.with_reading(outputs.is_own), outputs)
     (workspace.root / "long.txt").write_text("".join(f"hit {n} {'x' * 90}\n" for n in range(900)))
-    told = look(desk, {"pattern": "hit", "limit": 5_000}, Job("grep", "call/1"))
+    told = run_read_only(desk, {"pattern": "hit", "limit": 5_000}, ToolRun("grep", "call/1"))
     assert size_of(told.text) < MOST_BYTES + 400
     path = told.details["fullOutputPath"]
     assert path in told.text
     shown = told.details["truncation"]["outputLines"]
-    rest = look(desk, {"path": path, "offset": shown + 1}, Job("read"))
+    rest = run_read_only(desk, {"path": path, "offset": shown + 1}, ToolRun("read"))
     assert rest.text.split("\n")[-1].startswith("long.txt:900: hit 899 ")
     assert Path(path).stat().st_mode & 0o077 == 0
 

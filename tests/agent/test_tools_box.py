@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest, Approvals
-from explorer.agent.tools.box import WorkspaceTools
-from explorer.agent.tools.cutting import MOST_BYTES
 from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.tools.truncation import MOST_BYTES
+from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.compaction.file_ops import FileOperations
 from explorer.models.door import CancelToken, ToolCall
@@ -156,7 +156,7 @@ def test_no_mode_and_no_pattern_writes_what_outlives_the_session(box: Box, path:
     box.tools.approvals = Approvals("yes", ["edit(**)"], approver=box.person)
     assert not box.run("write", path=path, content="x\n").is_error
     [request] = box.person.asked
-    assert (request.kept_apart, request.pattern) == (True, "")
+    assert (request.protected, request.pattern) == (True, "")
     assert "even where all is allowed" in request.notice
     box.person.answer = ApprovalAnswer("deny", note="no")
     assert "only when a person" in box.run("edit", path=path, oldText="x", newText="y").text
@@ -189,7 +189,7 @@ def test_links_to_what_outlives_the_session_are_followed(box: Box) -> None:
     assert [one.name for one in hooks.iterdir()] == ["there"]
 
 
-def test_what_git_takes_for_a_repository_is_kept_apart_under_any_name(box: Box) -> None:
+def test_what_git_takes_for_a_repository_is_protected_under_any_name(box: Box) -> None:
     box.tools.approvals = Approvals("yes")
     git = ("git", "-c", "init.defaultBranch=main", "init", "-q", "--separate-git-dir", "real")
     subprocess.run(git, cwd=box.root, check=True)

@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.agent.tools.arguments import ToolError
-from explorer.agent.tools.changing import Change, made, planned_edit, planned_write
-from explorer.agent.tools.desk import Desk, Job
-from explorer.agent.tools.diffs import diff_of
-from explorer.agent.tools.looking import look
-from explorer.agent.tools.matching import places_of
-from explorer.agent.tools.port import ToolOutcome
+from explorer.agent.tools.context import ToolContext, ToolRun
+from explorer.agent.tools.edit import Change, apply_change, plan_edit, plan_write
+from explorer.agent.tools.passages import places_of
+from explorer.agent.tools.port import ToolError, ToolOutcome
+from explorer.agent.tools.workspace_tools import run_read_only
 from explorer.agent.workspace import Workspace, WorkspaceError
+from explorer.session.text_difference import file_diff
 
 CODE = "def first():\n    return 1\n\n\ndef second():\n    return 2\n"
 
@@ -28,17 +27,17 @@ class Bench:
 
     def __init__(self, root: Path) -> None:
         self.path = root / "a.py"
-        self.desk = Desk(Workspace(root))
+        self.desk = ToolContext(Workspace(root))
 
     def put(self, data: bytes | str) -> None:
         self.path.write_bytes(data if isinstance(data, bytes) else data.encode())
 
-    def do(self, plan: Callable[[Desk, Any], Change], **arguments: Any) -> ToolOutcome:
-        return made(self.desk, plan(self.desk, {"path": "a.py", **arguments}))
+    def do(self, plan: Callable[[ToolContext, Any], Change], **arguments: Any) -> ToolOutcome:
+        return apply_change(self.desk, plan(self.desk, {"path": "a.py", **arguments}))
 
     def edit(self, *pairs: tuple[str, str]) -> ToolOutcome:
         edits = [{"oldText": old, "newText": new} for old, new in pairs]
-        return self.do(planned_edit, edits=edits)
+        return self.do(plan_edit, edits=edits)
 
     def refused(self, *pairs: tuple[str, str]) -> str:
         """Why an edit fails; the file must be as it was."""
@@ -49,7 +48,7 @@ class Bench:
         return str(error.value)
 
     def read(self) -> None:
-        assert not look(self.desk, {"path": "a.py"}, Job("read")).is_error
+        assert not run_read_only(self.desk, {"path": "a.py"}, ToolRun("read")).is_error
 
 
 @pytest.fixture
@@ -81,7 +80,7 @@ def test_an_edit_replaces_one_passage(bench: Bench) -> None:
      {"edits": [], "oldText": "return 1", "newText": "x"}],
 )  # fmt: skip
 def test_every_form_of_the_arguments_is_taken(bench: Bench, arguments: dict[str, Any]) -> None:
-    bench.do(planned_edit, **arguments)
+    bench.do(plan_edit, **arguments)
     assert bench.path.read_text() == CODE.replace("return 1", "x")
 
 
@@ -93,7 +92,7 @@ def test_every_form_of_the_arguments_is_taken(bench: Bench, arguments: dict[str,
 )  # fmt: skip
 def test_wrong_arguments_are_told(bench: Bench, arguments: dict[str, Any], told: str) -> None:
     with pytest.raises(ToolError) as error:
-        bench.do(planned_edit, **arguments)
+        bench.do(plan_edit, **arguments)
     assert told in str(error.value)
 
 
@@ -203,56 +202,56 @@ def test_a_changed_file_is_not_written_over(bench: Bench) -> None:
     bench.read()
     bench.put("of someone else\n")
     with pytest.raises(ToolError, match="changed on disk since you read it"):
-        bench.do(planned_write, content="mine\n")
+        bench.do(plan_write, content="mine\n")
     bench.read()
-    bench.do(planned_write, content="mine\n")
+    bench.do(plan_write, content="mine\n")
     assert bench.path.read_text() == "mine\n"
 
 
 def test_a_file_that_changed_while_the_person_was_asked_is_left_alone(bench: Bench) -> None:
-    change = planned_edit(bench.desk, {"path": "a.py", "oldText": "return 1", "newText": "x"})
+    change = plan_edit(bench.desk, {"path": "a.py", "oldText": "return 1", "newText": "x"})
     bench.put("of someone else\n")
     with pytest.raises(WorkspaceError, match="changed by someone else meanwhile"):
-        made(bench.desk, change)
+        apply_change(bench.desk, change)
     assert bench.path.read_text() == "of someone else\n"
 
 
 def test_a_new_file_that_someone_else_made_meanwhile_is_left_alone(bench: Bench) -> None:
-    change = planned_write(bench.desk, {"path": "new.py", "content": "mine"})
+    change = plan_write(bench.desk, {"path": "new.py", "content": "mine"})
     (bench.path.parent / "new.py").write_text("theirs")
     with pytest.raises(WorkspaceError, match="meanwhile"):
-        made(bench.desk, change)
+        apply_change(bench.desk, change)
     assert (bench.path.parent / "new.py").read_text() == "theirs"
 
 
 def test_write_makes_folders_and_says_that_the_file_is_new(bench: Bench) -> None:
-    change = planned_write(bench.desk, {"path": "deep/er/b.py", "content": "x\ny\n"})
+    change = plan_write(bench.desk, {"path": "deep/er/b.py", "content": "x\ny\n"})
     assert not (bench.path.parent / "deep").exists()
     assert change.is_new
     assert change.diff.unified.startswith("--- /dev/null\n+++ b/deep/er/b.py\n@@ -0,0 +1,2 @@\n+x")
-    assert made(bench.desk, change).text == "Created file deep/er/b.py: 2 lines, 4 bytes."
+    assert apply_change(bench.desk, change).text == "Created file deep/er/b.py: 2 lines, 4 bytes."
     assert (bench.path.parent / "deep/er/b.py").read_text() == "x\ny\n"
 
 
 def test_write_keeps_what_kind_of_file_it_was(bench: Bench) -> None:
     bench.put(b"\xef\xbb\xbfone\r\ntwo\r\n")
-    outcome = bench.do(planned_write, content="one\nzwei\n")
+    outcome = bench.do(plan_write, content="one\nzwei\n")
     assert bench.path.read_bytes() == b"\xef\xbb\xbfone\r\nzwei\r\n"
     assert outcome.text == "Updated a.py: 1 line added, 1 removed."
     assert outcome.details["firstChangedLine"] == 2
     with pytest.raises(ToolError, match="exactly that already"):
-        bench.do(planned_write, content="one\nzwei\n")
+        bench.do(plan_write, content="one\nzwei\n")
 
 
 def test_what_is_no_text_or_no_file_is_left_alone(bench: Bench) -> None:
     bench.put(b"\0\1")
-    for plan in (planned_write, planned_edit):
+    for plan in (plan_write, plan_edit):
         with pytest.raises(ToolError, match="not a text file"):
             bench.do(plan, content="x", oldText="a", newText="b")
     with pytest.raises(ToolError, match="is a folder"):
-        planned_write(bench.desk, {"path": ".", "content": ""})
+        plan_write(bench.desk, {"path": ".", "content": ""})
     with pytest.raises(ToolError, match="use write to make it"):
-        planned_edit(bench.desk, {"path": "none.py", "oldText": "a", "newText": "b"})
+        plan_edit(bench.desk, {"path": "none.py", "oldText": "a", "newText": "b"})
 
 
 LINE = st.text(st.sampled_from("ab’'“\"–- \t"), max_size=6)
@@ -284,7 +283,7 @@ def test_what_is_found_is_what_was_meant(text: str, data: st.DataObject) -> None
 def test_a_diff_leads_from_one_text_to_the_other(old: str, new: str) -> None:
     before = [row.removesuffix("\r") for row in old.split("\n")]
     after = [row.removesuffix("\r") for row in new.split("\n")]
-    diff = diff_of("a", old, new)
+    diff = file_diff("a", old, new)
     rows = diff.unified.split("\n")[2:]
     at, built = 0, []
     for row in rows:

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.agent import inside
-from explorer.agent.inside import mark_of, read_whole, replace_whole
-from explorer.agent.tools.arguments import ToolError
-from explorer.agent.tools.changing import made, planned_edit, planned_write
-from explorer.agent.tools.desk import Desk, Job
-from explorer.agent.tools.looking import look
+from explorer.agent import confined_files
+from explorer.agent.confined_files import mark_of, read_whole, replace_whole
+from explorer.agent.tools.context import ToolContext, ToolRun
+from explorer.agent.tools.edit import apply_change, plan_edit, plan_write
+from explorer.agent.tools.port import ToolError
+from explorer.agent.tools.workspace_tools import run_read_only
 from explorer.agent.workspace import Workspace, WorkspaceError
 
 SECRET = "the word outside"
@@ -34,7 +34,7 @@ class Place:
         self.inside = root / "project"
         (self.inside / "src").mkdir(parents=True)
         (self.inside / "src" / "a.py").write_text("inside\n")
-        self.desk = Desk(Workspace(self.inside))
+        self.desk = ToolContext(Workspace(self.inside))
 
     def is_whole(self) -> bool:
         """Whether nothing outside was touched."""
@@ -62,7 +62,7 @@ def test_names_that_lead_out_are_refused(place: Place, name: str) -> None:
 
 
 def test_a_name_that_no_file_can_have_is_told(place: Place) -> None:
-    assert look(place.desk, {"path": "x" * 5_000}, Job("read")).is_error
+    assert run_read_only(place.desk, {"path": "x" * 5_000}, ToolRun("read")).is_error
 
 
 def test_a_file_that_is_not_there_yet_is_found_through_its_links(place: Place) -> None:
@@ -85,13 +85,13 @@ def test_links_in_a_ring_are_told(place: Place) -> None:
 
 def test_what_may_be_read_besides_may_not_be_written_or_searched(place: Place) -> None:
     secret = place.outside / "secret.txt"
-    desk = Desk(Workspace(place.inside).with_reading(lambda path: path == secret))
-    told = look(desk, {"path": str(secret)}, Job("read"))
+    desk = ToolContext(Workspace(place.inside).with_reading(lambda path: path == secret))
+    told = run_read_only(desk, {"path": str(secret)}, ToolRun("read"))
     assert (told.text, told.is_error) == (SECRET, False)
-    assert look(desk, {"pattern": "word", "path": str(secret)}, Job("grep")).is_error
-    assert look(desk, {"path": str(place.outside)}, Job("ls")).is_error
+    assert run_read_only(desk, {"pattern": "word", "path": str(secret)}, ToolRun("grep")).is_error
+    assert run_read_only(desk, {"path": str(place.outside)}, ToolRun("ls")).is_error
     with pytest.raises(WorkspaceError):
-        planned_write(desk, {"path": str(secret), "content": "x"})
+        plan_write(desk, {"path": str(secret), "content": "x"})
 
 
 def test_two_reasons_to_read_both_hold(place: Place) -> None:
@@ -111,28 +111,28 @@ def swap(place: Place, name: str, target: Path) -> None:
 
 
 def test_a_folder_that_becomes_a_link_after_the_permission_is_not_followed(place: Place) -> None:
-    change = planned_write(place.desk, {"path": "src/new.txt", "content": "x"})
+    change = plan_write(place.desk, {"path": "src/new.txt", "content": "x"})
     swap(place, "src", place.outside)
     with pytest.raises(WorkspaceError, match="link"):
-        made(place.desk, change)
+        apply_change(place.desk, change)
     assert place.is_whole()
 
 
 def test_a_file_that_becomes_a_link_after_the_permission_is_not_followed(place: Place) -> None:
-    change = planned_edit(
+    change = plan_edit(
         place.desk, {"path": "src/a.py", "edits": [{"oldText": "inside", "newText": "x"}]}
     )
     swap(place, "src/a.py", place.outside / "secret.txt")
     with pytest.raises(WorkspaceError):
-        made(place.desk, change)
+        apply_change(place.desk, change)
     assert place.is_whole()
 
 
 def test_a_link_made_where_a_new_file_goes_is_not_followed(place: Place) -> None:
-    change = planned_write(place.desk, {"path": "new.txt", "content": "x"})
+    change = plan_write(place.desk, {"path": "new.txt", "content": "x"})
     (place.inside / "new.txt").symlink_to(place.outside / "secret.txt")
     with pytest.raises(WorkspaceError):
-        made(place.desk, change)
+        apply_change(place.desk, change)
     assert place.is_whole()
 
 
@@ -148,15 +148,15 @@ def test_a_link_made_between_the_decision_and_the_reading_is_not_followed(
 
     (place.inside / "src" / "secret.txt").write_text("inside")
     monkeypatch.setattr(Workspace, "readable", readable)
-    told = look(place.desk, {"path": "src/secret.txt"}, Job("read"))
+    told = run_read_only(place.desk, {"path": "src/secret.txt"}, ToolRun("read"))
     assert told.is_error
     assert SECRET not in told.text
 
 
 def test_what_is_no_plain_file_is_not_opened(place: Place) -> None:
     os.mkfifo(place.inside / "pipe")
-    assert "no plain file" in look(place.desk, {"path": "pipe"}, Job("read")).text
-    assert look(place.desk, {"pattern": "x"}, Job("grep")).text == "No matches found."
+    assert "no plain file" in run_read_only(place.desk, {"path": "pipe"}, ToolRun("read")).text
+    assert run_read_only(place.desk, {"pattern": "x"}, ToolRun("grep")).text == "No matches found."
 
 
 def test_a_write_is_whole_or_not_at_all(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +165,7 @@ def test_a_write_is_whole_or_not_at_all(place: Place, monkeypatch: pytest.Monkey
     def broken(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(inside.os, "fsync", broken)
+    monkeypatch.setattr(confined_files.os, "fsync", broken)
     with pytest.raises(OSError, match="No space"):
         replace_whole(place.desk.workspace, path, b"new", mark_of(b"inside\n"))
     assert path.read_text() == "inside\n"
@@ -217,16 +217,16 @@ def linked() -> Iterator[Place]:
 def test_no_spelling_escapes(linked: Place, name: str, call: str) -> None:
     """Links out of the workspace, ``..``, absolute and home paths, in every mixture."""
     name = name.replace("ROOT", str(linked.inside)).replace("OUT", str(linked.outside))
-    plans: dict[str, Callable[[Desk, Any], Any]] = {"write": planned_write, "edit": planned_edit}
+    plans: dict[str, Callable[[ToolContext, Any], Any]] = {"write": plan_write, "edit": plan_edit}
     if call in plans:
         arguments = {"path": name, "content": "changed", "oldText": SECRET, "newText": "changed"}
         try:
-            made(linked.desk, plans[call](linked.desk, arguments))
+            apply_change(linked.desk, plans[call](linked.desk, arguments))
         except (ToolError, WorkspaceError, OSError) as error:
             assert SECRET not in str(error)
     else:
-        told = look(linked.desk, {"path": name, "pattern": "*" if call == "find" else "."},
-                    Job(call))  # fmt: skip
+        told = run_read_only(linked.desk, {"path": name, "pattern": "*" if call == "find" else "."},
+                    ToolRun(call))  # fmt: skip
         assert SECRET not in told.text
         assert "unspoken" not in told.text
     assert linked.is_whole()

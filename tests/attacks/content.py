@@ -17,17 +17,16 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from explorer.audit.report import html, markdown
-from explorer.audit.report.markup import shown
+from explorer.audit.report.render import readable
 from explorer.models.door import ModelDoor
-from explorer.session.branch_difference import compare_branches
-from explorer.session.difference_text import as_markdown
+from explorer.session.branch_difference import as_markdown, compare_branches
 from explorer.store import Store
 from explorer.work.document import Document
 from explorer.work.reporting import make_report
 from explorer.workbench import Workbench
 from tests.attacks.attack import Attack
 from tests.attacks.hostile_texts import hostile
+from tests.audit.reported import html, markdown
 from tests.store.sources import write_file
 
 _ELEMENTS = """
@@ -166,9 +165,9 @@ def _page_faults(page: _Page, title: str, summaries: list[str]) -> Iterator[str]
     if not policy.startswith("default-src 'none'; style-src 'sha256-") or "unsafe" in policy:
         yield f"HTML: the policy is {page.policies}"
     for name in ("title", "h1"):
-        if page.texts[name] != [f"Audit of {shown(title)}"]:
+        if page.texts[name] != [f"Audit of {readable(title)}"]:
             yield f"HTML: {name} is {page.texts[name]}, of {title!r}"
-    if page.texts["pre"] != [shown(summary) for summary in summaries]:
+    if page.texts["pre"] != [readable(summary) for summary in summaries]:
         yield f"HTML: summaries are {page.texts['pre']}, of {summaries}"
 
 
@@ -195,7 +194,7 @@ def round_of_reports(random: Random, folder: Path) -> Iterator[str]:
     yield from _page_faults(_Page(page), title, summaries)
     faults, fences = _rendered(text)
     yield from (f"Markdown: {fault}" for fault in faults)
-    if fences != [f"{shown(summary).rstrip()}\n" for summary in summaries]:
+    if fences != [f"{readable(summary).rstrip()}\n" for summary in summaries]:
         yield f"Markdown: summaries are {fences}, of {summaries}"
     yield from (f"comparison: {fault}" for fault in _rendered(compared)[0])
 

@@ -18,14 +18,14 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from explorer.cli import main
-from explorer.commands import compacting, running
+from explorer.commands import compaction, run
 from explorer.models import offline
 from explorer.session.records import SessionHeader
 from explorer.store import Store, StoreError
 from explorer.workbench import Workbench
 from tests.store.sources import FileSource, message
 
-WARM = (compacting, running, offline, Workbench)
+WARM = (compaction, run, offline, Workbench)
 """Imported here, so that no victim takes the time."""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from explorer.audit.report import Report
+from explorer.work.reporting import written
 from tests.store.sources import message, write_file
 
 HOSTILE = "</title><script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>"
@@ -81,3 +83,13 @@ def write_losing(path: Path) -> Path:
         "timestamp": "2026-01-02T04:00:00.000Z",
     })  # fmt: skip
     return write_file(path, found)
+
+
+def html(report: Report) -> str:
+    """The report in HTML, by the templates that come along."""
+    return written(report, "html")
+
+
+def markdown(report: Report) -> str:
+    """The report in Markdown, by the templates that come along."""
+    return written(report, "md")

@@ -9,7 +9,7 @@ from explorer.audit.difference import Candidate, align, difference, marks
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fate, Fidelity, Finding, RequestCheck
 from explorer.audit.gravity import grouped
-from explorer.session.word_difference import Piece
+from explorer.session.text_difference import Piece
 
 ENTRIES = [
     {"type": "message", "message": {"role": "user", "content": text}}

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from explorer.audit.report import html
 from explorer.models.door import ModelDoor
 from explorer.store import Store
 from explorer.work.reporting import make_report
 from explorer.workbench import Workbench
 from tests.attacks.hostile_texts import all_shapes
 from tests.audit.browser import browse, browser
+from tests.audit.reported import html
 from tests.store.sources import message, write_file
 
 CANARY = "canary.example"

@@ -10,8 +10,7 @@ import pytest
 from explorer import paths
 from explorer.cli import main
 from explorer.extensions.trust import TrustStore
-from explorer.settings.keys import KEYS
-from explorer.settings.schema import schema_text
+from explorer.settings.keys import KEYS, schema_text
 from tests.commands.test_commands import SAMPLE, refused, run, run_json
 from tests.commands.test_provider import GOOD
 from tests.models.server import Answer, ChatServer

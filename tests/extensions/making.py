@@ -11,10 +11,16 @@ from typing import Any, TypeVar
 
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.extensions.events import (
+    CompactionView,
+    EntryReader,
+    NavigationEnds,
+    SessionAccess,
+    TreeView,
+)
 from explorer.extensions.loading import Extension, LoadedFolder
-from explorer.extensions.outcomes import BeforeCompact, BeforeTree, Compacting
+from explorer.extensions.records import BeforeCompact, BeforeTree, Compacting
 from explorer.extensions.runner import HookRunner
-from explorer.extensions.views import CompactionView, EntryReader, Surroundings, TreeView, Way
 from explorer.models.cancel import CancelToken
 from explorer.templates import load_templates
 from tests.compaction.sessions import Session
@@ -69,12 +75,12 @@ def session() -> Session:
     return made
 
 
-def preparation(made: Session | None = None) -> tuple[Preparation, Surroundings]:
+def preparation(made: Session | None = None) -> tuple[Preparation, SessionAccess]:
     made = made or session()
     tree = made.tree
     prepared = prepare(tree, made.leaf, EXPLORER, SETTINGS)
     assert isinstance(prepared, Preparation), prepared.reason
-    around = Surroundings(
+    around = SessionAccess(
         tree.columns.ids, _copies(made), load_templates(), "/home/me/shop", "session-1"
     )
     return prepared, around
@@ -92,7 +98,7 @@ def view() -> CompactionView:
 
 def tree_view(wants: bool = True) -> TreeView:
     _prepared, around = preparation()
-    way = Way(2, 2, 11, 2, range(3, 12), range(3, 12), wants)
+    way = NavigationEnds(2, 2, 11, 2, range(3, 12), range(3, 12), wants)
     return TreeView(way, EXPLORER, SETTINGS, around)
 
 

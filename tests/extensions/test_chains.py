@@ -16,9 +16,8 @@ from explorer.compaction.serialization import Span
 from explorer.extensions.events import BeforeCompactEvent
 from explorer.extensions.hooks import Hooks
 from explorer.extensions.loading import Extension
-from explorer.extensions.outcomes import BeforeCompact
-from explorer.extensions.provenance import Prompt, joined, parts_of, relocated
-from explorer.extensions.records import HookRecord, records_of
+from explorer.extensions.prompt_parts import Prompt, joined, parts_of, relocated
+from explorer.extensions.records import BeforeCompact, HookRecord, records_of
 from explorer.extensions.runner import HookRunner
 from explorer.models.cancel import CancelToken
 from explorer.models.events import Cancelled

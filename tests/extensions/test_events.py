@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from explorer.compaction.serialization import Span
-from explorer.extensions.provenance import Prompt
+from explorer.extensions.prompt_parts import (
+    Prompt,
+)
 from explorer.models.cancel import CancelToken
 from tests.extensions.making import (
     before_compact,

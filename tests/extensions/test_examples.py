@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from explorer.compaction.serialization import Span
-from explorer.extensions.examples import ExampleError, examples, install_example
-from explorer.extensions.provenance import Prompt
+from explorer.extensions.manager import (
+    ExampleError,
+    examples,
+    install_example,
+)
+from explorer.extensions.prompt_parts import (
+    Prompt,
+)
 from explorer.extensions.runner import HookRunner
 from explorer.models.cancel import CancelToken
 from tests.extensions.making import before_compact, compacting, load, runner, wait, write

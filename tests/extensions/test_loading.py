@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.extensions.importing import PREFIX
-from explorer.extensions.loading import LoadedFolder
+from explorer.extensions.loading import PREFIX, LoadedFolder
 from explorer.extensions.manager import Extensions
 from explorer.extensions.trust import PROJECT_FOLDER
 from tests.extensions.making import handler, load, wait, write

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from explorer.agent.approval import ApprovalMode, Approvals
-from explorer.agent.tools.box import WorkspaceTools
+from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.models.door import (
     CancelToken,

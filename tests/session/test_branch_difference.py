@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from explorer.session.branch_difference import _spent, compare_branches
-from explorer.session.difference_text import as_markdown, duration
+from explorer.session.branch_difference import _spent, as_markdown, compare_branches, duration
 from explorer.session.kinds import Kind
 from explorer.session.spending import UNCOUNTED, spent_of
-from explorer.session.word_difference import MOST_LINES, MOST_WORDS, differing
+from explorer.session.text_difference import MOST_LINES, MOST_WORDS, word_differences
 from tests.ui.sessions import MemoryDocument
 
 USAGE = {"input": 100, "output": 20, "cacheRead": 30, "cacheWrite": 0, "cost": {"total": 0.25}}
@@ -106,7 +105,9 @@ def test_a_branch_that_goes_on_is_compared_with_its_beginning() -> None:
 
 
 def test_a_lone_word_between_two_other_sentences_is_nothing_in_common() -> None:
-    mine, theirs = differing("Ten clean runs, so the race is gone.", "No test, and the log has it.")
+    mine, theirs = word_differences(
+        "Ten clean runs, so the race is gone.", "No test, and the log has it."
+    )
     assert [piece.differs for piece in mine] == [piece.differs for piece in theirs] == [True, False]
     assert mine[-1].text == "."
 
@@ -116,11 +117,11 @@ def test_pieces_together_are_the_text_however_long_it_is() -> None:
     words = (" ".join(map(str, range(MOST_WORDS))), "else\n" * 3)
     lines = ("same\n" + "l\n" * MOST_LINES, "same\n" + "r\n" * MOST_LINES)
     for one, other in (short, words, lines, ("", "only this"), ("equal", "equal")):
-        mine, theirs = differing(one, other)
+        mine, theirs = word_differences(one, other)
         assert "".join(piece.text for piece in mine) == one
         assert "".join(piece.text for piece in theirs) == other
-    assert not any(piece.differs for piece in differing("equal", "equal")[0])
-    assert not differing(*lines)[0][0].differs
+    assert not any(piece.differs for piece in word_differences("equal", "equal")[0])
+    assert not word_differences(*lines)[0][0].differs
 
 
 def test_the_comparison_as_markdown() -> None:

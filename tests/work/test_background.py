@@ -13,8 +13,8 @@ import pytest
 
 from explorer.agent.keeping import Outgoing
 from explorer.agent.tools import read_only_tools
-from explorer.agent.tools.desk import Desk, Job
-from explorer.agent.tools.looking import look
+from explorer.agent.tools.context import ToolContext, ToolRun
+from explorer.agent.tools.workspace_tools import run_read_only
 from explorer.agent.workspace import Workspace
 from explorer.compaction.background import State
 from explorer.compaction.profile import PROFILES, Profile
@@ -631,16 +631,16 @@ def test_a51_a_summary_says_where_the_whole_conversation_can_be_read(
     own = transcripts_of(document)
     (tmp_path / "project").mkdir()
     workspace = Workspace(tmp_path / "project").with_reading(own.is_own)
-    read = look(Desk(workspace), {"path": str(path), "limit": 1}, Job("read"))
+    read = run_read_only(ToolContext(workspace), {"path": str(path), "limit": 1}, ToolRun("read"))
     assert not read.is_error
     assert read.text.startswith("=== #0 ")
     other = path.with_name("else.txt")
     other.write_text("not yours")
     for name in (other, document.store.path):
-        assert look(Desk(workspace), {"path": str(name)}, Job("read")).is_error
+        assert run_read_only(ToolContext(workspace), {"path": str(name)}, ToolRun("read")).is_error
     for tool in ("ls", "grep", "find"):
         arguments = {"path": str(path), "pattern": "x"}
-        assert look(Desk(workspace), arguments, Job(tool)).is_error
+        assert run_read_only(ToolContext(workspace), arguments, ToolRun(tool)).is_error
 
 
 def test_a51_branches_have_transcripts_of_their_own(document: Document) -> None:

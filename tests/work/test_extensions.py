@@ -16,8 +16,7 @@ from explorer.agent.keeping import Outgoing
 from explorer.agent.tools import read_only_tools
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.extensions.examples import install_example
-from explorer.extensions.manager import Extensions
+from explorer.extensions.manager import Extensions, install_example
 from explorer.extensions.records import HookRecord, records_of
 from explorer.extensions.trust import PROJECT_FOLDER, TrustStore
 from explorer.models.door import (

@@ -9,7 +9,7 @@ import pytest
 
 from explorer.compaction.profile import PROFILES
 from explorer.models.door import TextPart
-from explorer.profiles import OwnProfile, ProfileError
+from explorer.settings.profile_files import OwnProfile, ProfileError
 from explorer.work.changes import Change, ProfilesChanged
 from explorer.work.talk import chat_messages
 from explorer.workbench import Workbench

@@ -19,9 +19,8 @@ import pytest
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest, Approvals
 from explorer.agent.events import Steered, Stored, ToolOutput, ToolStarted, TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
-from explorer.agent.prompt import Prompt
-from explorer.agent.queue import MessageQueue
-from explorer.agent.tools.box import WorkspaceTools
+from explorer.agent.prompt import MessageQueue, Prompt
+from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.models.door import (
     Cancelled,

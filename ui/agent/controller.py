@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from explorer.agent.prompt import Prompt
-from explorer.agent.tools.outputs import Outputs
+from explorer.agent.tools.context import OutputFiles
 from explorer.compaction.triggers import manual_now
 from explorer.models.door import Cancelled, CancelToken
 from explorer.models.thinking import ThinkingLevel, as_level
@@ -72,7 +72,7 @@ class AgentControl(QObject):
         if document is None:
             return False
         folder = outputs_folder(document.store.path, document.header.session_id)
-        return Outputs(folder).is_own(path.resolve())
+        return OutputFiles(folder).is_own(path.resolve())
 
     def _fill_menu(self) -> None:
         pane, menu = self._desk.window.agent, self._desk.window.agent.bar.menu

@@ -12,8 +12,10 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QImage
 
 from explorer.agent.prompt import Prompt
-from explorer.agent.walking import Walk
-from explorer.agent.workspace import Workspace
+from explorer.agent.workspace import (
+    Walk,
+    Workspace,
+)
 from explorer.models.request import ImagePart
 from explorer.session.describe import text_of
 from explorer.session.kinds import Kind, selector

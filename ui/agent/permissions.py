@@ -84,7 +84,7 @@ class PermissionControl(QObject):
             "read-only": ApprovalAnswer("deny", note="only tools that look may be used now"),
         }
         for one in self._open:
-            if mode == "yes" and one.request.kept_apart:
+            if mode == "yes" and one.request.protected:
                 continue
             if mode in settled and not one.answer.done():
                 one.answer.set_result(settled[mode])

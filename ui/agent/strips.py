@@ -16,7 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.agent.queue import Queued
+from explorer.agent.prompt import (
+    Queued,
+)
 from explorer.models.retry import Retry
 from ui import theme
 from ui.widgets.figures import count

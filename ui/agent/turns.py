@@ -10,8 +10,7 @@ from PySide6.QtCore import QObject
 
 from explorer.agent.events import Steered, TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
-from explorer.agent.prompt import Prompt
-from explorer.agent.queue import MessageQueue, Queued
+from explorer.agent.prompt import MessageQueue, Prompt, Queued
 from explorer.models.door import CancelToken
 from explorer.models.retry import Retry
 from explorer.models.thinking import ThinkingLevel

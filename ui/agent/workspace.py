@@ -11,7 +11,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
 from explorer.agent.approval import Approvals
-from explorer.agent.tools.box import WorkspaceTools
+from explorer.agent.tools.workspace_tools import (
+    WorkspaceTools,
+)
 from explorer.agent.workspace import Workspace
 from explorer.settings.files import SettingsError
 from explorer.work.document import Document

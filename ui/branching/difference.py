@@ -20,8 +20,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.session.branch_difference import BranchDifference, Side, compare_branches
-from explorer.session.difference_text import FIGURES, as_markdown
+from explorer.session.branch_difference import (
+    FIGURES,
+    BranchDifference,
+    Side,
+    as_markdown,
+    compare_branches,
+)
 from explorer.session.tree import SessionTree
 from explorer.work.document import Document
 from ui.app_state import (
@@ -34,10 +39,16 @@ from ui.map.navigation import (
 )
 from ui.theme import S8, S16, scaled
 from ui.widgets.choice import Choice
-from ui.widgets.comparison import ComparisonWindow, Figure, FiguresGrid
+from ui.widgets.comparison import (
+    ComparisonWindow,
+    Figure,
+    FiguresGrid,
+)
 from ui.widgets.dialogs import fit
 from ui.widgets.labels import Caption, Hairline
-from ui.widgets.marked import MarkedText
+from ui.widgets.marked import (
+    MarkedText,
+)
 from ui.widgets.panels import row
 from ui.widgets.table import Column, Table, TableModel
 

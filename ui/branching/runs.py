@@ -27,7 +27,9 @@ from explorer.agent.workspace import Workspace
 from explorer.models.door import CancelToken, Silence, TextDelta, ThinkingDelta, UsageReport
 from explorer.models.retry import Retry
 from explorer.models.thinking import ThinkingLevel, as_level, levels_of
-from explorer.session.difference_text import duration
+from explorer.session.branch_difference import (
+    duration,
+)
 from explorer.session.text import call_title, first_line
 from explorer.work.document import Document
 from explorer.work.side_by_side import FEWEST, MOST, Run, RunOrder, SideBySide

@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.session.branch_difference import BranchDifference, Message, Turn
-from explorer.session.difference_text import duration
+from explorer.session.branch_difference import BranchDifference, Message, Turn, duration
 from ui.theme import (
     S4,
     S8,

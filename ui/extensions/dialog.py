@@ -19,8 +19,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.extensions.examples import Example, ExampleError, examples, install_example
-from explorer.extensions.manager import Extensions, Listed, Project
+from explorer.extensions.manager import (
+    Example,
+    ExampleError,
+    Extensions,
+    Listed,
+    Project,
+    examples,
+    install_example,
+)
 from explorer.extensions.trust import PROJECT_FOLDER, TrustError
 from ui.theme import S8, S12, S16, bind_font, scaled, set_tone, ui_font
 from ui.widgets.choice import Choice

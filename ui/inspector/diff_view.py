@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import NamedTuple
 
 from PySide6.QtGui import QColor, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
+from explorer.session.text_difference import changed_lines
 from ui.inspector.blocks import DiffBlock
 from ui.theme import on_theme_changed, theme
 from ui.widgets.plain_text import LINE, PlainTextView
-
-MOST_LINES = 1500
-"""Lines per side that are compared; beyond, all old lines are shown removed, all new added."""
 
 
 class DiffLine(NamedTuple):
@@ -25,20 +22,7 @@ class DiffLine(NamedTuple):
 
 def diff_lines(old: str, new: str, context: int = 3) -> list[DiffLine]:
     """The unified diff of two texts, line by line."""
-    before, after = old.splitlines(), new.splitlines()
-    if max(len(before), len(after)) > MOST_LINES:
-        removed = [DiffLine("-", line) for line in before]
-        return removed + [DiffLine("+", line) for line in after]
-    out: list[DiffLine] = []
-    for line in difflib.unified_diff(before, after, lineterm="", n=context):
-        if line.startswith(("--- ", "+++ ")) and not out:
-            continue
-        if line.startswith("@@"):
-            if out:
-                out.append(DiffLine("@", "…"))
-            continue
-        out.append(DiffLine(line[0], line[1:]))
-    return out
+    return [DiffLine(line.sign, line.text) for line in changed_lines(old, new, context)]
 
 
 def unified_lines(text: str) -> list[DiffLine]:

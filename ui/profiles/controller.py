@@ -12,7 +12,13 @@ from PySide6.QtWidgets import QFileDialog
 
 from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.compaction.profile_comparison import Cause, causes, compare_profiles
-from explorer.profiles import OwnProfile, ProfileError, ProfileFiles, Shelf, read_file
+from explorer.settings.profile_files import (
+    OwnProfile,
+    ProfileError,
+    ProfileFiles,
+    Shelf,
+    read_file,
+)
 from explorer.work.document import Document
 from ui.app_state import Desk
 from ui.profiles.compare_window import Compared, CompareWindow

@@ -17,7 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.profile import PROFILES, Profile
-from explorer.profiles import OwnProfile, Shelf
+from explorer.settings.profile_files import (
+    OwnProfile,
+    Shelf,
+)
 from explorer.templates import load_provenance
 from ui.inspector.markdown_view import MarkdownView
 from ui.profiles.rules import RuleList

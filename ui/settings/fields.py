@@ -18,7 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.agent.patterns import pattern_of
+from explorer.agent.allow_patterns import (
+    pattern_of,
+)
 from explorer.settings.keys import MODEL, Key
 from explorer.settings.kinds import Choice as OneOf
 from explorer.settings.kinds import Names, OnOff, Percent, RatioOrTokens, Whole, parsed

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtGui import QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
-from explorer.session.word_difference import Piece
+from explorer.session.text_difference import (
+    Piece,
+)
 from ui.theme import on_theme_changed, theme
 
 

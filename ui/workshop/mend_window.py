@@ -26,7 +26,10 @@ from PySide6.QtWidgets import (
 from explorer.audit.atoms import Atom
 from explorer.compaction.reasons import share_text
 from explorer.compaction.verification_request import MOST_FINDINGS, Lack
-from explorer.session.word_difference import Piece, differing
+from explorer.session.text_difference import (
+    Piece,
+    word_differences,
+)
 from explorer.work.verifying import Checked, Mended
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.dialogs import fit
@@ -310,7 +313,7 @@ class MendWindow(QDialog):
             f"{share_text(before.fidelity.survival)} → {share_text(after.fidelity.survival)}"
         )
         self.told.setText(f"{facts}. {self._kept}")
-        mine, theirs = differing(before.text, mended.draft.summary)
+        mine, theirs = word_differences(before.text, mended.draft.summary)
         self.before.show_pieces(mine, "Empty")
         self.after.show_pieces(theirs, "Empty")
         _reveal(self.after, theirs)

@@ -21,7 +21,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.session.changed_lines import changed_lines
+from explorer.session.text_difference import (
+    changed_lines,
+)
 from explorer.template_catalogue import TemplateInfo, TemplateProblem
 from explorer.template_files import Version
 from explorer.work.prompt_preview import PromptPreview

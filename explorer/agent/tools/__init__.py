@@ -1,8 +1,8 @@
-"""The tools of the agent, with pi's names and arguments. ``box`` has all of them together."""
+"""The tools of the agent, with pi's names and arguments; ``workspace_tools`` runs them."""
 
-from explorer.agent.tools.cutting import MOST_BYTES, MOST_LINES
-from explorer.agent.tools.offered import read_only_tools
 from explorer.agent.tools.port import ToolBox, ToolOutcome
+from explorer.agent.tools.specs import read_only_tools
+from explorer.agent.tools.truncation import MOST_BYTES, MOST_LINES
 
 __all__ = [
     "MOST_BYTES",

@@ -1,36 +1,80 @@
-"""The drawings of a report: inline SVG, each with its words for who does not see it."""
+"""The geometry of a report's drawings, and each drawing in words. Templates make SVG of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from explorer.audit.findings import Fate, RecencyBand
-from explorer.audit.report.markup import Markup, join, tag
 from explorer.audit.report.model import CompactionPart, StripLane
-from explorer.audit.report.style import fill_class
 from explorer.audit.words import FATE_TITLES, percent
 from explorer.compaction.reasons import count_text
 
 BAR = (Fate.KEPT, Fate.EXACT, Fate.NORMALIZED, Fate.RECOVERABLE, Fate.LOST)
 """What a bar is made of, from left to right."""
 MOST_LANES = 40
-_STATES = {"verbatim": "kept", "told": "exact", "lost": "lost", "aside": "aside"}
-_WIDTH = 880
+WIDTH = 880
+_FILLS = {"verbatim": "kept", "told": "exact", "lost": "lost", "aside": "aside"}
+"""The texture of each state of the strip."""
 
 
-def bar(counts: Mapping[Fate, int]) -> Markup:
+class Rect(NamedTuple):
+    """A rectangle in user units; ``fill`` names a texture of the style sheet."""
+
+    x: str
+    y: str
+    width: str
+    height: str
+    fill: str
+
+
+class Label(NamedTuple):
+    """A text at a place; ``anchor`` is that of SVG."""
+
+    text: str
+    x: str
+    y: str
+    anchor: str = "middle"
+
+
+@dataclass(frozen=True, slots=True)
+class RectChart:
+    """A drawing of rectangles."""
+
+    rects: Sequence[Rect]
+    labels: Sequence[Label]
+    height: int
+    words: str
+    width: int = WIDTH
+
+
+@dataclass(frozen=True, slots=True)
+class CurveChart:
+    """A curve over horizontal rules."""
+
+    rules: Sequence[str]
+    """Their heights."""
+    curve: str
+    """The points of the curve, as SVG has them."""
+    dots: Sequence[tuple[str, str]]
+    labels: Sequence[Label]
+    left: int
+    height: int
+    words: str
+    width: int = WIDTH
+
+
+def bar(counts: Mapping[Fate, int]) -> list[Rect]:
     """What became of things, as shares of all of them."""
     total = sum(counts.get(fate, 0) for fate in BAR)
-    parts, start = [], 0.0
+    rects, start = [], 0.0
     for fate in BAR:
         share = 100 * counts.get(fate, 0) / total if total else 0.0
         if share:
-            parts.append(
-                tag("rect", x=f"{start:.2f}%", y=1, width=f"{share:.2f}%", height=12,
-                    class_=fill_class(fate.value))
-            )  # fmt: skip
+            rects.append(Rect(f"{start:.2f}%", "1", f"{share:.2f}%", "12", fate.value))
         start += share
-    return tag("svg", *parts, class_="bar", role="img", aria_label=fate_words(counts))
+    return rects
 
 
 def fate_words(counts: Mapping[Fate, int]) -> str:
@@ -39,92 +83,58 @@ def fate_words(counts: Mapping[Fate, int]) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def legend() -> Markup:
-    """The textures of a bar with their words."""
-    return _legend([(FATE_TITLES[fate], fate.value) for fate in BAR])
-
-
-def strip_legend() -> Markup:
-    """The textures of the strip with their words."""
-    words = (
-        ("word for word in the context", "kept"), ("told by summaries only", "exact"),
-        ("neither kept nor summarized", "lost"), ("before a new start", "aside"),
-    )  # fmt: skip
-    return _legend(words)
-
-
-def _legend(words: Sequence[tuple[str, str]]) -> Markup:
-    return tag(
-        "ul",
-        *(
-            tag(
-                "li",
-                tag("svg", tag("rect", x=1, y=1, width=22, height=10, class_=fill_class(fill)),
-                    aria_hidden="true"),
-                title,
-            )
-            for title, fill in words
-        ),
-        class_="legend",
-    )  # fmt: skip
-
-
-def generations(parts: Sequence[CompactionPart]) -> Markup:
-    """The share that survives each compaction, as a line."""
+def generations(parts: Sequence[CompactionPart]) -> CurveChart:
+    """The share that survives each compaction, as a curve."""
     high, left, top = 150, 44, 14
-    step = (_WIDTH - left - 16) / max(1, len(parts))
+    step = (WIDTH - left - 16) / max(1, len(parts))
     dots = [
         (left + step * (at + 0.5), top + high * (1 - part.fidelity.survival))
         for at, part in enumerate(parts)
     ]
-    drawn: list[Markup] = []
-    for share in (0, 50, 100):
-        y = top + high * (1 - share / 100)
-        drawn.append(tag("line", x1=left, x2=_WIDTH, y1=f"{y:.1f}", y2=f"{y:.1f}",
-                         class_="rule"))  # fmt: skip
-        drawn.append(tag("text", f"{share} %", x=left - 6, y=f"{y + 4:.1f}", text_anchor="end"))
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
-    drawn.append(tag("polyline", points=line, class_="curve"))
+    heights = {share: top + high * (1 - share / 100) for share in (0, 50, 100)}
+    labels = [
+        Label(f"{share} %", str(left - 6), f"{y + 4:.1f}", "end") for share, y in heights.items()
+    ]
     every = max(1, round(46 / step))
-    for at, (part, (x, y)) in enumerate(zip(parts, dots, strict=True)):
-        drawn.append(tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=3.5,
-                         class_="dot"))  # fmt: skip
-        if at % every:
-            continue
-        drawn.append(tag("text", f"#{part.entry.index}", x=f"{x:.1f}", y=top + high + 18,
-                         text_anchor="middle"))  # fmt: skip
+    for part, (x, y) in list(zip(parts, dots, strict=True))[::every]:
+        labels.append(Label(f"#{part.entry.index}", f"{x:.1f}", str(top + high + 18)))
         below = 18 if y < top + 14 else -8
-        drawn.append(tag("text", percent(part.fidelity.survival), x=f"{x:.1f}",
-                         y=f"{y + below:.1f}", text_anchor="middle"))  # fmt: skip
+        labels.append(Label(percent(part.fidelity.survival), f"{x:.1f}", f"{y + below:.1f}"))
     words = "; ".join(f"{part.name}: {percent(part.fidelity.survival)}" for part in parts)
-    return _figure(drawn, top + high + 26, f"Survival at each compaction. {words}")
+    return CurveChart(
+        [f"{y:.1f}" for y in heights.values()],
+        " ".join(f"{x:.1f},{y:.1f}" for x, y in dots),
+        [(f"{x:.1f}", f"{y:.1f}") for x, y in dots],
+        labels,
+        left,
+        top + high + 26,
+        f"Survival at each compaction. {words}",
+    )
 
 
-def recency(bands: Sequence[RecencyBand]) -> Markup:
+def recency(bands: Sequence[RecencyBand]) -> RectChart:
     """What survives, by when it was said last: the oldest stretch first."""
-    high, top, drawn = 72, 16, []
-    step = min(120.0, _WIDTH / max(1, len(bands)))
+    high, top = 72, 16
+    rects, labels = [], []
+    step = min(120.0, WIDTH / max(1, len(bands)))
     for at, band in enumerate(bands):
-        if not band.total:
-            continue
         x, kept = step * at + 4, high * band.rate
         for y, height, fill in ((top, high - kept, "lost"), (top + high - kept, kept, "exact")):
             if height > 0.5:
-                drawn.append(tag("rect", x=f"{x:.1f}", y=f"{y:.1f}", width=f"{step - 8:.1f}",
-                                 height=f"{height:.1f}", class_=fill_class(fill)))  # fmt: skip
+                rects.append(Rect(f"{x:.1f}", f"{y:.1f}", f"{step - 8:.1f}", f"{height:.1f}", fill))
         middle = f"{x + step / 2 - 4:.1f}"
-        drawn.append(tag("text", percent(band.rate), x=middle, y=top - 4, text_anchor="middle"))
+        labels.append(Label(percent(band.rate), middle, str(top - 4)))
         name = f"#{band.first}–{band.last}" if band.last > band.first else f"#{band.first}"
-        drawn.append(tag("text", name, x=middle, y=top + high + 14, text_anchor="middle"))
+        labels.append(Label(name, middle, str(top + high + 14)))
     words = "; ".join(
         f"#{band.first} to #{band.last}: {percent(band.rate)} of {count_text(band.total, 'thing')}"
         for band in bands
-        if band.total
     )
-    return _figure(drawn, top + high + 20, f"Survival by when a thing was said last. {words}")
+    description = f"Survival by when a thing was said last. {words}"
+    return RectChart(rects, labels, top + high + 20, description)
 
 
-def strip(lanes: Sequence[StripLane]) -> Markup:
+def strip(lanes: Sequence[StripLane]) -> RectChart:
     """The path before the first compaction and after each, from top to bottom."""
     chosen = lanes
     if len(lanes) > MOST_LANES:
@@ -133,22 +143,15 @@ def strip(lanes: Sequence[StripLane]) -> Markup:
         chosen = [lanes[at] for at in wanted]
     length = max((run.stop for lane in lanes for run in lane.runs), default=1)
     left, tall = 64, 18
-    scale = (_WIDTH - left - 2) / max(1, length)
-    drawn: list[Markup] = []
+    scale = (WIDTH - left - 2) / max(1, length)
+    rects, labels = [], []
     for at, lane in enumerate(chosen):
         y = at * tall + 2
-        drawn.append(tag("text", lane.name, x=left - 8, y=y + 11, text_anchor="end"))
-        runs = sorted(lane.runs, key=lambda run: run.state == "lost")
-        for run in runs:
+        labels.append(Label(lane.name, str(left - 8), str(y + 11), "end"))
+        for run in sorted(lane.runs, key=lambda run: run.state == "lost"):
             least = 4.0 if run.state == "lost" else 0.0
             width = max(least, (run.stop - run.start) * scale)
-            drawn.append(tag("rect", x=f"{left + run.start * scale:.2f}", y=y, height=tall - 5,
-                             width=f"{width:.2f}",
-                             class_=fill_class(_STATES[run.state])))  # fmt: skip
+            x = left + run.start * scale
+            rects.append(Rect(f"{x:.2f}", str(y), f"{width:.2f}", str(tall - 5), _FILLS[run.state]))
     words = "The path after each compaction; the table below tells the same."
-    return _figure(drawn, len(chosen) * tall + 4, words)
-
-
-def _figure(parts: Sequence[Markup], height: float, words: str) -> Markup:
-    box = f"0 0 {_WIDTH} {height:.0f}"
-    return tag("svg", join(parts), viewBox=box, role="img", aria_label=words)
+    return RectChart(rects, labels, len(chosen) * tall + 4, words)

@@ -14,6 +14,8 @@ from explorer.audit.findings import Fidelity, Finding
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.loss import Loss, LossKind
 from explorer.audit.provenance import Known
+from explorer.audit.words import percent
+from explorer.compaction.reasons import count_text
 from explorer.session.spending import Spending
 
 VERSION = 1
@@ -287,3 +289,34 @@ def refs_words(entries: Sequence[int], most: int = 6) -> str:
     if more > 0:
         return f"{', '.join(names)} and {more:,} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def cost_words(report: Report) -> tuple[str, str]:
+    """What the path cost, and how that is known."""
+    total = report.spending.total
+    known = f"{report.cost.provenance}: {report.cost.told}"
+    if not total.cost:
+        return "not told", known
+    summaries = report.spending.summaries.cost
+    part = f" ${summaries:,.4f} of it by summaries." if summaries else ""
+    return f"${total.cost:,.4f}", f"{known}{part}"
+
+
+def verdict_words(report: Report) -> str:
+    """The report in a sentence."""
+    worst, entries = report.worst, {e for one in report.losses if one.loss.gravity == 2
+                                    for e in one.loss.entries}  # fmt: skip
+    if not report.compactions:
+        said = "Nothing was compacted on this path: the model sees every message word for word."
+    elif worst is None:
+        said = "Nothing that could be lost was summarized."
+    else:
+        which = worst.name if report.is_one else f"{worst.name}, the worst of them"
+        said = (
+            f"At most {percent(worst.fidelity.survival)} of {count_text(worst.things, 'thing')} "
+            f"{'survives' if worst.things == 1 else 'survive'} {which}."
+        )
+    if entries:
+        is_are = "is" if len(entries) == 1 else "are"
+        said += f" {count_text(len(entries), 'entry')} {is_are} neither kept nor summarized."
+    return said

@@ -9,8 +9,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QLabel
 
 from explorer.agent.approval import ApprovalKind, ApprovalRequest
-from explorer.agent.tools.diffs import diff_of
 from explorer.models.request import ToolCall
+from explorer.session.text_difference import file_diff
 from tests.session.hidden import FORBIDDEN
 from ui.agent.approval_card import ApprovalCard
 from ui.widgets.plain_text import PlainTextView
@@ -85,7 +85,7 @@ def test_no_part_of_a_change_is_left_out(card: ApprovalCard) -> None:
         + " " * 900
         + "; rm 5\n"
     )
-    body = ask(card, diff=diff_of("a.py", "a\n", new).unified)
+    body = ask(card, diff=file_diff("a.py", "a\n", new).unified)
     shown = body.toPlainText()
     for number in range(1, 6):
         assert f"; rm {number}" in shown

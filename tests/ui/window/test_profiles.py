@@ -10,7 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QLineEdit, QMessageBox
 
 from explorer.compaction.profile import PROFILES
-from explorer.profiles import ProfileFiles, read_file
+from explorer.settings.profile_files import ProfileFiles, read_file
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path, visible
 from ui.profiles.dialog import ProfilesDialog

@@ -26,7 +26,9 @@ from explorer.audit.atoms import AtomKind
 from explorer.audit.difference import AtomRow, Candidate, Cell, Difference, SectionRow
 from explorer.audit.drift import Drift, Step
 from explorer.audit.findings import STATED_WRONGLY, Fate
-from explorer.session.word_difference import Piece
+from explorer.session.text_difference import (
+    Piece,
+)
 from ui.audit.fidelity.charts import FateBar, GenerationChart, Point, fate_legend
 from ui.audit.fidelity.words import FATE_TITLES, KIND_TITLES, ONE_KIND, UPPER_BOUND, percent
 from ui.audit.known import NOT_RECORDED

@@ -1,0 +1,225 @@
+"""The tools ``ls``, ``find`` and ``grep``: names in a folder, files by name, lines by pattern."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import regex
+
+from explorer.agent.confined_files import opened
+from explorer.agent.tools.context import ToolContext, ToolRun
+from explorer.agent.tools.file_content import is_text
+from explorer.agent.tools.globs import Glob, glob_of
+from explorer.agent.tools.port import Arguments, ToolError, ToolOutcome, flag_of, number_of, text_of
+from explorer.agent.tools.truncation import list_outcome
+from explorer.agent.workspace import Walk, WorkspaceError
+
+MOST_NAMES = 500
+MOST_FILES_FOUND = 1_000
+
+
+def ls(context: ToolContext, arguments: Arguments, job: ToolRun) -> ToolOutcome:
+    """List a folder. Raises ToolError, WorkspaceError and OSError."""
+    folder = context.workspace.resolve(text_of(arguments, "path", "."))
+    if not folder.is_dir():
+        raise ToolError(f"{context.workspace.shown(folder)} is not a folder")
+    most = number_of(arguments, "limit", MOST_NAMES)
+    names = sorted(
+        (item.name + ("/" if item.is_dir() else "") for item in folder.iterdir()),
+        key=lambda name: (name.lower(), name),
+    )
+    if not names:
+        return ToolOutcome("(empty folder)")
+    left = len(names) - most
+    notes = [f"{left:,} more names; ask with limit={len(names)} for all"] if left > 0 else []
+    details: dict[str, Any] = {"entryLimitReached": most} if left > 0 else {}
+    return list_outcome(context, job, names[:most], notes, details)
+
+
+def find(context: ToolContext, arguments: Arguments, job: ToolRun) -> ToolOutcome:
+    """Find files by a glob. Raises ToolError, WorkspaceError and OSError."""
+    glob = glob_of(text_of(arguments, "pattern"))
+    start = context.workspace.resolve(text_of(arguments, "path", "."))
+    most = number_of(arguments, "limit", MOST_FILES_FOUND)
+    walk = Walk(context.workspace.root, start, lambda: job.cancel.cancelled)
+    base = start if start.is_dir() else start.parent
+    names: list[str] = []
+    notes: list[str] = []
+    details: dict[str, Any] = {}
+    for path in walk.files():
+        shown = context.workspace.shown(path)
+        # A pattern is matched from the folder that is searched, or from the workspace.
+        if not (glob.matches(path.relative_to(base).as_posix()) or glob.matches(shown)):
+            continue
+        if len(names) == most:
+            details["resultLimitReached"] = most
+            notes.append(f"stopped at {most:,} files; ask with a higher limit or narrow it")
+            break
+        names.append(shown)
+    if walk.cut:
+        notes.append("the folder holds too many files to look at them all; name a path below it")
+    if not names:
+        return ToolOutcome("\n".join(["No files found.", *(f"[{note}]" for note in notes)]))
+    return list_outcome(context, job, names, notes, details)
+
+
+MOST_HITS = 100
+LONGEST_LINE = 500
+"""Characters of a line that are shown."""
+_LARGEST_FILE = 64 * 1024 * 1024
+_MATCH_TIMEOUT_S = 1.0
+"""Seconds of work for one line, so that no pattern can keep a thread busy for ever."""
+_MOST_S = 60.0
+"""Seconds for a search."""
+
+
+class _Search:
+    """One search while it goes through files."""
+
+    def __init__(self, context: ToolContext, arguments: Arguments, job: ToolRun) -> None:
+        self._context = context
+        self._job = job
+        self._until = time.monotonic() + _MOST_S
+        self._pattern = text_of(arguments, "pattern")
+        self._expression = _compiled(
+            self._pattern, flag_of(arguments, "literal"), flag_of(arguments, "ignoreCase")
+        )
+        self._context_lines = number_of(arguments, "context", 0, least=0)
+        self.most = number_of(arguments, "limit", MOST_HITS)
+        self.lines: list[str] = []
+        self.hits = 0
+        self.shortened = False
+        self.skipped: list[str] = []
+
+    @property
+    def full(self) -> bool:
+        """One hit more than is wanted was seen, and is not among the lines."""
+        return self.hits > self.most
+
+    @property
+    def late(self) -> bool:
+        """It has taken too long."""
+        return time.monotonic() > self._until
+
+    @property
+    def over(self) -> bool:
+        """Nothing more is to be looked for."""
+        return self.full or self.late or self._job.cancel.cancelled
+
+    def look_into(self, path: Path) -> None:
+        """Add the hits of one file; one that cannot be read or is no text has none."""
+        data = self._data(path)
+        if data is None or not is_text(data):
+            return
+        rows = data.decode("utf-8", "replace").split("\n")
+        if not rows[-1]:
+            rows.pop()
+        found: list[int] = []
+        for number, row in enumerate(rows):
+            if self._matches(row.removesuffix("\r")):
+                self.hits += 1
+                if not self.full:
+                    found.append(number)
+            if self.over:
+                break
+        self._show(self._context.workspace.shown(path), rows, found)
+
+    def _data(self, path: Path) -> bytes | None:
+        shown = self._context.workspace.shown(path)
+        try:
+            with opened(self._context.workspace, path) as descriptor:
+                if os.fstat(descriptor).st_size > _LARGEST_FILE:
+                    self.skipped.append(f"{shown} is too large")
+                    return None
+                with os.fdopen(os.dup(descriptor), "rb") as file:
+                    return file.read()
+        except WorkspaceError as error:
+            self.skipped.append(str(error))
+        except OSError as error:
+            self.skipped.append(f"{shown}: {error.strerror}")
+        return None
+
+    def _matches(self, row: str) -> bool:
+        try:
+            return (
+                self._expression.search(row, timeout=_MATCH_TIMEOUT_S, concurrent=True) is not None
+            )
+        except TimeoutError as error:
+            raise ToolError(
+                f"the pattern {self._pattern!r} takes too long on some lines; make it simpler"
+            ) from error
+
+    def _show(self, name: str, rows: list[str], found: list[int]) -> None:
+        hits, last_shown = set(found), -1
+        for number in found:
+            first = max(number - self._context_lines, last_shown + 1, 0)
+            if self._context_lines and last_shown >= 0 and first > last_shown + 1:
+                self.lines.append("--")
+            for at in range(first, min(number + self._context_lines + 1, len(rows))):
+                mark = ":" if at in hits else "-"
+                self.lines.append(f"{name}{mark}{at + 1}{mark} {self._short(rows[at])}")
+                last_shown = at
+        if found and self._context_lines:
+            self.lines.append("--")
+
+    def _short(self, row: str) -> str:
+        row = row.removesuffix("\r")
+        if len(row) <= LONGEST_LINE:
+            return row
+        self.shortened = True
+        match = self._expression.search(row, timeout=_MATCH_TIMEOUT_S, concurrent=True)
+        start = max(0, match.start() - LONGEST_LINE // 2) if match else 0
+        part = row[start : start + LONGEST_LINE]
+        return f"{'…' if start else ''}{part}{'…' if start + LONGEST_LINE < len(row) else ''}"
+
+
+def grep(context: ToolContext, arguments: Arguments, job: ToolRun) -> ToolOutcome:
+    """Search files. Raises ToolError, WorkspaceError and OSError."""
+    search = _Search(context, arguments, job)
+    start = context.workspace.resolve(text_of(arguments, "path", "."))
+    pattern = text_of(arguments, "glob", "")
+    glob: Glob | None = glob_of(pattern) if pattern else None
+    base = start if start.is_dir() else start.parent
+    walk = Walk(context.workspace.root, start, lambda: search.over)
+    for path in walk.files():
+        if search.over:
+            break
+        name = path.relative_to(base).as_posix()
+        if glob is None or glob.matches(name) or glob.matches(context.workspace.shown(path)):
+            search.look_into(path)
+    return _grep_outcome(context, job, search, walk.cut)
+
+
+def _grep_outcome(context: ToolContext, job: ToolRun, search: _Search, cut: bool) -> ToolOutcome:
+    lines = search.lines[:-1] if search.lines[-1:] == ["--"] else search.lines
+    notes: list[str] = []
+    details: dict[str, Any] = {}
+    if search.full:
+        details["matchLimitReached"] = search.most
+        notes.append(f"stopped at {search.most:,} hits; ask with a higher limit or narrow it")
+    if search.shortened:
+        details["linesTruncated"] = True
+        notes.append(f"long lines are shown around the hit, {LONGEST_LINE} characters of each")
+    if search.skipped:
+        more = f" and {len(search.skipped) - 3} more" if len(search.skipped) > 3 else ""
+        notes.append(f"not searched: {', '.join(search.skipped[:3])}{more}")
+    if cut:
+        notes.append("the folder holds too many files to look at them all; name a path below it")
+    if search.late:
+        notes.append(f"ended after {_MOST_S:.0f} seconds; name a path or make it simpler")
+    if job.cancel.cancelled:
+        notes.append("stopped by the person")
+    if not lines:
+        return ToolOutcome("\n".join(["No matches found.", *(f"[{note}]" for note in notes)]))
+    return list_outcome(context, job, lines, notes, details)
+
+
+def _compiled(pattern: str, literal: bool, ignore_case: bool) -> Any:
+    flags = regex.IGNORECASE if ignore_case else 0
+    try:
+        return regex.compile(regex.escape(pattern) if literal else pattern, flags)
+    except (regex.error, RecursionError) as error:
+        raise ToolError(f"the pattern {pattern!r} is not valid: {error}") from error

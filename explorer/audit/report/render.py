@@ -1,0 +1,144 @@
+"""The report in HTML and Markdown, by Jinja2 templates.
+
+Every text is untrusted. In HTML it is cleaned and escaped wherever it is printed; in Markdown it is
+escaped unless a filter puts it into code. The page forbids scripts and every request by a policy.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup
+
+from explorer.audit import words
+from explorer.audit.findings import STATED_WRONGLY, Fate, Fidelity
+from explorer.audit.loss import Gravity
+from explorer.audit.report import charts
+from explorer.audit.report.model import Report, cost_words, moment, refs_words, verdict_words
+from explorer.compaction.reasons import count_text
+from explorer.session import visible_text as markdown_words
+from explorer.session.text import legible
+
+MOST_LISTED = 200
+"""Findings of a group that are listed without quotes."""
+LONGEST = 400
+"""Characters of a finding's text that are shown."""
+_SPACE = re.compile(r"\s+")
+
+
+def html(report: Report, templates: Mapping[str, str]) -> str:
+    """The report as one HTML file without scripts, which fetches nothing.
+
+    ``templates``: the texts of ``resources/report`` by file name.
+    """
+    environment = _environment(templates, _readable, autoescape=True)
+    sheet = templates["style.css"]
+    page = environment.get_template("report.html.j2")
+    return page.render(report=report, sheet=Markup(sheet), policy=_policy(sheet)) + "\n"
+
+
+def markdown(report: Report, templates: Mapping[str, str]) -> str:
+    """The report as one Markdown document. ``templates``: as for `html`."""
+    environment = _environment(templates, _markdown_escaped, autoescape=False)
+    return environment.get_template("report.md.j2").render(report=report) + "\n"
+
+
+def _policy(sheet: str) -> str:
+    """What a browser may do with the page: apply this style sheet, and nothing else.
+
+    The sheet is named by its hash, so that no style of another hand applies; shapes have classes,
+    as attributes with style would need a weaker policy.
+    """
+    digest = b64encode(sha256(sheet.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src 'none'; base-uri 'none'; "
+        "form-action 'none'"
+    )
+
+
+def _environment(
+    templates: Mapping[str, str], finalize: Callable[[Any], Any], *, autoescape: bool
+) -> Environment:
+    """``finalize``: applied to each value that a template prints, before it is escaped."""
+    environment = Environment(
+        loader=DictLoader(dict(templates)),
+        autoescape=autoescape,
+        finalize=finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": lambda value: f"{value:,}",
+        "percent": words.percent,
+        "moment": moment,
+        "count": count_text,
+        "refs": refs_words,
+        "cost": cost_words,
+        "verdict": verdict_words,
+        "fidelity_sentences": _fidelity_sentences,
+        "wrong": lambda counts: sum(counts.get(fate, 0) for fate in STATED_WRONGLY),
+        "cut": _cut,
+        "one_space": lambda text: _SPACE.sub(" ", readable(text)),
+        "trim_left": str.lstrip,
+        "trim_right": str.rstrip,
+        "code": lambda text: Markup(markdown_words.code(text)),
+        "block": lambda text: Markup(markdown_words.block(text)),
+        "fates": charts.fate_words,
+        "bar_chart": charts.bar,
+        "generations_chart": charts.generations,
+        "recency_chart": charts.recency,
+        "strip_chart": charts.strip,
+    }
+    environment.globals |= {
+        "Fate": Fate,
+        "Gravity": Gravity,
+        "FATE_TITLES": words.FATE_TITLES,
+        "FATE_LEGEND": [(words.FATE_TITLES[fate], fate.value) for fate in charts.BAR],
+        "GRAVITY_TITLES": words.GRAVITY_TITLES,
+        "KIND_TITLES": words.KIND_TITLES,
+        "LEDGER_MEANINGS": words.LEDGER_MEANINGS,
+        "LEDGER_TITLES": words.LEDGER_TITLES,
+        "ONE_KIND": words.ONE_KIND,
+        "PROVENANCE_MEANINGS": words.PROVENANCE_MEANINGS,
+        "UPPER_BOUND": words.UPPER_BOUND,
+        "MOST_LANES": charts.MOST_LANES,
+        "MOST_LISTED": MOST_LISTED,
+    }
+    return environment
+
+
+def readable(text: str) -> str:
+    """A text of a session with its half surrogates, control characters and marks that turn the
+    direction of writing replaced, so that what is read is what is there."""
+    return legible(text.replace("\r\n", "\n"))
+
+
+def _readable(value: object) -> object:
+    return readable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _markdown_escaped(value: object) -> object:
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return markdown_words.plain(value)
+    return value
+
+
+def _fidelity_sentences(found: Fidelity) -> list[str]:
+    """What is said of a summary besides its figures."""
+    sentences = (
+        words.size_words(found),
+        words.request_words(found),
+        words.section_words(found),
+        words.file_words(found),
+    )
+    return [sentence for sentence in sentences if sentence]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -1,0 +1,245 @@
+"""audit: what the compactions of a session kept, lost and stated wrongly, as a report."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from pathlib import Path
+from typing import get_args
+
+from explorer.audit.atoms.model import AtomKind
+from explorer.audit.findings import STATED_WRONGLY, Fate
+from explorer.audit.loss import Gravity
+from explorer.audit.report import CHECKS, Failure, Report, failures
+from explorer.audit.report.model import cost_words, refs_words, verdict_words
+from explorer.audit.words import GRAVITY_TITLES, KIND_TITLES, UPPER_BOUND, percent
+from explorer.commands.errors import CommandFailed, UsageError
+from explorer.commands.options import add_session
+from explorer.commands.output import print_table, write_progress
+from explorer.commands.targets import entry_named, named_profile, target
+from explorer.compaction.reasons import count_text
+from explorer.session.visible_text import escaped, visible_line
+from explorer.work.reporting import Form, form_of_file, make_report, save_report, written
+
+_EPILOG = """\
+Survival: of the things found in what a compaction summarized (paths, commands, figures,
+constraints, decisions, requests and so on; not those that were changed later), the share that the
+model still sees after it, word for word or in the summary. It is an upper bound of what a model
+will recall. Of several compactions the lowest counts.
+
+Checks for --fail-on: lost, mutated, invented or stale, each alone or of one kind, such as
+lost-constraint or mutated-number (path, symbol, command, error, number, version, url, hash,
+constraint, decision, question, request, todo); lost-latest-request; lost-entries (neither kept
+nor summarized); and the kinds of losses, such as kept-range-dropped or boundary-lost.
+Several are parted by commas.
+
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 when --fail-under or --fail-on found something;
+the report is written all the same.
+"""
+_PROGRESS_INTERVAL_S = 0.1
+"""Between two lines of progress."""
+
+
+class AuditFailed(CommandFailed):
+    """A check that was asked for found something (exit status 3)."""
+
+    status = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
+    """Add the command's arguments."""
+    parser.epilog = _EPILOG
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    add_session(parser)
+    parser.add_argument("--compaction", metavar="ENTRY", help="one compaction of the path only")
+    parser.add_argument(
+        "--profile", metavar="NAME", help="rules to judge by (default: those of its own agent)"
+    )
+    parser.add_argument(
+        "--format", choices=("html", "md", "json"), help="print or write the whole report"
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="write it there; the suffix tells the format"
+    )
+    parser.add_argument(
+        "--fail-under", type=float, metavar="N", help="fail when less than N per cent survives"
+    )
+    parser.add_argument(
+        "--fail-on", action="append", default=[], metavar="CHECK[,CHECK...]",
+        help="fail when one of these is found",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--database", type=Path, metavar="FILE", help="use this database")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command. Raises UsageError, CommandFailed, AuditFailed."""
+    checks = _checks(arguments)
+    form = _form(arguments)
+    _check_output(arguments.output)
+    profile = named_profile(arguments.profile) if arguments.profile else None
+    with target(arguments) as chosen:
+        compaction = None
+        if arguments.compaction is not None:
+            compaction = entry_named(chosen.document, arguments.compaction)
+        asyncio.run(chosen.document.spending.follow())
+        progress = _Progress()
+        try:
+            report = make_report(
+                chosen.document,
+                chosen.at,
+                chosen.document.spending.branch(chosen.at),
+                compaction=compaction,
+                profile=profile,
+                progress=progress.report,
+            )
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        finally:
+            progress.end()
+        found = failures(report, arguments.fail_under, checks)
+        _write(arguments, report, form, found)
+    if found:
+        raise AuditFailed("; ".join(f"{one.check}: {one.told}" for one in found))
+
+
+def _checks(arguments: argparse.Namespace) -> list[str]:
+    names = [name.strip() for words in arguments.fail_on for name in words.split(",")]
+    for name in names:
+        if name not in CHECKS:
+            raise UsageError(f"--fail-on {name}: no such check; see `session-explorer audit -h`")
+    under = arguments.fail_under
+    if under is not None and not 0 <= under <= 100:
+        raise UsageError(f"--fail-under must be from 0 to 100, not {under:g}")
+    return list(dict.fromkeys(names))
+
+
+def _form(arguments: argparse.Namespace) -> Form | None:
+    """The form of the report; None for a table to read on a terminal."""
+    given: Form | None = arguments.format
+    if arguments.output is None:
+        if arguments.json and given not in (None, "json"):
+            raise UsageError(f"--json and --format {given} are two forms for one output")
+        return "json" if arguments.json else given
+    form = given or form_of_file(arguments.output)
+    if form is None:
+        names = ", ".join(get_args(Form))
+        raise UsageError(f"{arguments.output}: its suffix names no format; give --format ({names})")
+    return form
+
+
+def _check_output(output: Path | None) -> None:
+    """Raise CommandFailed before any work when the file has no folder to be in."""
+    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
+        reason = "is a folder" if output.is_dir() else "there is no such folder"
+        raise CommandFailed(f"{output}: {reason}. Nothing was written.")
+
+
+def _write(
+    arguments: argparse.Namespace, report: Report, form: Form | None, found: tuple[Failure, ...]
+) -> None:
+    output = arguments.output
+    if output is not None and form is not None:
+        try:
+            save_report(report, form, output)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CommandFailed(f"{output}: {reason}. Nothing was written.") from error
+        print(visible_line(f"{output}: the report was written"), file=sys.stderr)
+        if arguments.json:
+            sys.stdout.write(escaped(written(report, "json")))
+            return
+        form = None
+    if form is not None:
+        text = written(report, form)
+        sys.stdout.write(escaped(text) if form == "json" else text)
+    else:
+        _print_report(report, found)
+
+
+def _print_report(report: Report, found: tuple[Failure, ...]) -> None:
+    session = report.session
+    print(f"{visible_line(session.title)}: {session.on_path:,} entries on the path, "
+          f"{count_text(len(report.compactions), 'compaction')}, "
+          f"{len(report.losses):,} {'loss' if len(report.losses) == 1 else 'losses'}.")  # fmt: skip
+    print(verdict_words(report))
+    cost, known = cost_words(report)
+    print(f"Cost of the path: {cost} ({known})")
+    print(
+        f"Judged by the rules of: {visible_line(report.rules)} ({visible_line(report.rules_known)})"
+    )
+    if report.compactions:
+        _print_compactions(report)
+    _print_losses(report)
+    if report.compactions:
+        print(UPPER_BOUND)
+    if found:
+        print(f"Failed: {', '.join(one.check for one in found)}.")
+
+
+def _print_compactions(report: Report) -> None:
+    heads = ["compaction", "before", "after", "things", "seen", "share", "lost", "wrong", "request"]
+    rows = []
+    for part in report.compactions:
+        fidelity = part.fidelity
+        wrong = sum(fidelity.counts.get(fate, 0) for fate in STATED_WRONGLY)
+        request = fidelity.request.fate.value if fidelity.request is not None else "none"
+        rows.append([
+            f"#{part.entry.index}", part.counted_before, part.counted_after, part.things,
+            part.survived, percent(fidelity.survival) if part.things else "-",
+            sum(row.counts.get(Fate.LOST, 0) for row in fidelity.kinds), wrong, request,
+        ])  # fmt: skip
+    print_table(heads, rows, right=range(1, len(heads) - 1))
+    kinds = [
+        [KIND_TITLES[kind], *figures]
+        for kind in AtomKind
+        if any(figures := _kind_totals(report, kind))
+    ]
+    if kinds:
+        print_table(["kind", "things", "seen", "lost"], kinds, right=(1, 2, 3))
+
+
+def _print_losses(report: Report) -> None:
+    rows = []
+    for these in report.loss_kinds:
+        first = these[0].loss
+        known = ", ".join(dict.fromkeys(one.loss.provenance.value for one in these))
+        rows.append([
+            first.kind.value, GRAVITY_TITLES[first.gravity], len(these), known,
+            f"{first.title} at {refs_words([one.loss.at for one in these])}",
+        ])  # fmt: skip
+    if rows:
+        print_table(["loss", "gravity", "times", "known", "what and where"], rows, right=(2,))
+    for one in report.losses:
+        if one.loss.gravity is Gravity.LOST:
+            print(f"At #{one.at.index}: {visible_line(one.loss.cause)}")
+
+
+def _kind_totals(report: Report, kind: AtomKind) -> tuple[int, int, int]:
+    rows = [part.fidelity.row(kind) for part in report.compactions]
+    return (
+        sum(row.total for row in rows),
+        sum(row.survived for row in rows),
+        sum(row.counts.get(Fate.LOST, 0) for row in rows),
+    )
+
+
+class _Progress:
+    """A line on standard error that is written over; nothing where that is no terminal."""
+
+    def __init__(self) -> None:
+        self._is_shown = sys.stderr.isatty()
+        self._last = 0.0
+        self._is_open = False
+
+    def report(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if self._is_shown and total and now - self._last >= _PROGRESS_INTERVAL_S:
+            self._last, self._is_open = now, True
+            write_progress(f"Auditing: {done * 100 // total} %")
+
+    def end(self) -> None:
+        if self._is_open:
+            write_progress("")

@@ -1,0 +1,293 @@
+"""The entries of a session: tree and context print them; pin, omit and keep-messages edit them."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from explorer.commands.errors import CommandFailed, UsageError
+from explorer.commands.options import add_common, add_output, add_session
+from explorer.commands.output import print_json, print_table
+from explorer.commands.targets import Target, check_output, entry_named, export_result, target
+from explorer.compaction.profile import PROFILES
+from explorer.session.columns import SessionColumns
+from explorer.session.context import Context, sent_tokens
+from explorer.session.kinds import Kind
+from explorer.session.tree import SessionTree
+from explorer.session.visible_text import visible_line
+from explorer.work.document import Document
+from explorer.work.shaping import CannotShape
+from explorer.work.skeleton import places, skeleton, write_graph
+
+
+def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
+    """Add the arguments of one of this module's commands."""
+    add_session(parser)
+    match command:
+        case "tree":
+            parser.add_argument(
+                "--all", action="store_true", help="every entry, not only where paths meet"
+            )
+            parser.add_argument(
+                "--graph",
+                type=Path,
+                metavar="FILE",
+                help="write it to FILE (.graphml, .gexf, .gml, .json)",
+            )
+        case "pin" | "omit":
+            parser.add_argument("entries", nargs="+", metavar="ENTRY", help="an id or #index")
+            parser.add_argument("--undo", action="store_true", help="end it for these entries")
+            _add_edit_options(parser)
+        case "keep-messages":
+            parser.add_argument(
+                "tokens", type=int, metavar="TOKENS", help="the newest up to so many; 0: none"
+            )
+            _add_edit_options(parser)
+    add_common(parser)
+
+
+def _add_edit_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--reason", default="", metavar="TEXT", help="stored with the entry")
+    add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run one of this module's commands. Raises UsageError or CommandFailed."""
+    if arguments.command not in ("tree", "context"):
+        _edit(arguments)
+        return
+    with target(arguments) as chosen:
+        {"tree": _tree, "context": _context}[arguments.command](arguments, chosen)
+
+
+def kind_name(kind: int) -> str:
+    return Kind(kind).name.lower()
+
+
+def _tree(arguments: argparse.Namespace, chosen: Target) -> None:
+    tree = chosen.document.tree
+    columns = tree.columns
+    labels = tree.labels()
+    shown = range(len(tree)) if arguments.all else _with_entry(places(tree), chosen.at)
+    if arguments.graph:
+        _write_graph(arguments.graph, tree, chosen.at)
+    active = tree.path(chosen.at)
+    previews = chosen.document.previews(shown)
+    depth = _depths(tree.columns.parent, tree.branch_points())
+    if arguments.json:
+        print_json(
+            {
+                "title": chosen.document.title,
+                "entries": len(tree),
+                "leaf": columns.ids[chosen.at] if chosen.at >= 0 else None,
+                "nodes": [
+                    {
+                        "index": at,
+                        "id": columns.ids[at],
+                        "parent": columns.ids[columns.parent[at]]
+                        if columns.parent[at] >= 0
+                        else None,
+                        "kind": kind_name(columns.kind[at]),
+                        "tokens": columns.estimate[at],
+                        "active": at in active,
+                        "label": labels.get(at),
+                        "text": text,
+                    }
+                    for at, text in zip(shown, previews, strict=True)
+                ],
+            }
+        )
+        return
+    rows = []
+    for at, text in zip(shown, previews, strict=True):
+        mark = "●" if at == chosen.at else "│" if at in active else " "
+        label = f"[{labels[at]}] " if at in labels else ""
+        indent = "  " * min(depth[at], 12)
+        rows.append((f"#{at}", columns.ids[at], mark, kind_name(columns.kind[at]),
+                     columns.estimate[at], f"{indent}{label}{text}"))  # fmt: skip
+    print_table(("#", "entry", "", "kind", "tokens", "text"), rows, right=(0, 4))
+
+
+def _with_entry(entries: list[int], at: int) -> list[int]:
+    return sorted({*entries, at}) if at >= 0 else entries
+
+
+def _write_graph(path: Path, tree: SessionTree, leaf: int) -> None:
+    try:
+        write_graph(skeleton(tree, leaf), path)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _id_or_none(columns: SessionColumns, index: int) -> str | None:
+    return columns.ids[index] if index >= 0 else None
+
+
+def _depths(parent: Iterable[int], branch_points: list[int]) -> list[int]:
+    """How many branch points lie above each entry."""
+    forks = set(branch_points)
+    depths: list[int] = []
+    for above in parent:
+        depths.append(0 if above < 0 else depths[above] + (above in forks))
+    return depths
+
+
+def _context(arguments: argparse.Namespace, chosen: Target) -> None:
+    document = chosen.document
+    context = document.context(chosen.at)
+    columns = document.tree.columns
+    previews = document.previews(context.messages)
+    sent = [sent_tokens(context, at, columns.estimate[at]) for at in context.messages]
+    total = sum(sent)
+    size = document.context_size(PROFILES["explorer"], chosen.at)
+    if arguments.json:
+        print_json(
+            {
+                "leaf": columns.ids[chosen.at] if chosen.at >= 0 else None,
+                "model": context.model,
+                "thinking_level": context.thinking_level,
+                "compaction": columns.ids[context.compaction] if context.compaction >= 0 else None,
+                "tokens": total,
+                "token_source": "estimate",
+                "context_tokens": size.tokens,
+                "context_tokens_source": size.source,
+                "messages": [
+                    {
+                        "entry": columns.ids[at],
+                        "kind": kind_name(columns.kind[at]),
+                        "tokens": tokens,
+                        "text": text,
+                    }
+                    | _repeat_json(document, context, at)
+                    for at, tokens, text in zip(context.messages, sent, previews, strict=True)
+                ],
+                "omitted": [columns.ids[at] for at in context.omitted],
+            }
+        )
+        return
+    rows = [
+        (
+            f"#{at}",
+            columns.ids[at],
+            kind_name(columns.kind[at]),
+            tokens,
+            f"{_REPEAT_REASONS[context.again[at].why]}: {text}" if at in context.again else text,
+        )
+        for at, tokens, text in zip(context.messages, sent, previews, strict=True)
+    ]
+    print_table(("#", "entry", "kind", "tokens", "text"), rows, right=(0, 3))
+    listed = "" if size.source == "estimate" else f", {total:,} by the estimate above"
+    print(
+        f"{len(rows):,} messages, {size.tokens:,} tokens ({size.source}){listed}, "
+        + visible_line(f"model {context.model or 'none'}, thinking {context.thinking_level}")
+    )
+    if context.omitted:
+        print(f"omitted: {', '.join(f'#{at}' for at in context.omitted)}")
+
+
+_REPEAT_REASONS = {"pin": "pinned", "user-message": "kept"}
+
+
+def _repeat_json(document: Document, context: Context, entry: int) -> dict[str, Any]:
+    """What says that a message is told again after the summary, and by which entry."""
+    repeat = context.again.get(entry)
+    if repeat is None:
+        return {}
+    return {"told_again": repeat.why, "by": _id_or_none(document.tree.columns, repeat.by)}
+
+
+_NONE: tuple[int, ...] = ()
+_DONE = {
+    ("pin", False): "pinned",
+    ("pin", True): "unpinned",
+    ("omit", False): "omitted",
+    ("omit", True): "taken in again",
+}
+
+
+def _edit(arguments: argparse.Namespace) -> None:
+    tokens = getattr(arguments, "tokens", None)
+    if tokens is not None and tokens < 0:
+        raise UsageError(f"the tokens must be at least 0, not {tokens}")
+    with target(arguments) as chosen:
+        check_output(arguments)
+        if chosen.at != chosen.document.leaf:
+            raise UsageError("entries are shaped at the leaf; go there first, with branch")
+        if not chosen.stored and arguments.output is None:
+            raise UsageError("the file is not changed; name --output FILE to keep the result")
+        entry, entries = asyncio.run(_append_edit(arguments, chosen))
+        _print_edit(arguments, chosen, entry, entries)
+
+
+async def _append_edit(
+    arguments: argparse.Namespace, chosen: Target
+) -> tuple[int, tuple[int, ...]]:
+    """The entry that was appended, and the entries that it concerns."""
+    document, reason = chosen.document, arguments.reason
+    try:
+        if arguments.command == "keep-messages":
+            edit = await document.keep_user_messages(arguments.tokens, reason), _NONE
+        else:
+            wanted = [entry_named(document, name) for name in arguments.entries]
+            edits = {
+                ("pin", False): document.pin,
+                ("pin", True): document.unpin,
+                ("omit", False): document.omit,
+                ("omit", True): document.take_in,
+            }
+            shaped = await edits[arguments.command, arguments.undo](wanted, reason)
+            edit = shaped.entry, shaped.entries
+    except CannotShape as error:
+        raise CommandFailed(f"{error} Nothing was changed.") from error
+    if arguments.output:
+        await export_result(arguments, chosen, "the entry was stored")
+    return edit
+
+
+def _print_edit(
+    arguments: argparse.Namespace, chosen: Target, entry: int, entries: tuple[int, ...]
+) -> None:
+    document = chosen.document
+    ids, profile = document.tree.columns.ids, PROFILES["explorer"]
+    rows = document.shaped_rows(profile)
+    if arguments.json:
+        print_json(_edit_json(chosen, entry, entries))
+        return
+    if arguments.command == "keep-messages":
+        print(f"the user's messages are kept up to {arguments.tokens:,} tokens")
+    else:
+        # What is told again takes its heading too: the sum is that of the rows below.
+        repeat = {row.entry: row.tokens for row in rows}
+        tokens = sum(repeat.get(at, document.entry_weight(at, profile)) for at in entries)
+        names = ", ".join(f"#{at}" for at in entries)
+        print(f"{names} {_DONE[arguments.command, arguments.undo]}, {tokens:,} tokens")
+    print(f"stored as entry {ids[entry]}")
+    if rows:
+        print_table(
+            ("#", "entry", "how", "told", "tokens"),
+            [(f"#{r.entry}", ids[r.entry], r.how, r.told, r.tokens) for r in rows],
+            right=(0, 4),
+        )
+
+
+def _edit_json(chosen: Target, entry: int, entries: tuple[int, ...]) -> dict[str, Any]:
+    document = chosen.document
+    ids = document.tree.columns.ids
+    return {
+        "entry": ids[entry],
+        "entries": [ids[at] for at in entries],
+        "shaped": [
+            {
+                "entry": ids[row.entry],
+                "index": row.entry,
+                "how": row.how,
+                "told": row.told,
+                "tokens": row.tokens,
+                "by": ids[row.by] if row.by >= 0 else None,
+            }
+            for row in document.shaped_rows(PROFILES["explorer"])
+        ],
+    }

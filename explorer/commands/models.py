@@ -1,0 +1,298 @@
+"""models: what can be called, user-defined servers and figures, and keys."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import getpass
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from typing import Any
+
+from explorer.commands.errors import CommandFailed
+from explorer.commands.output import print_json, print_table
+from explorer.commands.targets import model_client
+from explorer.models.door import (
+    CancelToken,
+    KeyringUnavailable,
+    ModelDoor,
+    ModelError,
+    ModelInfo,
+    Override,
+    OwnModelsError,
+    Server,
+)
+from explorer.models.info import FIGURES as ALL_FIGURES
+from explorer.models.listing import grouped
+from explorer.models.own import check_server_name
+from explorer.models.servers import title_of
+from explorer.session.visible_text import visible_line
+from explorer.settings.opening import live_settings
+
+_SETTABLE_FIGURES = {
+    "window": int,
+    "output-limit": int,
+    "input-price": float,
+    "output-price": float,
+    "cache-read-price": float,
+    "cache-write-price": float,
+}
+_ABILITIES = ("reasoning", "images", "tools")
+
+
+def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
+    """Add a parser for each action."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    parsers: dict[str, argparse.ArgumentParser] = {
+        name: actions.add_parser(name, help=words)
+        for name, words in (
+            ("list", "the models that can be called, and what is known of them"),
+            ("show", "every figure of a model, and who says it"),
+            ("set", "say a figure of a model yourself"),
+            ("unset", "take back what you said of a model"),
+            ("find", "look for servers of your own on this machine"),
+            ("add", "add a server of your own, or ask it again what it has"),
+            ("rename", "give a server of your own another name"),
+            ("remove", "forget a server of your own"),
+            ("key", "where a provider's key is; keep it, forget it, or test it"),
+        )
+    }
+    parsers["list"].add_argument("search", nargs="*", metavar="WORD", help="all must fit")
+    parsers["list"].add_argument(
+        "--all", action="store_true", help="those that need a key you do not have, too"
+    )
+    for name in ("show", "set", "unset"):
+        parsers[name].add_argument("model", metavar="MODEL")
+    for figure, kind in _SETTABLE_FIGURES.items():
+        unit = "tokens" if kind is int else "dollars a token"
+        parsers["set"].add_argument(f"--{figure}", type=kind, metavar="N", help=unit)
+    for ability in _ABILITIES:
+        parsers["set"].add_argument(f"--{ability}", choices=("yes", "no"))
+    parsers["find"].add_argument("--add", action="store_true", help="add those that are found")
+    parsers["add"].add_argument("address", metavar="ADDRESS")
+    parsers["add"].add_argument("--name", default="", metavar="NAME", help="(default: its kind)")
+    parsers["remove"].add_argument("name", metavar="NAME")
+    parsers["rename"].add_argument("name", metavar="NAME")
+    parsers["rename"].add_argument(
+        "new", metavar="NEW", help="its models are called NEW/model then"
+    )
+    key = parsers["key"]
+    key.add_argument("provider", metavar="PROVIDER", help="a provider, or a server of your own")
+    what = key.add_mutually_exclusive_group()
+    what.add_argument(
+        "--keep", action="store_true", help="read a key and put it into the system's keyring"
+    )
+    what.add_argument("--forget", action="store_true", help="take it out of the keyring")
+    what.add_argument("--test", action="store_true", help="make the smallest real request with it")
+    key.add_argument("--model", default="", metavar="M", help="the model that --test asks")
+    for action in parsers.values():
+        action.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run one of this module's commands. Raises CommandFailed."""
+    actions = {
+        "list": _list, "show": _show, "set": _set, "unset": _unset, "find": _find,
+        "add": _add, "rename": _rename, "remove": _remove, "key": _key,
+    }  # fmt: skip
+    try:
+        with _model_client() as door:
+            actions[arguments.action](arguments, door)
+    except (OwnModelsError, KeyringUnavailable) as error:
+        raise CommandFailed(str(error)) from error
+    except ModelError as error:
+        raise CommandFailed(error.told) from error
+
+
+@contextmanager
+def _model_client() -> Iterator[ModelDoor]:
+    door = model_client(live_settings())
+    try:
+        yield door
+        if door.own.problem:
+            print(visible_line(f"session-explorer: {door.own.problem}"), file=sys.stderr)
+    finally:
+        door.close()
+
+
+def _list(arguments: argparse.Namespace, door: ModelDoor) -> None:
+    models = door.every_model() if arguments.all else door.models()
+    groups = grouped(models, " ".join(arguments.search))
+    if arguments.json:
+        print_json([info_json(model) for group in groups for model in group.models])
+        return
+    print_table(
+        ("model", "window", "output", "in $/M", "out $/M", "can"),
+        [
+            (
+                model.id, model.window, model.output_limit, _per_million(model.input_price),
+                _per_million(model.output_price),
+                ", ".join(name for name in _ABILITIES if getattr(model, name)),
+            )
+            for group in groups for model in group.models
+        ],
+        right=(1, 2, 3, 4),
+    )  # fmt: skip
+
+
+def _show(arguments: argparse.Namespace, door: ModelDoor) -> None:
+    model = door.info(arguments.model)
+    if arguments.json:
+        print_json(info_json(model))
+        return
+    print(visible_line(model.id))
+    rows = [
+        (name.replace("_", " "), _figure_text(name, getattr(model, name)), model.source_of(name))
+        for name in ALL_FIGURES
+    ]
+    print_table(("figure", "value", "said by"), rows, right=(1,))
+    if model.deprecated:
+        print(f"Its provider ends it on {model.deprecated}.")
+
+
+def _set(arguments: argparse.Namespace, door: ModelDoor) -> None:
+    figures: dict[str, Any] = {
+        name.replace("-", "_"): value
+        for name in _SETTABLE_FIGURES
+        if (value := getattr(arguments, name.replace("-", "_"))) is not None
+    }
+    figures |= {
+        name: value == "yes"
+        for name in _ABILITIES
+        if (value := getattr(arguments, name)) is not None
+    }
+    if not figures:
+        raise CommandFailed("Name a figure to set, such as --window 64000.")
+    before = door.own.override(arguments.model) or Override()
+    door.own.set_override(arguments.model, replace(before, **figures))
+    _show(arguments, door)
+
+
+def _unset(arguments: argparse.Namespace, door: ModelDoor) -> None:
+    if door.own.override(arguments.model) is None:
+        raise CommandFailed(f"You have said nothing of {arguments.model}.")
+    door.own.set_override(arguments.model, None)
+    _show(arguments, door)
+
+
+def _find(arguments: argparse.Namespace, door: ModelDoor) -> None:
+    found = asyncio.run(door.find_servers(CancelToken()))
+    servers = list(found.servers)
+    if arguments.add:
+        servers = [_add_named(door, server) for server in servers]
+    if arguments.json:
+        print_json({"servers": [asdict(server) for server in servers], "silent": found.silent})
+        return
+    print(visible_line(found.told))
+    _print_servers(servers)
+    if servers and not arguments.add:
+        print("`session-explorer models find --add` adds them.")
+
+
+def _add_named(door: ModelDoor, server: Server) -> Server:
+    """A server that was found, under the name that its address has already, or under its own."""
+    known = {one.address: one.name for one in door.own.servers()}
+    taken = {one.name for one in door.own.servers()} - {known.get(server.address)}
+    name = known.get(server.address, server.name)
+    number = 2
+    while name in taken:
+        name, number = f"{server.name}-{number}", number + 1
+    named = replace(server, name=name)
+    door.own.keep_server(named)
+    return named
+
+
+def _add(arguments: argparse.Namespace, door: ModelDoor) -> None:
+    name = check_server_name(arguments.name) if arguments.name else ""
+    key = door.keys.key(name) if name else None
+    found = asyncio.run(door.look_at_server(arguments.address, CancelToken(), key or ""))
+    if name:
+        server = replace(found, name=name)
+        door.own.keep_server(server)
+    else:
+        server = _add_named(door, found)
+    if arguments.json:
+        print_json(asdict(server))
+        return
+    print(f"{server.name} is added: {title_of(server.kind)} at {server.address}.")
+    _print_servers([server])
+
+
+def _rename(arguments: argparse.Namespace, door: ModelDoor) -> None:
+    door.rename_server(arguments.name, arguments.new)
+    if arguments.json:
+        print_json({"name": arguments.new})
+    else:
+        print(f"{arguments.name} is called {arguments.new} now.")
+
+
+def _remove(arguments: argparse.Namespace, door: ModelDoor) -> None:
+    if door.own.server(arguments.name) is None:
+        names = ", ".join(server.name for server in door.own.servers()) or "none is added"
+        raise CommandFailed(f"There is no server {arguments.name} ({names}).")
+    door.own.drop_server(arguments.name)
+    if arguments.json:
+        print_json({"removed": arguments.name})
+    else:
+        print(f"{arguments.name} is forgotten.")
+
+
+def _key(arguments: argparse.Namespace, door: ModelDoor) -> None:
+    provider = arguments.provider
+    if arguments.keep:
+        door.keys.keep(provider, _read_key(provider))
+    elif arguments.forget:
+        door.keys.forget(provider)
+    elif arguments.test:
+        tried = asyncio.run(door.test_key(provider, None, CancelToken(), arguments.model))
+        if arguments.json:
+            print_json(asdict(tried))
+        if not tried.works:
+            raise CommandFailed(tried.told)
+        if not arguments.json:
+            print(visible_line(tried.told))
+        return
+    state = door.keys.state(provider)
+    print_json(asdict(state)) if arguments.json else print(visible_line(state.told))
+
+
+def _read_key(provider: str) -> str:
+    """A key from a prompt that does not show it, or from standard input."""
+    if sys.stdin.isatty():
+        return getpass.getpass(f"Key of {provider}: ")
+    return sys.stdin.readline()
+
+
+def _print_servers(servers: list[Server]) -> None:
+    rows = [
+        (f"{server.name}/{model.id}", model.window) for server in servers for model in server.models
+    ]
+    if rows:
+        print_table(("model", "window"), rows, right=(1,))
+
+
+def info_json(model: ModelInfo) -> dict[str, Any]:
+    """A model's figures, each with who says it."""
+    return {
+        "id": model.id,
+        "label": model.label,
+        "deprecated": model.deprecated or None,
+        **{
+            name: {"value": getattr(model, name), "source": model.source_of(name)}
+            for name in ALL_FIGURES
+        },
+    }
+
+
+def _figure_text(name: str, value: Any) -> str:
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{_per_million(value)} $/M" if name.endswith("_price") else f"{value:,}"
+
+
+def _per_million(price: float | None) -> str:
+    return "" if price is None else f"{price * 1_000_000:.10g}"
