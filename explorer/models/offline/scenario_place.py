@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from explorer.models.offline.demo.situation import asks_to_go_on
+from explorer.models.offline.demo.conversation import asks_to_go_on
 from explorer.models.offline.scenario import Scenario, ScriptedReply
 from explorer.models.request import ChatMessage
 
