@@ -19,10 +19,10 @@ from collections.abc import Callable, Coroutine
 from importlib import import_module
 from typing import Any
 
-from explorer.models.classify import classify, without_key
 from explorer.models.events import Event, ModelError
 from explorer.models.incoming import Watch
 from explorer.models.patience import Patience
+from explorer.models.provider_error import classify, missing_key_error
 from explorer.models.request import ModelRequest
 from explorer.models.route import FindRoute, Route
 from explorer.models.wire import ChunkReader, call_arguments
@@ -241,8 +241,7 @@ class ProviderThread:
         except Exception as error:
             if watch.problem is not None:
                 raise watch.problem from error
-            told = classify(error, litellm)
-            raise without_key(told, route.info.provider, route.api_key) from error
+            raise missing_key_error(classify(error), route.info.provider, route.api_key) from error
 
 
 async def _stream_into(

@@ -30,8 +30,8 @@ from explorer.models.events import (
 from explorer.models.incoming import Limits, Watch
 from explorer.models.offline.pieces import estimate_tokens
 from explorer.models.patience import Patience
+from explorer.models.provider_error import finite_seconds
 from explorer.models.request import ModelRequest
-from explorer.models.said import seconds_of
 from explorer.models.secrets import redact
 from explorer.models.sense import Misunderstood, read_json
 from explorer.models.shown import shortened
@@ -194,7 +194,7 @@ def _refused(response: httpx.Response, raw: bytes, address: str) -> ModelError:
     said = shortened(raw[: _BODY_SHOWN * 4].decode("utf-8", "replace"), _BODY_SHOWN)
     told = f"The endpoint at {_host(address)} answered with status {status}"
     wait = response.headers.get("retry-after", "")
-    return ModelError(kind, redact(f"{told}: {said}" if said else f"{told}."), seconds_of(wait))
+    return ModelError(kind, redact(f"{told}: {said}" if said else f"{told}."), finite_seconds(wait))
 
 
 def _unreached(httpx: Any, error: Exception, address: str) -> ModelError:

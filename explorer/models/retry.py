@@ -1,7 +1,7 @@
 """Trying a model call again when the failure may pass: what is tried, how often, how long apart.
 
 Overflow is never tried again as it is: the same request would overflow again, and a provider that
-throttles is not one that overflows (E12); see ``explorer.models.classify``.
+throttles is not one that overflows (E12); see ``explorer.models.provider_error``.
 """
 
 from __future__ import annotations

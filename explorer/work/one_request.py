@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from explorer.compaction.folding import SMALLEST_WINDOW, newest_within, take_window
 from explorer.compaction.requests import Material, SummaryRequest, request_of, window_request
 from explorer.models.door import ModelDoor, ModelError
-from explorer.models.overflow import said_window
+from explorer.models.provider_error import window_in
 from explorer.tokens.estimate import estimate_text
 from explorer.work.calling import Answer, Caller, Question, Unusable
 from explorer.work.drafting import DraftPart, Order, Why
@@ -105,7 +105,7 @@ class OneRequest:
         except ModelError as error:
             if error.kind != "overflow" or request.material is None or request.purpose == "short":
                 raise
-            said = said_window(error.message)
+            said = window_in(error.message)
             self._order.on_progress("The request is larger than the model's window.")
             budget = said if said is not None and said < size else size // 2
             return await self._in_windows(model, budget, "halved", error)
