@@ -36,7 +36,6 @@ from explorer.models.events import (
     UsageReport,
     UsageSource,
 )
-from explorer.models.incoming import Limits
 from explorer.models.info import ModelInfo
 from explorer.models.keys import KeyringUnavailable, Keys, KeyState
 from explorer.models.listing import ProviderModels, grouped, listed, provider_of
@@ -50,6 +49,7 @@ from explorer.models.probing import KeyTest, judged, model_to_ask, smallest_requ
 from explorer.models.provider import ProviderThread
 from explorer.models.remote import RemoteSettings, call_endpoint, check_address
 from explorer.models.renaming import rename_server
+from explorer.models.reply_guard import Limits
 from explorer.models.request import (
     ChatMessage,
     ContentPart,

@@ -27,14 +27,12 @@ from explorer.models.events import (
     Usage,
     UsageReport,
 )
-from explorer.models.incoming import Limits, Watch
 from explorer.models.offline.pieces import estimate_tokens
-from explorer.models.patience import Patience
 from explorer.models.provider_error import finite_seconds
+from explorer.models.reply_guard import CallTimeout, Limits, ReplyGuard
+from explorer.models.reply_reading import UnreadableReply, read_json, shortened
 from explorer.models.request import ModelRequest
 from explorer.models.secrets import redact
-from explorer.models.sense import Misunderstood, read_json
-from explorer.models.shown import shortened
 
 if TYPE_CHECKING:
     import httpx
@@ -108,15 +106,15 @@ async def call_endpoint(
     """Post a request and tell its answer as events. Raises ModelError."""
     address = check_address(request.endpoint or settings.address, settings.allow_plain)
     # A fifth of a second that nobody shall wait for who has no endpoint.
-    import_module("explorer.models.transports")
+    import_module("explorer.models.guarded_transports")
     httpx = import_module("httpx")
 
-    patience = Patience(settings.timeout_s, settings.timeout_s, emit)
+    timeout = CallTimeout(settings.timeout_s, settings.timeout_s, emit)
     limits = Limits(settings.most_bytes, settings.most_bytes)
-    watch = Watch(limits, address, lambda: None)
+    guard = ReplyGuard(limits, address)
     try:
-        async with patience:
-            with watch.active():
+        async with timeout:
+            with guard.active():
                 raw = await _post(httpx, address, body_of(request), settings)
     except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError) as error:
         raise _unreached(httpx, error, address) from error
@@ -152,7 +150,7 @@ def read_answer(raw: bytes, host: str) -> tuple[str, str]:
     """Summary and sentences for display out of an answer's body. Raises ModelError."""
     try:
         value = read_json(raw.decode("utf-8", "replace"), "")
-    except Misunderstood as error:
+    except UnreadableReply as error:
         raise ModelError("bad_request", f"The answer of {host} is not JSON.") from error
     inner = value.get("data") if isinstance(value, dict) else None
     for found in (value, inner):

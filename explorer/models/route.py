@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from explorer.models.catalogue import Catalogue
-from explorer.models.incoming import Limits
 from explorer.models.info import ModelInfo
 from explorer.models.keys import Keys
 from explorer.models.own import OwnModels, Server, overridden
+from explorer.models.reply_guard import Limits
 from explorer.models.servers import model_info
 
 _NO_KEY = "none"

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import urlsplit
 
 from explorer.models.events import ModelError
-from explorer.models.incoming import Limits, Watch
 from explorer.models.info import FigureSource, ModelInfo
 from explorer.models.own import Server, ServerKind, ServerModel
-from explorer.models.sense import Misunderstood, read_json
-from explorer.models.shown import shortened
+from explorer.models.reply_guard import Limits, ReplyGuard
+from explorer.models.reply_reading import UnreadableReply, read_json, shortened
 
 if TYPE_CHECKING:
     import httpx
@@ -260,7 +259,7 @@ def _llama_model(name: str, props: Mapping[str, Any]) -> ServerModel:
 
 def _client(timeout_s: float, near: bool) -> httpx.AsyncClient:
     # A proxy of the environment is not asked for addresses of this machine and its network.
-    import_module("explorer.models.transports")
+    import_module("explorer.models.guarded_transports")
     made: httpx.AsyncClient = import_module("httpx").AsyncClient(
         timeout=timeout_s, trust_env=not near, follow_redirects=False
     )
@@ -273,7 +272,7 @@ async def _json(
     library = import_module("httpx")
     where = urlsplit(url).netloc
     try:
-        with Watch(_LIMITS, url).active():
+        with ReplyGuard(_LIMITS, url).active():
             async with asyncio.timeout(2 * (client.timeout.read or TIMEOUT_S)):
                 answer = await client.request(method, url, headers=dict(headers), json=body)
     except (library.HTTPError, library.InvalidURL, OSError) as error:  # OSError: TimeoutError too
@@ -284,7 +283,7 @@ async def _json(
         raise ModelError("server", f"{url} answers with status {answer.status_code}.")
     try:
         return read_json(answer.content.decode("utf-8", "replace"), "")
-    except Misunderstood as error:
+    except UnreadableReply as error:
         raise ModelError("server", f"{url} answers with something that is not JSON.") from error
 
 

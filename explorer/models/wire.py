@@ -21,12 +21,11 @@ from explorer.models.events import (
 )
 from explorer.models.info import ModelInfo
 from explorer.models.offline.pieces import estimate_tokens
+from explorer.models.reply_reading import UnreadableReply, read_json, storable
 from explorer.models.request import ChatMessage, ImagePart, ModelRequest, ThinkingPart, ToolCall
-from explorer.models.sense import Misunderstood, count, read_json
-from explorer.models.shown import storable
 from explorer.models.thinking import thinking_arguments
 from explorer.session.json_values import MAX_DEPTH, is_too_deep
-from explorer.session.numbers import MAX_COUNT
+from explorer.session.numbers import MAX_COUNT, recorded_count
 
 _STOPS: Mapping[str, StopReason] = {
     "stop": "stop",
@@ -227,7 +226,7 @@ class _Arriving:
         raw = "".join(self.arguments)
         try:
             arguments = read_json(raw or "{}", "")
-        except Misunderstood as error:
+        except UnreadableReply as error:
             problem = f"The arguments are not JSON: {_place(raw, error.__cause__)}"
             return ToolCall(call_id, name, {}, problem, raw)
         if not isinstance(arguments, dict):
@@ -242,8 +241,7 @@ class _Arriving:
 def _place(raw: str, error: BaseException | None) -> str:
     """What is wrong with a JSON text, and the text about the place."""
     if not isinstance(error, json.JSONDecodeError):
-        deep = isinstance(error, RecursionError)
-        return "they are nested too deep" if deep else "they have an endless number"
+        return "they are nested too deep"
     around = raw[max(0, error.pos - _SHOWN // 2) : error.pos + _SHOWN // 2]
     return f"{error.msg} at character {error.pos + 1:,} of {len(raw):,}, at: {around}"
 
@@ -261,7 +259,7 @@ def read_usage(usage: Any) -> Usage | None:
         "output": getattr(usage, "completion_tokens", 0),
         "total": getattr(usage, "total_tokens", 0),
     }
-    known = {name: count(figure or 0) for name, figure in figures.items()}
+    known = {name: recorded_count(figure or 0) for name, figure in figures.items()}
     whole = {name: figure for name, figure in known.items() if figure is not None}
     if len(whole) < len(known) or whole["prompt"] + whole["output"] > MAX_COUNT:
         return None

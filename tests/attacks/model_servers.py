@@ -35,7 +35,7 @@ from explorer.models.door import (
     UsageReport,
     complete,
 )
-from explorer.models.incoming import Limits
+from explorer.models.reply_guard import Limits
 from explorer.models.retry import RetryPolicy
 from explorer.store import Store
 from explorer.work.talk import start_turn
