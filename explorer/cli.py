@@ -19,7 +19,7 @@ from explorer import paths, private_files
 from explorer.commands.parser import build_parser
 from explorer.commands.streams import visible_streams
 from explorer.installed import window_target
-from explorer.models.secrets import redact
+from explorer.models.keys import redact
 from explorer.session.visible_text import visible_line
 
 DEBUG_VARIABLE = "SESSION_EXPLORER_DEBUG"

@@ -21,7 +21,7 @@ from explorer.formats import (
     open_source,
 )
 from explorer.formats.export import AsFormat
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.profiles import OwnProfile, ProfileFiles, Shelf
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
 from explorer.templates import load_prompt, load_templates

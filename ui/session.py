@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QThreadPool, QTimer
 
 from explorer import paths
-from explorer.models.door import ModelDoor, ModelDoorConfig
+from explorer.models.client import ModelDoor, ModelDoorConfig
 from explorer.preferences import Preferences
 from explorer.settings.opening import following_extensions
 from explorer.store import DamagedError, Store, StoreError

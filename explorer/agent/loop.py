@@ -33,7 +33,7 @@ from explorer.agent.reply import STOP_NAMES, Reply
 from explorer.agent.streaming import Asked, Asking
 from explorer.agent.tool_rounds import NOT_RUN, ToolRound, result_message
 from explorer.agent.tools.port import ToolBox, ToolOutcome
-from explorer.models.door import Cancelled, CancelToken, ChatMessage, ModelDoor, ToolCall
+from explorer.models.client import Cancelled, CancelToken, ChatMessage, ModelDoor, ToolCall
 from explorer.models.retry import Retry, RetryPolicy, pause, wait_before_next
 
 __all__ = [

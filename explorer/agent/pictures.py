@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from explorer.models.door import ChatMessage, ContentPart, ImagePart, TextPart
+from explorer.models.client import ChatMessage, ContentPart, ImagePart, TextPart
 
 LEFT_OUT = "[A picture, which this model cannot see]"
 SHOWN_BELOW = "[A picture, shown below]"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.models.door import ImagePart
+from explorer.models.client import ImagePart
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from explorer.models.costs import usage_record
-from explorer.models.door import (
+from explorer.models.catalogue import usage_record
+from explorer.models.client import (
     Event,
     Finished,
     ModelInfo,

@@ -12,7 +12,7 @@ from explorer.agent.events import TurnEvent
 from explorer.agent.keeping import ContextKeeper, Outgoing
 from explorer.agent.pictures import sendable
 from explorer.agent.reply import Reply
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,

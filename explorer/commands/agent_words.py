@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from explorer.commands.shared_words import Commands, add_common
-from explorer.models.thinking import THINKING_LEVELS
+from explorer.models.request import THINKING_LEVELS
 
 
 def add_running(commands: Commands) -> None:

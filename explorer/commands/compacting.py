@@ -23,7 +23,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.summary import files_footer
 from explorer.compaction.threshold import limit_of
 from explorer.extensions.records import records_of
-from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelError
+from explorer.models.client import REMOTE, Cancelled, CancelToken, ModelError
 from explorer.models.remote import check_address
 from explorer.session.kinds import Kind
 from explorer.session.visible_text import visible_line

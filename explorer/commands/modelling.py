@@ -15,7 +15,9 @@ from explorer import paths
 from explorer.cli import CommandFailed
 from explorer.commands.model_words import ABILITIES, FIGURES
 from explorer.commands.output import print_json, print_table
-from explorer.models.door import (
+from explorer.models.catalogue import FIGURES as ALL_FIGURES
+from explorer.models.catalogue import grouped
+from explorer.models.client import (
     CancelToken,
     KeyringUnavailable,
     ModelDoor,
@@ -26,10 +28,8 @@ from explorer.models.door import (
     OwnModelsError,
     Server,
 )
-from explorer.models.info import FIGURES as ALL_FIGURES
-from explorer.models.listing import grouped
-from explorer.models.own import check_server_name
 from explorer.models.servers import title_of
+from explorer.models.user_models import check_server_name
 from explorer.session.visible_text import visible_line
 from explorer.settings.opening import live_settings
 

@@ -17,7 +17,7 @@ from explorer.commands.compacting import check_sizes, chosen_settings
 from explorer.commands.output import print_json, print_table
 from explorer.commands.streams import write_progress
 from explorer.commands.targets import Target, target, workbench
-from explorer.models.door import CancelToken
+from explorer.models.client import CancelToken
 from explorer.work.changes import Change, CompactionEnded, PruneMade
 from explorer.work.document import Document
 from explorer.work.replay.answering import Pace

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest
-from explorer.models.door import Cancelled, CancelToken
+from explorer.models.client import Cancelled, CancelToken
 from explorer.session.visible_text import end_of, exact, folded, size_words, visible_line
 
 NOBODY = (

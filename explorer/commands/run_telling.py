@@ -20,7 +20,7 @@ from explorer.agent.events import (
 )
 from explorer.agent.tools.port import ToolOutcome
 from explorer.commands.output import print_json
-from explorer.models.door import (
+from explorer.models.client import (
     Silence,
     TextDelta,
     ThinkingDelta,

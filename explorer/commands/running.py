@@ -28,9 +28,9 @@ from explorer.commands.run_asking import NobodyThere, TerminalApprover
 from explorer.commands.run_telling import Form, Teller
 from explorer.commands.settled import settled
 from explorer.commands.targets import Target, find_session, workbench
-from explorer.models.door import DEMO, CancelToken, ImagePart
+from explorer.models.client import DEMO, CancelToken, ImagePart
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of
-from explorer.models.offline.scenario_place import next_message
+from explorer.models.offline.scenario_player import next_message
 from explorer.session.visible_text import visible_line
 from explorer.settings.effective import Values, pace_of
 from explorer.store import StoreError

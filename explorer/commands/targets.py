@@ -15,7 +15,7 @@ from pathlib import Path
 from explorer import paths
 from explorer.cli import CommandFailed, UsageError
 from explorer.formats import FormatError
-from explorer.models.door import ModelDoor, ModelDoorConfig
+from explorer.models.client import ModelDoor, ModelDoorConfig
 from explorer.session.visible_text import visible_line
 from explorer.settings.opening import following_extensions, live_settings
 from explorer.store import DamagedError, SessionRow, Store, StoreError

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.extensions.signals import Signal
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 
 TIME_LIMIT_S = 30.0
 

@@ -41,8 +41,7 @@ from explorer.extensions.provenance import Prompt, joined, parts_of, relocated
 from explorer.extensions.records import HookRecord
 from explorer.extensions.signals import Signal
 from explorer.extensions.views import CompactionView, TreeView
-from explorer.models.cancel import CancelToken
-from explorer.models.events import Cancelled
+from explorer.models.events import Cancelled, CancelToken
 
 Check = Callable[[SuppliedCompaction], str]
 """Why a compaction cannot be used, or an empty text."""

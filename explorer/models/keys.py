@@ -1,21 +1,23 @@
-"""Keys of providers: from the system's keyring or the environment, handed to one call each.
+"""Keys of providers: where they are, whether they work, and their removal from texts.
 
-A key is never written anywhere but into the keyring, and never shown again: only its last four
-characters are told.
+A key comes from the system's keyring or the environment and is handed to one call. It is written
+nowhere but into the keyring, and only its last four characters are shown.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
-from explorer.models.catalogue import PROVIDER_KEYS
-from explorer.models.own import OwnModels
-from explorer.models.secrets import remember_secret
+from explorer.models.catalogue import PROVIDER_KEYS, ModelInfo, is_placeholder
+from explorer.models.events import ModelError
+from explorer.models.request import ChatMessage, ModelRequest
+from explorer.models.user_models import OwnModels
 
 SERVICE = "session-explorer"
 """The name under which the keyring keeps the keys; the user name is the provider's."""
@@ -189,3 +191,114 @@ def _asked(question: Any) -> Any:
             f"The system's keyring did not answer: {reason}. Keys can come from the environment"
             " instead."
         ) from error
+
+
+# keys in texts ------------------------------------------------------------------------------------
+
+STRUCK_OUT = "[key]"
+_KEY_SHAPE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|AIza)[-_A-Za-z0-9*]{12,}")
+_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
+_LEAST = 8
+"""Shorter values are words, not keys."""
+_known: set[str] = set()
+
+
+def remember_secret(value: str) -> None:
+    """Strike ``value`` out of texts from now on, wherever it came from."""
+    if len(value) >= _LEAST:
+        _known.add(value)
+
+
+def redact(text: str) -> str:
+    """The text with every key of the environment and of the keyring, and all that looks like a
+    key, struck out."""
+    for name, value in os.environ.items():
+        if len(value) >= _LEAST and _SECRET_NAME.search(name):
+            text = text.replace(value, STRUCK_OUT)
+    for value in _known:
+        text = text.replace(value, STRUCK_OUT)
+    return _KEY_SHAPE.sub(STRUCK_OUT, text)
+
+
+# testing a key ------------------------------------------------------------------------------------
+
+Outcome = Literal["works", "refused", "not reached", "no such model", "no key", "failed"]
+_OUTPUT = 16
+"""Tokens of the answer at most: some providers refuse fewer."""
+_USUAL = {
+    "openai": "openai/gpt-4o-mini",
+    "anthropic": "anthropic/claude-haiku-4-5",
+    "gemini": "gemini/gemini-flash-lite-latest",
+    "mistral": "mistral/mistral-small-latest",
+    "deepseek": "deepseek/deepseek-chat",
+    "together_ai": "together_ai/meta-llama/Llama-3.3-70B-Instruct-Turbo",
+    "fireworks_ai": "fireworks_ai/accounts/fireworks/models/llama-v3p1-8b-instruct",
+    "openrouter": "openrouter/openai/gpt-4o-mini",
+    "cerebras": "cerebras/llama3.1-8b",
+}
+_SPECIAL = re.compile(
+    r"audio|realtime|search|image|vision|embed|live|tts|transcribe|turbo-instruct|guard|exp\b|preview"
+    r"|experimental|computer|robotics|deep-research|:free|\bft:",
+    re.IGNORECASE,
+)
+"""Models that are made for something else, or come and go."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTest:
+    """How a test went, in words for the person."""
+
+    outcome: Outcome
+    told: str
+    model: str = ""
+    """The model that was asked."""
+
+    @property
+    def works(self) -> bool:
+        return self.outcome == "works"
+
+
+def smallest_request(model: str) -> ModelRequest:
+    """A question that costs next to nothing."""
+    return ModelRequest(model, (ChatMessage("user", "Say: ok"),), max_output_tokens=_OUTPUT)
+
+
+def model_to_ask(models: Iterable[ModelInfo], provider: str) -> str:
+    """A small model of a provider that is made for talking; empty when none is known."""
+    known = {
+        model.id: model
+        for model in models
+        if model.provider == provider and not is_placeholder(model.id)
+    }
+    usual = _USUAL.get(provider, "")
+    # Of a provider that the table knows nothing of, the usual one is the best guess.
+    if usual and (usual in known or not known):
+        return usual
+    return min(known.values(), key=_fitness, default=ModelInfo("", "", None, None)).id
+
+
+def _fitness(model: ModelInfo) -> tuple[bool, bool, bool, bool, float, str]:
+    """The best first: made for talking, here to stay, quick, and cheap though not free."""
+    price = (model.input_price or 0.0) + (model.output_price or 0.0)
+    special = bool(_SPECIAL.search(model.id)) or model.tools is False
+    return special, bool(model.deprecated), bool(model.reasoning), price <= 0, price, model.id
+
+
+def judged(provider: str, model: str, error: ModelError | None, what: str = "The key") -> KeyTest:
+    """What the end of the smallest request says of ``what``: the key, or the server."""
+    if error is None:
+        return KeyTest("works", f"{what} works: {model} answered.", model)
+    reason = error.told
+    if error.kind == "auth":
+        return KeyTest("refused", f"{provider} refused the key: {reason}", model)
+    if error.kind in ("network", "timeout"):
+        return KeyTest("not reached", f"{provider} was not reached: {reason}", model)
+    if error.kind == "unavailable":
+        told = f"{provider} answered, but does not have {model}: {reason}"
+        return KeyTest("no such model", told, model)
+    if error.kind == "rate_limit":
+        return KeyTest("works", f"{what} works; {provider} is busy: {reason}", model)
+    if error.kind in ("bad_request", "overflow"):
+        # Whoever is not let in is not told what is wrong with the request.
+        return KeyTest("works", f"{what} works; {model} refused the test itself: {reason}", model)
+    return KeyTest("failed", f"{provider} failed: {reason}", model)

@@ -27,12 +27,12 @@ from explorer.models.events import (
     Usage,
     UsageReport,
 )
-from explorer.models.offline.pieces import estimate_tokens
+from explorer.models.keys import redact
 from explorer.models.provider_error import finite_seconds
 from explorer.models.reply_guard import CallTimeout, Limits, ReplyGuard
 from explorer.models.reply_reading import UnreadableReply, read_json, shortened
 from explorer.models.request import ModelRequest
-from explorer.models.secrets import redact
+from explorer.tokens.estimate import estimate_text
 
 if TYPE_CHECKING:
     import httpx
@@ -120,8 +120,8 @@ async def call_endpoint(
         raise _unreached(httpx, error, address) from error
     summary, short = read_answer(raw, _host(address))
     emit(TextDelta(summary))
-    given = sum(estimate_tokens(message.text) for message in request.messages)
-    made = estimate_tokens(summary)
+    given = sum(estimate_text(message.text) for message in request.messages)
+    made = estimate_text(summary)
     emit(UsageReport(Usage(input=given, output=made, total=given + made, source="estimate")))
     emit(Finished("stop", short))
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from explorer.models.cancel import CancelToken
-from explorer.models.events import Cancelled, ErrorKind, ModelError
+from explorer.models.events import Cancelled, CancelToken, ErrorKind, ModelError
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]

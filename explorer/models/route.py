@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from explorer.models.catalogue import Catalogue
-from explorer.models.info import ModelInfo
+from explorer.models.catalogue import Catalogue, ModelInfo
 from explorer.models.keys import Keys
-from explorer.models.own import OwnModels, Server, overridden
 from explorer.models.reply_guard import Limits
 from explorer.models.servers import model_info
+from explorer.models.user_models import OwnModels, Server, overridden
 
 _NO_KEY = "none"
 """A server of one's own needs no key, but the client refuses to start without one."""

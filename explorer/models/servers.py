@@ -15,11 +15,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import urlsplit
 
+from explorer.models.catalogue import FigureSource, ModelInfo
 from explorer.models.events import ModelError
-from explorer.models.info import FigureSource, ModelInfo
-from explorer.models.own import Server, ServerKind, ServerModel
 from explorer.models.reply_guard import Limits, ReplyGuard
 from explorer.models.reply_reading import UnreadableReply, read_json, shortened
+from explorer.models.user_models import Server, ServerKind, ServerModel
 
 if TYPE_CHECKING:
     import httpx

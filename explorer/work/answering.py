@@ -13,7 +13,7 @@ from explorer.compaction.profile import Profile
 from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.short_summary import tidy_short
 from explorer.compaction.wording import Templates
-from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelDoor, ModelError
+from explorer.models.client import REMOTE, Cancelled, CancelToken, ModelDoor, ModelError
 from explorer.work.calling import Answer, Caller, Unusable
 from explorer.work.drafting import Attempt, DraftFailed, DraftPart, Order
 from explorer.work.one_request import OneRequest, part_of

@@ -24,7 +24,7 @@ from explorer.compaction.triggers import (
     may_continue,
     resting_words,
 )
-from explorer.models.door import Cancelled, CancelToken, ChatMessage
+from explorer.models.client import Cancelled, CancelToken, ChatMessage
 from explorer.session.pruned import prunes_on
 from explorer.work.asking import Asking
 from explorer.work.by_itself import FAILED_WORDS, Running, Unreviewed

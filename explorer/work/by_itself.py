@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.requests import purposes_of
 from explorer.compaction.triggers import Trigger
-from explorer.models.door import Cancelled, CancelToken
+from explorer.models.client import Cancelled, CancelToken
 from explorer.store.rows import StoreError
 from explorer.work.asking import Asking, Made, NotNow, Question
 from explorer.work.changes import AutomaticChanged, CompactionEnded, CompactionStarted

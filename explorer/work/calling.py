@@ -10,7 +10,7 @@ from explorer.compaction.profile import Profile
 from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.validation import AnswerProblem, check_answer, clean_answer
 from explorer.compaction.wording import Templates
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,

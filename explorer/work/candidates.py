@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.audit.difference import Candidate
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
-from explorer.models.costs import cost_of
+from explorer.models.catalogue import cost_of
 from explorer.session.kinds import Kind
 from explorer.tokens.estimate import estimate_text
 from explorer.work.auditing import Audited, summary_text

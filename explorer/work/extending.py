@@ -28,7 +28,7 @@ from explorer.extensions.outcomes import (
 from explorer.extensions.provenance import Prompt
 from explorer.extensions.runner import HookRunner
 from explorer.extensions.views import CompactionView, Surroundings, TreeView, Way
-from explorer.models.door import CancelToken, ModelError, ModelRequest
+from explorer.models.client import CancelToken, ModelError, ModelRequest
 from explorer.work.changes import ChangeHub, ExtensionsActed
 from explorer.work.drafting import Draft, DraftFailed, DraftKind, Order
 from explorer.work.message_texts import texts_of, with_texts

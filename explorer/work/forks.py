@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.compaction.profile import Profile
 from explorer.compaction.validation import check_answer, clean_answer
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     Completion,

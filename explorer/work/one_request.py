@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from explorer.compaction.folding import SMALLEST_WINDOW, newest_within, take_window
 from explorer.compaction.requests import Material, SummaryRequest, request_of, window_request
-from explorer.models.door import ModelDoor, ModelError
+from explorer.models.client import ModelDoor, ModelError
 from explorer.models.provider_error import window_in
 from explorer.tokens.estimate import estimate_text
 from explorer.work.calling import Answer, Caller, Question, Unusable

@@ -14,7 +14,7 @@ from explorer.compaction.profile import Profile
 from explorer.compaction.summary import details
 from explorer.compaction.wording import Templates
 from explorer.extensions.manager import Extensions
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.session.context import Context, context_at
 from explorer.session.describe import prompt_tokens
 from explorer.session.kinds import Kind

@@ -11,7 +11,7 @@ from explorer.compaction.convert import entry_to_llm, with_notes
 from explorer.compaction.policies import PromptBudget
 from explorer.compaction.profile import Profile
 from explorer.compaction.quirks import QuirkFacts, quirks_of, told_to_keep_going, with_quirks
-from explorer.models.door import (
+from explorer.models.client import (
     ChatMessage,
     ContentPart,
     ImagePart,

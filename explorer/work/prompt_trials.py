@@ -17,7 +17,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.compaction.summary import finish
 from explorer.compaction.wording import Templates
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.session.text import well_formed
 from explorer.template_catalogue import TEMPLATES
 from explorer.templates import load_templates

@@ -15,7 +15,7 @@ from explorer.compaction.summary import changed, finish
 from explorer.compaction.validation import check_answer
 from explorer.compaction.verify_request import VerifyRequest, profile_checked
 from explorer.compaction.wording import Templates
-from explorer.models.door import Cancelled, ModelDoor
+from explorer.models.client import Cancelled, ModelDoor
 from explorer.session.text import well_formed
 from explorer.work.answering import Answering
 from explorer.work.changes import ChangeHub, DraftChanged

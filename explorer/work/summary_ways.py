@@ -12,8 +12,8 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.quirks import with_quirks
 from explorer.compaction.requests import output_cap
 from explorer.compaction.serialize import escape_tags
-from explorer.models.door import EXTRACTIVE, ModelRequest
-from explorer.models.offline.names import cannot_summarize
+from explorer.models.catalogue import cannot_summarize
+from explorer.models.client import EXTRACTIVE, ModelRequest
 from explorer.prompting.budget import message_budget
 from explorer.prompting.elements import Element
 from explorer.prompting.messages import PromptMessage

@@ -14,9 +14,9 @@ from explorer.agent.prompt import Prompt
 from explorer.agent.queue import MessageQueue
 from explorer.agent.tools.port import ToolBox
 from explorer.agent.workspace import Workspace
-from explorer.models.door import CancelToken, ChatMessage, ToolCall
+from explorer.models.client import CancelToken, ChatMessage, ToolCall
+from explorer.models.request import as_level
 from explorer.models.retry import RetryPolicy
-from explorer.models.thinking import as_level
 from explorer.session.describe import blocks_of
 from explorer.session.kinds import Kind
 from explorer.templates import load_prompt

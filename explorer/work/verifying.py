@@ -24,7 +24,7 @@ from explorer.compaction.verify_request import (
     build_verify_request,
     mended_text,
 )
-from explorer.models.door import Cancelled
+from explorer.models.client import Cancelled
 from explorer.work.auditing import Auditor
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, Order

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from typing import Any
 
 from explorer.agent.tools.port import ToolOutcome
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,

@@ -10,7 +10,7 @@ from explorer.agent.approval import Approvals
 from explorer.agent.loop import AgentTurn, ToolEnded, TurnEvent, TurnResult
 from explorer.agent.tools.box import WorkspaceTools
 from explorer.agent.workspace import Workspace
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     Event,
     ModelDoor,

@@ -10,7 +10,7 @@ import pytest
 from explorer.agent.events import Stored, ToolEnded, ToolOutput, ToolStarted, TurnEvent, TurnResult
 from explorer.agent.loop import AgentTurn
 from explorer.agent.tools.port import ToolBox, ToolOutcome
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     Event,
     Finished,

@@ -15,7 +15,7 @@ from explorer.agent.loop import AgentTurn
 from explorer.agent.prompt import Prompt
 from explorer.agent.queue import MessageQueue
 from explorer.agent.tools.port import ToolOutcome
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     Finished,
     ImagePart,

@@ -14,7 +14,7 @@ from explorer.agent.loop import AgentTurn
 from explorer.agent.prompt import Prompt
 from explorer.agent.queue import MessageQueue
 from explorer.agent.tool_rounds import NOT_RUN
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     Event,
     Finished,

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 
 from explorer.audit.report import html, markdown
 from explorer.audit.report.markup import shown
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.session.branch_difference import compare_branches
 from explorer.session.difference_text import as_markdown
 from explorer.store import Store

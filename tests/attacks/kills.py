@@ -25,7 +25,7 @@ from typing import Any
 
 from explorer import paths
 from explorer.formats import open_source
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.session.kinds import Kind
 from explorer.store import Store, StoreError
 from explorer.workbench import Workbench

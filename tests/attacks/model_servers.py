@@ -24,7 +24,7 @@ from typing import Any
 
 from explorer.agent.events import TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,

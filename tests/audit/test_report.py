@@ -21,7 +21,7 @@ from explorer.audit.atoms import ScanCancelled
 from explorer.audit.report import CHECKS, VERSION, Report, document, failures, html, markdown
 from explorer.audit.words import UPPER_BOUND, percent
 from explorer.compaction.profile import BASES
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.store import Store
 from explorer.work.document import Document
 from explorer.work.reporting import make_report, save_report

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from explorer.audit.report import html
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.store import Store
 from explorer.work.reporting import make_report
 from explorer.workbench import Workbench

@@ -15,7 +15,7 @@ from explorer import paths
 from explorer.audit.simulation import Assumptions, Known, Policy, Report, Simulation, simulate
 from explorer.compaction.background import State
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import CancelToken, ModelDoor
+from explorer.models.client import CancelToken, ModelDoor
 from explorer.session.describe import prompt_tokens
 from explorer.session.kinds import Kind
 from explorer.session.pruned import prunes_on

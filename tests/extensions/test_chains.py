@@ -20,8 +20,7 @@ from explorer.extensions.outcomes import BeforeCompact
 from explorer.extensions.provenance import Prompt, joined, parts_of, relocated
 from explorer.extensions.records import HookRecord, records_of
 from explorer.extensions.runner import HookRunner
-from explorer.models.cancel import CancelToken
-from explorer.models.events import Cancelled
+from explorer.models.events import Cancelled, CancelToken
 from tests.extensions.making import (
     before_compact,
     compacting,

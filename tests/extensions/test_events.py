@@ -9,7 +9,7 @@ import pytest
 
 from explorer.compaction.serialize import Span
 from explorer.extensions.provenance import Prompt
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 from tests.extensions.making import (
     before_compact,
     before_tree,

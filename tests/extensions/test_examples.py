@@ -10,7 +10,7 @@ from explorer.compaction.serialize import Span
 from explorer.extensions.examples import ExampleError, examples, install_example
 from explorer.extensions.provenance import Prompt
 from explorer.extensions.runner import HookRunner
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 from tests.extensions.making import before_compact, compacting, load, runner, wait, write
 
 NAMES = ["keep_user_messages", "redact_secrets", "ticket_context"]

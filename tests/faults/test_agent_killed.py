@@ -15,7 +15,7 @@ from explorer.agent.approval import Approvals
 from explorer.agent.events import TurnResult
 from explorer.agent.tool_rounds import NOT_RUN
 from explorer.agent.workspace import Workspace
-from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig
+from explorer.models.client import CancelToken, ModelDoor, ModelDoorConfig
 from explorer.store import Store
 from explorer.work.chat import chat_messages
 from explorer.work.document import Document
@@ -35,7 +35,7 @@ PROGRAM = """
     from explorer.agent.approval import Approvals
     from explorer.agent.events import Stored
     from explorer.agent.workspace import Workspace
-    from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig
+    from explorer.models.client import CancelToken, ModelDoor, ModelDoorConfig
     from explorer.store import Store
     from explorer.work.session_tools import tools_of
     from explorer.work.talk import start_turn

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer import paths
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.session.kinds import Flag, Kind
 from explorer.store import DraftRow, Store
 from explorer.work.document import Document
@@ -24,7 +24,7 @@ SETUP = """
     from pathlib import Path
     from explorer.agent.workspace import Workspace
     from explorer.compaction.profile import PROFILES, Settings
-    from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig
+    from explorer.models.client import CancelToken, ModelDoor, ModelDoorConfig
     from explorer.store import Store
     from explorer.work.drafting import Order
     from explorer.work.talk import start_turn

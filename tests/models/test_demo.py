@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     ChatMessage,
     Event,
     Finished,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.models.door import ChatMessage, ToolCall
+from explorer.models.client import ChatMessage, ToolCall
 from explorer.models.offline.demo.conversation import limits_in
 from explorer.models.offline.demo.steps import (
     TEST_COMMAND,

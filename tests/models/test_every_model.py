@@ -9,7 +9,7 @@ import keyring
 import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 
-from explorer.models.door import (
+from explorer.models.client import (
     KeyringUnavailable,
     ModelDoor,
     ModelDoorConfig,
@@ -17,7 +17,7 @@ from explorer.models.door import (
     OwnModelsError,
     Server,
 )
-from explorer.models.own import ServerModel
+from explorer.models.user_models import ServerModel
 from tests.models.memory_keyring import MemoryKeyring
 
 BOX = Server("box", "http://127.0.0.1:9", "vllm", (ServerModel("qwen", 32_768),))

@@ -9,7 +9,7 @@ from pathlib import Path
 import keyring
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,
@@ -19,10 +19,8 @@ from explorer.models.door import (
     ModelRequest,
     complete,
 )
-from explorer.models.keys import SERVICE, KeyringUnavailable, Keys
-from explorer.models.own import OwnModels, Server, ServerModel
-from explorer.models.probing import KeyTest
-from explorer.models.secrets import redact
+from explorer.models.keys import SERVICE, KeyringUnavailable, Keys, KeyTest, redact
+from explorer.models.user_models import OwnModels, Server, ServerModel
 from tests.models.memory_keyring import MemoryKeyring
 from tests.models.server import (
     OVERLOADED,

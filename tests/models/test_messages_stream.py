@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     ChatMessage,
     Completion,

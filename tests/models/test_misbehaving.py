@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from explorer.models import reply_guard
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     ChatMessage,
     Event,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     DEMO,
     EXTRACTIVE,
     Cancelled,
@@ -46,7 +46,7 @@ def door() -> Iterator[ModelDoor]:
 def test_offline_models_never_import_litellm(repository: Path) -> None:
     script = """
 import asyncio, sys
-from explorer.models.door import *
+from explorer.models.client import *
 door = ModelDoor()
 async def run():
     for model in (EXTRACTIVE, DEMO):

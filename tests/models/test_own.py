@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from explorer.models.costs import Cost, cost_of, usage_record
-from explorer.models.door import ModelDoor, ModelDoorConfig, Usage
-from explorer.models.info import ModelInfo, PriceTier
-from explorer.models.own import (
+from explorer.models.catalogue import Cost, ModelInfo, PriceTier, cost_of, usage_record
+from explorer.models.client import ModelDoor, ModelDoorConfig, Usage
+from explorer.models.user_models import (
     Override,
     OwnModels,
     OwnModelsError,

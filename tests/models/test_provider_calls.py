@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     REMOTE,
     Cancelled,
     CancelToken,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     ChatMessage,
     Event,
     Finished,
@@ -26,8 +26,7 @@ from explorer.models.offline.scenario import (
     scenario_of,
     scenarios,
 )
-from explorer.models.offline.scenario_place import next_message
-from explorer.models.offline.scenario_player import play
+from explorer.models.offline.scenario_player import next_message, play
 from explorer.settings.live import project_of
 from explorer.settings.opening import live_settings
 from explorer.work.sandbox import make_sandbox

@@ -13,9 +13,9 @@ from explorer.agent.approval import ApprovalAnswer, ApprovalRequest, Approvals
 from explorer.agent.events import TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import PROFILES
-from explorer.models.door import CancelToken, ModelDoor
+from explorer.models.client import CancelToken, ModelDoor
 from explorer.models.offline.scenario import Scenario, scenario_of
-from explorer.models.offline.scenario_place import next_message
+from explorer.models.offline.scenario_player import next_message
 from explorer.session.describe import text_of as text_in
 from explorer.session.kinds import Kind
 from explorer.settings.effective import effective

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,
@@ -21,8 +21,8 @@ from explorer.models.door import (
     Server,
     complete,
 )
-from explorer.models.own import ServerModel
 from explorer.models.servers import free_name, model_info, server_address
+from explorer.models.user_models import ServerModel
 from tests.models.server import Answer, ChatServer, HttpFailure, Stall
 
 OLLAMA = {

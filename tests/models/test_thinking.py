@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     ChatMessage,
     ModelDoor,
@@ -19,7 +19,7 @@ from explorer.models.door import (
     complete,
     levels_of,
 )
-from explorer.models.thinking import as_level
+from explorer.models.request import as_level
 from tests.models.server import Answer, ChatServer
 
 GPT5 = "openai/gpt-5"

@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.paths import HOME_VARIABLE, database_path, ensure, preferences_path
 from explorer.store import Store
 from explorer.workbench import Workbench

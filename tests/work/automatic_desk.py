@@ -17,7 +17,7 @@ import pytest
 from explorer.agent.loop import TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig, ModelInfo
+from explorer.models.client import CancelToken, ModelDoor, ModelDoorConfig, ModelInfo
 from explorer.models.retry import RetryPolicy
 from explorer.session.kinds import Kind
 from explorer.store import Store

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from explorer import paths
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.store import Store
 from explorer.work.document import Document
 from explorer.workbench import Workbench

@@ -10,7 +10,7 @@ import pytest
 from explorer.agent.loop import TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.models.door import CancelToken
+from explorer.models.client import CancelToken
 from explorer.models.retry import Retry
 from explorer.session.kinds import Flag, Kind
 from explorer.work.automatic import NotNow

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from explorer.agent.loop import TurnResult
-from explorer.models.door import CancelToken
+from explorer.models.client import CancelToken
 from explorer.session.kinds import Kind
 from explorer.work.asking import Answer as Word
 from explorer.work.asking import Compact, NotNow

@@ -19,7 +19,7 @@ from explorer.agent.workspace import Workspace
 from explorer.compaction.background import State
 from explorer.compaction.policies import PromptBudget
 from explorer.compaction.profile import PROFILES, Profile
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ModelDoor,

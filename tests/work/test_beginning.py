@@ -9,7 +9,7 @@ from random import Random
 
 from explorer.audit.provenance import Provenance
 from explorer.formats import open_source
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.store import Store
 from explorer.work.beginning import new_header, session_uuid
 from explorer.work.document import Document

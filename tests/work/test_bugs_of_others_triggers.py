@@ -15,7 +15,7 @@ from explorer.agent.keeping import TooLarge
 from explorer.agent.loop import TurnResult
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.triggers import MOST_FAILURES
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     Event,
     Finished,

@@ -15,7 +15,7 @@ import pytest
 from explorer.compaction.partition import Verdict
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     Event,

@@ -20,7 +20,7 @@ from explorer.extensions.examples import install_example
 from explorer.extensions.manager import Extensions
 from explorer.extensions.records import HookRecord, records_of
 from explorer.extensions.trust import PROJECT_FOLDER, TrustStore
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,

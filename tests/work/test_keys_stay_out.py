@@ -13,8 +13,8 @@ import pytest
 
 from explorer import paths
 from explorer.agent.loop import TurnResult
-from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig, Server
-from explorer.models.own import ServerModel
+from explorer.models.client import CancelToken, ModelDoor, ModelDoorConfig, Server
+from explorer.models.user_models import ServerModel
 from explorer.store import Store
 from explorer.work.document import Document
 from explorer.work.drafting import DraftFailed

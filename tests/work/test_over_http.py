@@ -21,7 +21,7 @@ from explorer.compaction.branches import BranchPreparation
 from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ModelDoor,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import Cancelled, CancelToken, ModelDoor, ModelDoorConfig
+from explorer.models.client import Cancelled, CancelToken, ModelDoor, ModelDoorConfig
 from explorer.store import Store
 from explorer.templates import shipped_prompt
 from explorer.work.document import Document

@@ -11,7 +11,7 @@ import pytest
 
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.requests import build_requests
-from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig
+from explorer.models.client import CancelToken, ModelDoor, ModelDoorConfig
 from explorer.store import Store
 from explorer.template_catalogue import TEMPLATES, check_template, names_used_by
 from explorer.template_files import TemplateError, TemplateFiles

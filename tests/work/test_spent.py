@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig, ModelInfo
+from explorer.models.client import CancelToken, ModelDoor, ModelDoorConfig, ModelInfo
 from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.work.document import Document

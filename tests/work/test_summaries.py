@@ -18,7 +18,7 @@ from explorer.compaction.partition import Partition
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.validation import form_of
-from explorer.models.door import (
+from explorer.models.client import (
     EXTRACTIVE,
     REMOTE,
     Cancelled,

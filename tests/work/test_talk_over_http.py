@@ -23,7 +23,7 @@ from explorer.agent.prompt import Prompt
 from explorer.agent.queue import MessageQueue
 from explorer.agent.tools.box import WorkspaceTools
 from explorer.agent.workspace import Workspace
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ImagePart,

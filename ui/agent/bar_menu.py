@@ -9,7 +9,7 @@ from typing import NamedTuple
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QToolButton, QWidget
 
-from explorer.models.thinking import THINKING_LEVELS
+from explorer.models.request import THINKING_LEVELS
 from ui import theme
 from ui.widgets.choice import Choice
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.agent.approval import ApprovalMode
-from explorer.models.thinking import THINKING_LEVELS, ThinkingLevel
+from explorer.models.request import THINKING_LEVELS, ThinkingLevel
 from ui import theme
 from ui.agent.bar_menu import BarMenu, Folding, lines_of
 from ui.widgets.choice import Choice

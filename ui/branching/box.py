@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from explorer.models.door import ImagePart
+from explorer.models.client import ImagePart
 from ui.agent.composer_pictures import Attachment, PictureRefused, from_bytes
 from ui.agent.pane import AgentPane
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from explorer.agent.events import RoundStarted, ToolEnded, ToolStarted, TurnEvent
-from explorer.models.door import Silence, TextDelta, ThinkingDelta, UsageReport
+from explorer.models.client import Silence, TextDelta, ThinkingDelta, UsageReport
 from explorer.models.retry import Retry
 from explorer.session.difference_text import duration
 from explorer.session.text import call_title, first_line

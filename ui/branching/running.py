@@ -11,8 +11,9 @@ from explorer.agent.events import TurnEvent
 from explorer.agent.limits import TurnLimits
 from explorer.agent.prompt import Prompt
 from explorer.agent.workspace import Workspace
-from explorer.models.door import CancelToken
-from explorer.models.thinking import ThinkingLevel, levels_of
+from explorer.models.catalogue import levels_of
+from explorer.models.client import CancelToken
+from explorer.models.request import ThinkingLevel
 from explorer.work.document import Document
 from explorer.work.side_by_side import RunOrder, SideBySide
 from ui.branching.comparing import DifferenceControl

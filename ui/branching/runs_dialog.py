@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.models.thinking import ThinkingLevel, as_level
+from explorer.models.request import ThinkingLevel, as_level
 from explorer.work.side_by_side import FEWEST, MOST, RunOrder
 from ui import theme
 from ui.widgets.choice import Choice

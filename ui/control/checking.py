@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject
 
 from explorer.audit.atoms import ScanCancelled
 from explorer.compaction.partition import Partition
-from explorer.models.door import Cancelled, CancelToken
+from explorer.models.client import Cancelled, CancelToken
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError

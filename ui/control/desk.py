@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
-from explorer.models.catalogue import REMOTE
-from explorer.models.offline.names import cannot_summarize, only_summarizes
+from explorer.models.catalogue import REMOTE, cannot_summarize, only_summarizes
 from explorer.preferences import Preferences
 from explorer.profiles import ProfileFiles
 from explorer.settings.choices import (
@@ -31,7 +30,7 @@ from ui.shell.tasks import TaskOwner
 from ui.widgets.notice import Notice
 
 if TYPE_CHECKING:  # the workbench is there after the first paint, its types before
-    from explorer.models.door import ModelInfo
+    from explorer.models.client import ModelInfo
     from explorer.work.document import Document
     from explorer.workbench import Workbench
     from ui.main_window import MainWindow

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from explorer.compaction.profile import PROFILES
-from explorer.models.door import ModelError
+from explorer.models.client import ModelError
 from explorer.settings.effective import pace_of
 from explorer.settings.live import SettingsChanged
 from ui.control.automatic import ASK, ASK_FIRST, CHOICE, AutomaticControl

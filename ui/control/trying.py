@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
-from explorer.models.door import Cancelled, CancelToken
+from explorer.models.client import Cancelled, CancelToken
 from explorer.store.rows import StoreError
 from explorer.template_files import Version
 from explorer.work.document import Document

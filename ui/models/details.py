@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from explorer.models.info import FIGURES, ModelInfo
+from explorer.models.catalogue import FIGURES, ModelInfo
 from ui.models.figure_row import FigureRow
 from ui.models.rows import ModelRow
 from ui.models.words import is_too_small, marks_of, name_of, tier_lines, too_small_words

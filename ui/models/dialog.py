@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
-from explorer.models.door import ModelDoor
-from explorer.models.offline.names import cannot_summarize, only_summarizes
+from explorer.models.catalogue import cannot_summarize, only_summarizes
+from explorer.models.client import ModelDoor
 from explorer.models.servers import USUAL_ADDRESSES
 from ui.models.keys_page import KeysPage
 from ui.models.models_page import ModelsPage, Start

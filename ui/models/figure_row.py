@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
-from explorer.models.info import ModelInfo
+from explorer.models.catalogue import ModelInfo
 from ui.models.words import SOURCES, TITLES, UNKNOWN, parsed_price, parsed_tokens, price
 from ui.theme import S4, S8, bind_font, bind_icon, on_theme_changed, scaled, set_tone, small_font
 from ui.widgets.choice import Choice

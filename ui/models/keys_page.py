@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.models.catalogue import PROVIDER_KEYS
-from explorer.models.door import (
+from explorer.models.catalogue import PROVIDER_KEYS, provider_of
+from explorer.models.client import (
     CancelToken,
     KeyringUnavailable,
     KeyState,
@@ -28,7 +28,6 @@ from explorer.models.door import (
     OwnModelsError,
 )
 from explorer.models.keys import variables_of
-from explorer.models.listing import provider_of
 from ui.models.busy import Busy
 from ui.models.models_page import Start
 from ui.theme import S8, S12, S16, bind_font, scaled, set_tone, ui_font

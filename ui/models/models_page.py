@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
-from explorer.models.door import ModelDoor, Override, OwnModelsError
+from explorer.models.client import ModelDoor, Override, OwnModelsError
 from ui.models.details import ModelDetails
 from ui.models.list_view import ModelsTable
 from ui.models.rows import ModelRow, rows_of

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from explorer.models.door import ModelDoor
-from explorer.models.info import ModelInfo
-from explorer.models.listing import provider_of
+from explorer.models.catalogue import ModelInfo, provider_of
+from explorer.models.client import ModelDoor
 from ui.models.words import Mark, marks_of, name_of, price, tokens
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from explorer.models.door import Server
+from explorer.models.client import Server
 from explorer.models.servers import title_of
 from ui.models.words import tokens
 from ui.theme import S8, S12, S16, set_tone

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     Found,
     KeyringUnavailable,

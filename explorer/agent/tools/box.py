@@ -19,7 +19,7 @@ from explorer.agent.tools.offered import CHANGING, LOOKING, specs_of
 from explorer.agent.tools.outputs import Outputs
 from explorer.agent.tools.port import ToolOutcome
 from explorer.agent.workspace import Workspace, WorkspaceError
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 from explorer.models.request import ToolCall, ToolSpec
 
 COMMAND_NOTICE = (

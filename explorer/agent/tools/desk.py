@@ -8,7 +8,7 @@ from pathlib import Path
 
 from explorer.agent.tools.outputs import Outputs
 from explorer.agent.workspace import Workspace
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 
 
 class Seen:

@@ -16,10 +16,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from explorer import paths
-from explorer.models.info import ModelInfo
+from explorer.models.catalogue import SCENARIO_PREFIX, ModelInfo
 
-PREFIX = "offline/scenario-"
-"""How the names of models begin that play a scenario."""
 FOLDER = "scenarios"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
@@ -103,7 +101,7 @@ class Scenario:
     @property
     def model(self) -> str:
         """The name of the model that plays it."""
-        return f"{PREFIX}{self.name}"
+        return f"{SCENARIO_PREFIX}{self.name}"
 
     @property
     def info(self) -> ModelInfo:
@@ -113,11 +111,6 @@ class Scenario:
             offline=True, input_price=0.0, output_price=0.0, reasoning=True, images=False,
             tools=True,
         )  # fmt: skip
-
-
-def is_scenario(model: str) -> bool:
-    """Whether a model's name is that of a scenario."""
-    return model.startswith(PREFIX)
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Literal
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import Stored, TurnEvent
 from explorer.agent.prompt import Prompt
-from explorer.models.door import EXTRACTIVE, CancelToken, ImagePart, ModelInfo
+from explorer.models.client import EXTRACTIVE, CancelToken, ImagePart, ModelInfo
 from explorer.models.retry import RetryPolicy
 from explorer.session.shaping import CUSTOM_TYPES
 from explorer.session.text import blocks_of, well_formed

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import EXTRACTIVE, CancelToken, ModelDoor, complete
+from explorer.models.client import EXTRACTIVE, CancelToken, ModelDoor, complete
 from explorer.store import Store
 from explorer.work.calling import model_request
 from explorer.workbench import Workbench

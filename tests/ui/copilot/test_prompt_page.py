@@ -15,7 +15,7 @@ from explorer.agent.keeping import Outgoing
 from explorer.compaction.background import Machine, Rendered, State, step
 from explorer.compaction.policies import Background
 from explorer.compaction.profile import PROFILES
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.store import Store
 from explorer.work.document import Document
 from explorer.work.prompt import CopilotWords, PreparedPrompt, prepare_prompt

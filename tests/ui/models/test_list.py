@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from tests.ui.waiting import Heard, settle
 from ui.models.list_model import Column
 from ui.models.list_view import ModelsTable

@@ -22,7 +22,7 @@ from ui.library.found import FoundDialog
 OTHER_PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelDoor
 from explorer.store import Store
 from explorer.workbench import Workbench
 

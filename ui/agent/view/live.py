@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from explorer.models.door import ToolCall
+from explorer.models.client import ToolCall
 from explorer.session.describe import call_title
 from ui.agent.view.calls import CallStates, call_parts
 from ui.agent.view.parts import AGENT, Code, Part, Prose, Role, Row

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 
 from explorer.formats.export import AsFormat
-from explorer.models.thinking import THINKING_LEVELS, as_level
+from explorer.models.request import THINKING_LEVELS, as_level
 from ui.control.slash_commands import Offer, SlashCommand
 from ui.control.talking.help_page import CommandsPage
 

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject
 
 from explorer.agent.prompt import Prompt
 from explorer.compaction.triggers import manual_now
-from explorer.models.door import Cancelled, CancelToken
-from explorer.models.thinking import ThinkingLevel, as_level
+from explorer.models.client import Cancelled, CancelToken
+from explorer.models.request import ThinkingLevel, as_level
 from explorer.work.automatic import AutomaticCompaction, NotNow
 from explorer.work.changes import Change, EntriesAppended, LeafMoved
 from explorer.work.unfinished import unfinished

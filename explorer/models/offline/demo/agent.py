@@ -32,7 +32,7 @@ from explorer.models.offline.demo.steps import (
     WantedCall,
     steps_in,
 )
-from explorer.models.offline.pieces import Emit, IsCancelled, send_end, send_text
+from explorer.models.offline.streaming import Emit, IsCancelled, send_end, send_text
 from explorer.models.request import ModelRequest, ToolCall
 
 _HELP = (

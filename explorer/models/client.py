@@ -16,18 +16,31 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from explorer.models.cancel import CancelToken
-from explorer.models.catalogue import DEMO, EXTRACTIVE, REMOTE, REMOTE_MODEL, Catalogue
-from explorer.models.completion import Completion, Streams, complete
-from explorer.models.elsewhere import on_provider_loop
+from explorer.models.catalogue import (
+    DEMO,
+    EXTRACTIVE,
+    REMOTE,
+    REMOTE_MODEL,
+    Catalogue,
+    ModelInfo,
+    ProviderModels,
+    grouped,
+    levels_of,
+    listed,
+    provider_of,
+)
+from explorer.models.cross_loop import EventPipe, on_provider_loop
 from explorer.models.events import (
     Cancelled,
+    CancelToken,
+    Completion,
     ErrorKind,
     Event,
     Finished,
     ModelError,
     Silence,
     StopReason,
+    Streams,
     TextDelta,
     ThinkingDelta,
     ThinkingSigned,
@@ -35,36 +48,47 @@ from explorer.models.events import (
     Usage,
     UsageReport,
     UsageSource,
+    complete,
 )
-from explorer.models.info import ModelInfo
-from explorer.models.keys import KeyringUnavailable, Keys, KeyState
-from explorer.models.listing import ProviderModels, grouped, listed, provider_of
+from explorer.models.keys import (
+    KeyringUnavailable,
+    Keys,
+    KeyState,
+    KeyTest,
+    judged,
+    model_to_ask,
+    remember_secret,
+    smallest_request,
+)
 from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.offline.scenario import scenario_of, scenarios
 from explorer.models.offline.scenario_player import play
-from explorer.models.own import Override, OwnModels, OwnModelsError, Server
-from explorer.models.pipe import EventPipe
-from explorer.models.probing import KeyTest, judged, model_to_ask, smallest_request
 from explorer.models.provider import ProviderThread
 from explorer.models.remote import RemoteSettings, call_endpoint, check_address
-from explorer.models.renaming import rename_server
 from explorer.models.reply_guard import Limits
 from explorer.models.request import (
+    THINKING_LEVELS,
     ChatMessage,
     ContentPart,
     ImagePart,
     ModelRequest,
     Role,
     TextPart,
+    ThinkingLevel,
     ThinkingPart,
     ToolCall,
     ToolSpec,
 )
 from explorer.models.route import FindRoute, Route, Routes
-from explorer.models.secrets import remember_secret
 from explorer.models.servers import USUAL_ADDRESSES, Found, find_servers, free_name, look_at
-from explorer.models.thinking import THINKING_LEVELS, ThinkingLevel, levels_of
+from explorer.models.user_models import (
+    Override,
+    OwnModels,
+    OwnModelsError,
+    Server,
+    check_server_name,
+)
 
 __all__ = [
     "DEMO",
@@ -246,8 +270,26 @@ class ModelDoor:
         return replace(found, name=free_name(found.kind, self.own.servers()))
 
     def rename_server(self, old: str, new: str) -> None:
-        """Give a server of the person's own another name; see ``renaming.rename_server``."""
-        rename_server(self.own, self.keys, old, new)
+        """Give a server another name; its models, its key and its overrides follow. May wait for
+        the keyring: for a worker thread.
+
+        Raises OwnModelsError for a name that cannot be used or a server that is not there, and
+        KeyringUnavailable where its key cannot be moved; then everything is as it was.
+        """
+        server = self.own.server(old)
+        if server is None:
+            raise OwnModelsError(f"There is no server {old}.")
+        if new == old:
+            return
+        check_server_name(new, frozenset(one.name for one in self.own.servers()))
+        self.keys.move(old, new)
+        self.own.keep_server(replace(server, name=new))
+        for model_id, override in self.own.overrides().items():
+            provider, _, name = model_id.partition("/")
+            if provider == old:
+                self.own.set_override(f"{new}/{name}", override)
+                self.own.set_override(model_id, None)
+        self.own.drop_server(old)
 
     async def test_key(
         self, provider: str, key: str | None, cancel: CancelToken, model: str = ""
