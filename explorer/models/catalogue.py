@@ -39,15 +39,15 @@ def cannot_summarize(model: str) -> bool:
 
 
 def only_summarizes(model: str) -> bool:
-    """Whether a model answers nobody and writes summaries alone."""
+    """Whether a model only writes summaries and cannot be an agent."""
     return model == EXTRACTIVE
 
 
 # one model ----------------------------------------------------------------------------------------
 
 FigureSource = Literal["litellm", "you", "server", "program", "default"]
-"""Who says a figure: litellm's table, the person, the server that has the model, this program of
-its own models; ``default`` where nobody does, and the figure is None."""
+"""The source of a figure: litellm's table, the person, the server that has the model, or this
+program for its offline models; ``default`` where the figure is unknown (None)."""
 
 FIGURES = (
     "window",
@@ -78,7 +78,7 @@ class PriceTier:
 class ModelInfo:
     """One model. Window and output limit in tokens, prices in dollars per token.
 
-    None is a figure that nobody knows; it is never a guess.
+    None is an unknown figure; it is never a guess.
     """
 
     id: str
@@ -106,10 +106,10 @@ class ModelInfo:
     """What its provider takes beside low, medium and high as a measure of thinking: "none",
     "minimal", and "adaptive" where it measures by itself and takes no budget."""
     sources: Mapping[str, FigureSource] = field(default_factory=dict, compare=False)
-    """By the name of a figure: who says it."""
+    """By the name of a figure: its source."""
 
     def source_of(self, figure: str) -> FigureSource:
-        """Who says a figure, by its name in ``FIGURES``."""
+        """The source of a figure, by its name in ``FIGURES``."""
         if figure in self.sources:
             return self.sources[figure]
         if getattr(self, figure) is None:
@@ -143,7 +143,7 @@ _EFFORTS = {
 _PRICE_NAMES = {key: name for name, key in _PRICES.items()}
 _TIER = re.compile(r"(\w+?)_above_(\d+)k_tokens")
 
-# Which environment variable says that a provider can be called.
+# The environment variables that hold the key of a provider.
 PROVIDER_KEYS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("anthropic", ("ANTHROPIC_API_KEY",)),
     ("openai", ("OPENAI_API_KEY",)),
@@ -181,7 +181,7 @@ REMOTE_MODEL = ModelInfo(REMOTE, "Remote endpoint", None, None)
 
 
 def price_table_path() -> Path | None:
-    """Where the wheel of litellm keeps its table; None where litellm is not installed."""
+    """The path of the price table in litellm's wheel; None where litellm is not installed."""
     found = importlib.util.find_spec("litellm")
     if found is None or found.origin is None:
         return None
@@ -190,7 +190,7 @@ def price_table_path() -> Path | None:
 
 
 class Catalogue:
-    """Looks models up; the table is read at the first question (about 25 ms) and kept."""
+    """Looks models up; the table is read once, at the first look-up (about 25 ms)."""
 
     def __init__(self, declared: tuple[ModelInfo, ...] = ()) -> None:
         self._declared = {
@@ -299,7 +299,7 @@ def _tiers(row: Mapping[str, Any]) -> tuple[PriceTier, ...]:
 
 
 def _ability(row: Mapping[str, Any], key: str) -> bool | None:
-    """The table names what a model can; of a model of which it names nothing nobody knows."""
+    """An ability by the table: None where the table names no ability of the model at all."""
     if isinstance(row.get(key), bool):
         return bool(row[key])
     return False if any(name.startswith("supports_") for name in row) else None

@@ -1,4 +1,4 @@
-"""The one door to every model.
+"""The client for every model.
 
 `offline/...` models run here without litellm; all others go through litellm in a thread
 of its own. The same events, errors and cancel for both.
@@ -144,7 +144,7 @@ _OFFLINE: Mapping[str, OfflineModel] = {EXTRACTIVE: answer_extractive, DEMO: ans
 
 @dataclass(frozen=True, slots=True)
 class ModelDoorConfig:
-    """What a door may be told. Keys are never here: they come from the keyring or the environment.
+    """Settings of a client. Keys are never here: they come from the keyring or the environment.
 
     `default` is the model for summaries and the agent where one was chosen; `models` adds
     or replaces catalogue rows (a server of one's own); times in seconds.
@@ -162,7 +162,7 @@ class ModelDoorConfig:
     remote: RemoteSettings = field(default_factory=RemoteSettings)
     """The endpoint that ``remote/endpoint`` stands for (A29)."""
     own: Path | None = None
-    """The file with the person's own servers and figures; None keeps them in memory."""
+    """The file with the user's servers and overrides; None: they are in memory only."""
 
 
 class ModelDoor:
@@ -227,7 +227,7 @@ class ModelDoor:
         self._pace = pace
 
     def use_silence(self, seconds: float | None) -> None:
-        """End calls after so long without a byte from now on; None as the door was made."""
+        """End calls after so long without a byte from now on; None: as configured."""
         self._silence_s = self._config.idle_timeout_s if seconds is None else seconds
 
     def use_api_base(self, address: str) -> None:
@@ -252,7 +252,7 @@ class ModelDoor:
         return served[0] if served is not None else self._routes.info(model_id)
 
     def said_by_others(self, model_id: str) -> ModelInfo:
-        """``info`` without what the person says."""
+        """``info`` without the user's overrides."""
         served = self._served.get(model_id)
         return served[0] if served is not None else self._routes.said_by_others(model_id)
 
@@ -264,8 +264,8 @@ class ModelDoor:
         return await on_provider_loop(self._provider, find_servers(addresses), cancel)
 
     async def look_at_server(self, address: str, cancel: CancelToken, key: str = "") -> Server:
-        """What the server at an address has, named so that it can be kept. Raises ModelError with
-        the reason, and Cancelled."""
+        """The server at an address and its models, under a name that is free. Raises ModelError,
+        Cancelled."""
         found = await on_provider_loop(self._provider, look_at(address, key), cancel)
         return replace(found, name=free_name(found.kind, self.own.servers()))
 
@@ -296,7 +296,7 @@ class ModelDoor:
     ) -> KeyTest:
         """Make the smallest real request of a provider, or of a server of the person's own.
 
-        ``key`` None takes the one that is kept; ``model`` names whom to ask, else the cheapest one.
+        ``key`` None takes the stored one; ``model`` is the one to ask, by default a cheap one.
         Raises Cancelled.
         """
         if key is not None and not key.strip():
@@ -349,7 +349,7 @@ class ModelDoor:
         self._provider.warm(lambda _error: None)
 
     def close(self) -> None:
-        """Cancel what runs and end the threads; a closed door answers no more."""
+        """Cancel what runs and end the threads; a closed client answers no more."""
         self._provider.close()
         self._workers.shutdown(wait=False, cancel_futures=True)
 
@@ -385,7 +385,7 @@ class ModelDoor:
             await pipe.closed(_END_WAIT_S)
 
     def _route(self, model_id: str) -> Route:
-        """The way to a model, with the door's own patience."""
+        """The route to a model, with the client's limits."""
         return replace(
             self._routes.route(model_id, self._api_base),
             headers=self._config.headers,
@@ -446,6 +446,6 @@ class ModelDoor:
         except RuntimeError as error:
             with self._lock:
                 self._offline_running -= 1
-            raise ModelError("unavailable", "This door to the models is closed.") from error
+            raise ModelError("unavailable", "The model client is closed.") from error
         future.add_done_callback(on_end)
         return stopped.set

@@ -29,7 +29,7 @@ ErrorKind = Literal[
 class Usage:
     """Tokens of one call. `input` leaves out what was read from or written to a cache.
 
-    `total` is the provider's own sum where it gives one (B9). `source` says whether
+    `total` is the provider's own sum where it gives one (B9). `source` is whether
     the provider counted or this side estimated.
     """
 
@@ -83,7 +83,7 @@ class UsageReport:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The model said that its answer is over, and why. Always the last event."""
+    """The end of the answer and its reason. Always the last event."""
 
     stop_reason: StopReason
     short_summary: str = ""
@@ -116,7 +116,7 @@ class ModelError(Exception):
     Kinds: `overflow` (the request is larger than the window), `rate_limit`, `auth`,
     `network` (never reached, or the connection was cut), `timeout`, `bad_request`,
     `server` (the provider failed, worth another try), `unavailable` (no such model, or
-    it cannot be called from here). `retry_after_s` is in seconds, where the provider said.
+    it cannot be called from here). `retry_after_s` is in seconds, where the provider named it.
     """
 
     def __init__(self, kind: ErrorKind, message: str, retry_after_s: float | None = None) -> None:
@@ -192,7 +192,7 @@ class Streams(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A finished answer. `usage` is None where nobody counted; `elapsed_ms` in milliseconds."""
+    """A finished answer. `usage` is None where it is unknown; `elapsed_ms` in milliseconds."""
 
     text: str
     thinking: str

@@ -20,12 +20,12 @@ from explorer.models.request import ChatMessage, ModelRequest
 from explorer.models.user_models import OwnModels
 
 SERVICE = "session-explorer"
-"""The name under which the keyring keeps the keys; the user name is the provider's."""
+"""The service name in the keyring; the user name is the provider's."""
 _SHOWN = 4
 _KEEPS_NOTHING = ("keyring.backends.fail", "keyring.backends.null")
-"""What the package stands in with where it finds no keyring, or is told to use none."""
+"""Backends of the package where there is no keyring, or none is to be used."""
 _SHOWN_FROM = 16
-"""Of a shorter key the last characters would tell too much."""
+"""Of a shorter key the last characters would reveal too much."""
 
 
 class KeyringUnavailable(Exception):
@@ -74,29 +74,29 @@ class Keys:
     def key(self, provider: str) -> str | None:
         """The key, or None. A keyring that does not answer is as one without the key."""
         try:
-            kept = self._from_keyring(provider)
+            stored = self._from_keyring(provider)
         except KeyringUnavailable:
-            kept = None
-        return kept or self._from_environment(provider)[0] or None
+            stored = None
+        return stored or self._from_environment(provider)[0] or None
 
     def state(self, provider: str) -> KeyState:
         """Where the key is. Raises KeyringUnavailable when it should be in a keyring that does
         not answer."""
         found, variable = self._from_environment(provider)
-        kept = self._from_keyring(provider)
-        if kept:
-            return KeyState(provider, "keyring", _ending(kept), variable)
+        stored = self._from_keyring(provider)
+        if stored:
+            return KeyState(provider, "keyring", _ending(stored), variable)
         if found:
             return KeyState(provider, "environment", _ending(found), variable)
         return KeyState(provider, "none", variable=variable)
 
     def has(self, provider: str) -> bool:
-        """Whether a key should be there; asks nobody, so it may be called anywhere."""
+        """Whether a key should be there; does not ask the keyring, so any thread may call it."""
         found, _ = self._from_environment(provider)
         return bool(found) or provider in self._own.in_keyring()
 
     def cannot_keep(self) -> str:
-        """Why no key can be kept here, in words; empty where the system has a keyring. May wait
+        """Why no key can be stored, as a sentence; empty where the system has a keyring. May wait
         for the system."""
         try:
             backend = _asked(_keyring().get_keyring)
@@ -115,7 +115,7 @@ class Keys:
         remember_secret(key)
         keyring = _keyring()
         _asked(lambda: keyring.set_password(SERVICE, provider, key))
-        # Some systems have a keyring that takes everything and keeps nothing.
+        # Some systems have a keyring that accepts everything and stores nothing.
         if _asked(lambda: keyring.get_password(SERVICE, provider)) != key:
             raise KeyringUnavailable(
                 f"No keyring of this system keeps keys ({keyring.get_keyring().name}). Put the key"
@@ -123,7 +123,7 @@ class Keys:
             )
         with self._lock:
             self._read[provider] = key
-        self._own.note_key(provider, kept=True)
+        self._own.note_key(provider, stored=True)
 
     def forget(self, provider: str) -> None:
         """Take a key out of the keyring. Raises KeyringUnavailable, OwnModelsError."""
@@ -132,14 +132,14 @@ class Keys:
             _asked(lambda: keyring.delete_password(SERVICE, provider))
         with self._lock:
             self._read.pop(provider, None)
-        self._own.note_key(provider, kept=False)
+        self._own.note_key(provider, stored=False)
 
     def move(self, old: str, new: str) -> None:
         """Keep the key of ``old``, where the keyring has one, for ``new`` instead. Raises
         KeyringUnavailable, OwnModelsError."""
-        kept = self._from_keyring(old)
-        if kept:
-            self.keep(new, kept)
+        stored = self._from_keyring(old)
+        if stored:
+            self.keep(new, stored)
             self.forget(old)
 
     def _from_environment(self, provider: str) -> tuple[str, str]:
@@ -285,7 +285,7 @@ def _fitness(model: ModelInfo) -> tuple[bool, bool, bool, bool, float, str]:
 
 
 def judged(provider: str, model: str, error: ModelError | None, what: str = "The key") -> KeyTest:
-    """What the end of the smallest request says of ``what``: the key, or the server."""
+    """The result of the smallest request, as a test of ``what``: the key, or the server."""
     if error is None:
         return KeyTest("works", f"{what} works: {model} answered.", model)
     reason = error.told
@@ -294,11 +294,11 @@ def judged(provider: str, model: str, error: ModelError | None, what: str = "The
     if error.kind in ("network", "timeout"):
         return KeyTest("not reached", f"{provider} was not reached: {reason}", model)
     if error.kind == "unavailable":
-        told = f"{provider} answered, but does not have {model}: {reason}"
-        return KeyTest("no such model", told, model)
+        sentence = f"{provider} answered, but does not have {model}: {reason}"
+        return KeyTest("no such model", sentence, model)
     if error.kind == "rate_limit":
         return KeyTest("works", f"{what} works; {provider} is busy: {reason}", model)
     if error.kind in ("bad_request", "overflow"):
-        # Whoever is not let in is not told what is wrong with the request.
+        # A provider checks the key before it complains of the request.
         return KeyTest("works", f"{what} works; {model} refused the test itself: {reason}", model)
     return KeyTest("failed", f"{provider} failed: {reason}", model)

@@ -164,7 +164,7 @@ class ProviderThread:
         with self._lock:
             if self._closed:
                 work.close()
-                raise ModelError("unavailable", "This door to the models is closed.")
+                raise ModelError("unavailable", "The model client is closed.")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(
@@ -196,7 +196,7 @@ class ProviderThread:
             loop.close()
 
     async def _close_clients(self) -> None:
-        """Pooled connections belong to this loop, by whose id litellm keeps them."""
+        """Pooled connections belong to this loop, by whose id litellm caches them."""
         cache = self._litellm.in_memory_llm_clients_cache.cache_dict
         mine = f"-{id(asyncio.get_running_loop())}"
         for key in [key for key in cache if str(key).endswith(mine)]:
@@ -251,7 +251,7 @@ async def _stream_into(
     emit: Callable[[Event], None],
 ) -> None:
     arguments = call_arguments(request, route.info, route.model)
-    # The CallTimeout around this ends a silence first, and says so.
+    # The CallTimeout around this ends a silence first, with a message.
     arguments["timeout"] = route.idle_timeout_s + _CLOSE_WAIT_S
     if route.api_base is not None:
         arguments["api_base"] = route.api_base
@@ -278,8 +278,8 @@ async def _stream_into(
 
 
 def _forget_chunks(stream: Any) -> None:
-    """litellm keeps every chunk, some kilobytes each, and copies the text so far at each one; of
-    all that only the usage counts in the end."""
+    """litellm stores every chunk, some kilobytes each, and copies the text so far at each one; only
+    the usage is needed in the end."""
     chunks = getattr(stream, "chunks", None)
     if isinstance(chunks, list) and len(chunks) > _CHUNKS:
         counted = [chunk for chunk in chunks if getattr(chunk, "usage", None) is not None]
@@ -288,7 +288,7 @@ def _forget_chunks(stream: Any) -> None:
 
 
 def _real_finish_reason(stream: Any) -> str:
-    """Why the provider stopped; empty when it never said so.
+    """Why the provider stopped; empty where it gave no reason.
 
     litellm closes every stream with a "stop" of its own making, so that a connection cut
     in the middle looks like a finished answer. Only what was received counts.

@@ -94,7 +94,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def body_of(request: ModelRequest) -> dict[str, str]:
-    """What is posted for a request; what follows the first message is told after it."""
+    """The posted object: the system messages, and all others joined."""
     system = [message.text for message in request.messages if message.role == "system"]
     others = [message.text for message in request.messages if message.role != "system"]
     return {"systemPrompt": "\n\n".join(system), "prompt": "\n\n".join(others)}
@@ -103,9 +103,9 @@ def body_of(request: ModelRequest) -> dict[str, str]:
 async def call_endpoint(
     request: ModelRequest, settings: RemoteSettings, emit: Callable[[Event], None]
 ) -> None:
-    """Post a request and tell its answer as events. Raises ModelError."""
+    """Post a request and emit its answer as events. Raises ModelError."""
     address = check_address(request.endpoint or settings.address, settings.allow_plain)
-    # A fifth of a second that nobody shall wait for who has no endpoint.
+    # The import takes a fifth of a second: only where there is an endpoint.
     import_module("explorer.models.guarded_transports")
     httpx = import_module("httpx")
 
@@ -189,28 +189,31 @@ _KINDS: Mapping[int, ErrorKind] = {
 def _refused(response: httpx.Response, raw: bytes, address: str) -> ModelError:
     status = response.status_code
     kind = _KINDS.get(status, "server" if status >= 500 else "bad_request")
-    said = shortened(raw[: _BODY_SHOWN * 4].decode("utf-8", "replace"), _BODY_SHOWN)
-    told = f"The endpoint at {_host(address)} answered with status {status}"
+    detail = shortened(raw[: _BODY_SHOWN * 4].decode("utf-8", "replace"), _BODY_SHOWN)
+    message = f"The endpoint at {_host(address)} answered with status {status}"
     wait = response.headers.get("retry-after", "")
-    return ModelError(kind, redact(f"{told}: {said}" if said else f"{told}."), finite_seconds(wait))
+    message += f": {detail}" if detail else "."
+    return ModelError(kind, redact(message), finite_seconds(wait))
 
 
 def _unreached(httpx: Any, error: Exception, address: str) -> ModelError:
     """A failure before there was an answer, in a sentence."""
     host = _host(address)
-    said = shortened(str(error), _BODY_SHOWN) or "nobody answered"
-    if "CERTIFICATE_VERIFY_FAILED" in said or isinstance(error.__cause__, ssl.SSLError):
-        return ModelError("unavailable", f"The certificate of {host} is not to be trusted: {said}.")
+    detail = shortened(str(error), _BODY_SHOWN) or "nobody answered"
+    if "CERTIFICATE_VERIFY_FAILED" in detail or isinstance(error.__cause__, ssl.SSLError):
+        return ModelError(
+            "unavailable", f"The certificate of {host} is not to be trusted: {detail}."
+        )
     if isinstance(error, httpx.TimeoutException):
         return ModelError("timeout", f"The endpoint at {host} did not answer in time.")
     if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
-        return ModelError("unavailable", f"The endpoint's address cannot be used: {said}.")
+        return ModelError("unavailable", f"The endpoint's address cannot be used: {detail}.")
     if isinstance(error, httpx.RemoteProtocolError | httpx.ReadError):
         return ModelError("network", f"The answer of {host} is cut off, or is not HTTP.")
-    return ModelError("network", redact(f"The endpoint at {host} cannot be reached: {said}."))
+    return ModelError("network", redact(f"The endpoint at {host} cannot be reached: {detail}."))
 
 
 def _host(address: str) -> str:
-    """The place without path and query, which may hold what is nobody's business."""
+    """The host and port; path and query may hold secrets."""
     parts = urlsplit(address)
     return parts.netloc.rsplit("@", 1)[-1] or "the given address"

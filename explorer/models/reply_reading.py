@@ -118,7 +118,7 @@ class EventStream:
         if rest:
             yield from self._line(rest)
         if self._data:
-            # An event that was cut off is none; whoever reads on sees that the end is missing.
+            # An event that was cut off is none; litellm sees that the end is missing.
             with_end = _json_or_none("\n".join(self._data))
             if with_end is not None:
                 yield from self._event()
@@ -141,7 +141,7 @@ class EventStream:
         elif not self._events and not (colon and field in ("", "id", "retry")):
             self._plain.append(line)
         elif not field:
-            self._size -= len(line)  # a comment: a sign of life that nobody keeps
+            self._size -= len(line)  # a comment: only a sign of activity
 
     def _event(self) -> Iterator[bytes]:
         data, name = self._data, self._name
@@ -415,8 +415,8 @@ class MessageEvents:
         reason, usage = _text(delta.get("stop_reason")), self._usage(event)
         if reason is None and not usage:
             return None  # an end without a reason is none
-        said = {"stop_reason": reason, "stop_sequence": None}
-        return {"type": "message_delta", "delta": said, **usage}
+        end = {"stop_reason": reason, "stop_sequence": None}
+        return {"type": "message_delta", "delta": end, **usage}
 
     def _usage(self, around: Mapping[str, Any]) -> dict[str, Any]:
         """The figures so far. Where one was wrong, the later ones are part of a wrong sum."""
@@ -475,7 +475,9 @@ def _block_delta(event: Mapping[str, Any]) -> dict[str, Any] | None:
     name = _DELTAS.get(kind) if isinstance(kind, str) else None
     if name is None:
         return None
-    said = delta.get(name)
-    words = _arguments(said) if name == "partial_json" else _words(said, f"the {name} of an event")
+    value = delta.get(name)
+    words = (
+        _arguments(value) if name == "partial_json" else _words(value, f"the {name} of an event")
+    )
     clean = {"type": kind, name: words or ""}
     return {"type": "content_block_delta", "index": _index(event), "delta": clean}

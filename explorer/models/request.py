@@ -109,7 +109,7 @@ class ModelRequest:
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: str | None = None
     endpoint: str | None = None
-    """The address that ``remote/endpoint`` stands for in this request; None: the door's own."""
+    """The address that ``remote/endpoint`` stands for in this request; None: as configured."""
 
     def to_json(self) -> dict[str, Any]:
         """The request as a JSON object (dictionaries, lists and plain values)."""

@@ -34,7 +34,7 @@ class Route:
 
 
 class Routes:
-    """Knows models by the person's own words, by their servers, and by the table. Any thread."""
+    """Models by the user's overrides, by the user's servers, and by the table. Any thread."""
 
     def __init__(self, catalogue: Catalogue, own: OwnModels, keys: Keys) -> None:
         self._catalogue = catalogue
@@ -42,11 +42,11 @@ class Routes:
         self._keys = keys
 
     def info(self, model_id: str) -> ModelInfo:
-        """What is known of a model; what the person says of it goes first."""
+        """What is known of a model, with the user's overrides."""
         return overridden(self.said_by_others(model_id), self._own.override(model_id))
 
     def said_by_others(self, model_id: str) -> ModelInfo:
-        """What is known of a model apart from what the person says of it."""
+        """What is known of a model without the user's overrides."""
         server, name = self._server_of(model_id)
         return model_info(server, name) if server else self._catalogue.info(model_id)
 
@@ -60,14 +60,14 @@ class Routes:
             for server in self._own.servers()
             for model in server.models
         ]
-        said = self._own.overrides()
+        overrides = self._own.overrides()
         found = {model.id for model in (*listed, *served)}
-        named = [self.info(model_id) for model_id in said if model_id not in found]
-        return [overridden(model, said.get(model.id)) for model in (*listed, *served)] + named
+        named = [self.info(model_id) for model_id in overrides if model_id not in found]
+        return [overridden(model, overrides.get(model.id)) for model in (*listed, *served)] + named
 
     def has_way(self, provider: str, api_base: str | None) -> bool:
         """Whether a provider's models should answer: it has a key, is a server of the person's
-        own, or is asked at an address that wants no key. Asks nobody."""
+        own, or is asked at an address that wants no key. Makes no request."""
         if self._own.server(provider) is not None or self._keys.has(provider):
             return True
         return provider == "openai" and api_base is not None

@@ -1,7 +1,7 @@
 """Servers of one's own that speak as OpenAI does: found on request, and asked what they have.
 
 Ollama, llama.cpp, vLLM and LM Studio are looked for at their usual ports on this machine, all at
-once; each tells in its own way how long the context of its models is.
+once; each reports the context window of its models in its own way.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _TITLES: dict[ServerKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found. ``silent`` are the addresses at which nobody answered."""
+    """What a search found. ``silent`` are the addresses without an answer."""
 
     servers: tuple[Server, ...]
     silent: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ def _models(server: Server) -> str:
 
 
 def server_address(text: str) -> str:
-    """An address as servers are kept: without a path ``/v1`` and a slash at the end.
+    """An address as servers are stored: without a path ``/v1`` and a slash at the end.
 
     Raises ModelError (unavailable) for one that text should not go to: unencrypted addresses are
     for this machine and its own network.
@@ -119,9 +119,9 @@ async def find_servers(
 
 
 async def look_at(address: str, key: str = "", timeout_s: float = TIMEOUT_S) -> Server:
-    """What the server at an address is and has; its name is one that can be kept.
+    """What the server at an address is and has; its name is one that can be stored.
 
-    Raises ModelError: network when nobody answers, auth when it wants another key, server when it
+    Raises ModelError: network without an answer, auth when it wants another key, server when it
     does not speak as OpenAI does.
     """
     address = server_address(address)
@@ -151,9 +151,9 @@ def model_info(server: Server, model_id: str) -> ModelInfo:
         input_price=price, output_price=price,
         reasoning=known.reasoning, images=known.images, tools=known.tools,
     )  # fmt: skip
-    said = ("window", "input_price", "output_price", "reasoning", "images", "tools")
+    reported = ("window", "input_price", "output_price", "reasoning", "images", "tools")
     sources: dict[str, FigureSource] = {
-        name: "server" for name in said if getattr(info, name) is not None
+        name: "server" for name in reported if getattr(info, name) is not None
     }
     return replace(info, sources=sources)
 
@@ -216,8 +216,8 @@ async def _ollama_models(
 
 
 def _ollama_model(name: str, shown: object, loaded: int | None) -> ServerModel:
-    """Ollama cuts what is longer than ``num_ctx``, silently; where it says what that is, it counts
-    and not what the model itself could take."""
+    """Ollama cuts what is longer than ``num_ctx``, silently; where it reports that, it is
+    the window and not what the model itself could take."""
     if not isinstance(shown, Mapping):
         return ServerModel(name, loaded)
     details = shown.get("model_info")

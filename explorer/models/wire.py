@@ -135,13 +135,13 @@ def _thinking_block(part: ThinkingPart) -> dict[str, str]:
 # thinking -----------------------------------------------------------------------------------------
 
 _BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384}
-"""Tokens of thinking, for models that are told a number."""
+"""Tokens of thinking, for models that take a number."""
 _LEAST_BUDGET = 1024
 """Anthropic takes no smaller one."""
 _LEAST_ANSWER = 1024
 """Tokens that are left for the answer itself at least."""
 _DEFAULT_OUTPUT = 32_000
-"""Where nobody knows a model's output limit."""
+"""Where a model's output limit is unknown."""
 
 
 def thinking_arguments(
@@ -149,7 +149,7 @@ def thinking_arguments(
 ) -> dict[str, Any]:
     """What a call through litellm is given for a level; nothing for a model that does not reason.
 
-    ``max_tokens`` is the most that the answer may have, None for no bound. A model that is told a
+    ``max_tokens`` is the most that the answer may have, None for no bound. A model that takes a
     budget of thinking has it beside the answer, as far as its output limit goes; then the result
     has a ``max_tokens`` of its own, and ``temperature`` None where the model takes none with it.
     """
@@ -167,7 +167,7 @@ def thinking_arguments(
 
 
 def _none(info: ModelInfo) -> dict[str, Any]:
-    """Models that think unless they are told not to; others are told nothing."""
+    """For models that think by default; others need no argument."""
     if "none" in info.efforts:
         return {"reasoning_effort": "none", **_let_through(info)}
     if info.provider == "gemini" and "2.5-flash" in info.id:
@@ -208,7 +208,7 @@ class ChunkReader:
     def read(self, chunk: Any, counted_by_provider: Callable[[], bool]) -> Iterator[Event]:
         """The events of one chunk; usage and tool calls wait for `finish`.
 
-        Raises ModelError where the answer has become too large to be kept.
+        Raises ModelError where the answer has become too large.
         """
         usage = getattr(chunk, "usage", None)
         if usage is not None and counted_by_provider():
@@ -232,8 +232,8 @@ class ChunkReader:
         """A text that is part of the answer."""
         self._size += len(text)
         if self._size > _MOST_TEXT:
-            told = f"The answer has more than {_MOST_TEXT:,} characters; the rest was not read."
-            raise ModelError("bad_request", told)
+            message = f"The answer has more than {_MOST_TEXT:,} characters; the rest was not read."
+            raise ModelError("bad_request", message)
         return storable(text)
 
     def _add_call(self, piece: Any) -> None:
@@ -241,8 +241,8 @@ class ChunkReader:
         call = self._latest.get(index)
         if call is None or (piece.id and call.id and piece.id != call.id):
             if len(self._calls) >= _MOST_CALLS:
-                told = f"The answer has more than {_MOST_CALLS:,} tool calls."
-                raise ModelError("bad_request", told)
+                message = f"The answer has more than {_MOST_CALLS:,} tool calls."
+                raise ModelError("bad_request", message)
             call = self._latest[index] = _Arriving(index)
             self._calls.append(call)
         call.id = self._taken(piece.id or "") or call.id

@@ -1,7 +1,7 @@
-"""Scripted scenarios: what a run says and does, and the small repository that it does it to.
+"""Scripted runs: their messages and tool calls, and the small repository that they work on.
 
-A scenario is one JSON file in ``resources/scenarios``; its README tells the format. Read whole or
-not at all: a mistake is told with its place.
+A scenario is one JSON file in ``resources/scenarios``; its README defines the format. Read whole or
+not at all: an error names its place.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 class ScenarioError(Exception):
-    """A scenario that cannot be played, and where it says what it should not."""
+    """A scenario file that cannot be played; the message names the place."""
 
 
 @dataclass(frozen=True, slots=True)

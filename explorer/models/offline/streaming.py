@@ -48,7 +48,7 @@ def send_end(
     """Send the usage by the estimate and the finish.
 
     ``source``: ``provider`` where the model is an agent. Its own count is the estimate then, and
-    is stored with its replies, as rules want it that go by what a provider said.
+    is stored with its replies, as rules need it that go by the provider's count.
     """
     given = sum(_given(message) for message in request.messages)
     made = estimate_text(output)

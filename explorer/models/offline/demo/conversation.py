@@ -1,4 +1,4 @@
-"""What a request tells: the question, the calls made since, the limits that the person set, and
+"""What a request holds: the question, the calls made since, the limits that the person set, and
 answers to questions about the conversation itself."""
 
 from __future__ import annotations
