@@ -9,7 +9,6 @@ environment alone.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import os
 import ssl
 from collections.abc import Callable, Mapping
@@ -32,6 +31,7 @@ from explorer.models.provider_error import finite_seconds
 from explorer.models.reply_guard import CallTimeout, Limits, ReplyGuard
 from explorer.models.reply_reading import UnreadableReply, read_json, shortened
 from explorer.models.request import ModelRequest
+from explorer.models.servers import is_loopback
 from explorer.tokens.estimate import estimate_text
 
 if TYPE_CHECKING:
@@ -77,20 +77,13 @@ def check_address(address: str, allow_plain: bool = False) -> str:
             "The endpoint's address must not hold a name or a password; put the key into the "
             f"environment variable {KEY_VARIABLE}.",
         )
-    if parts.scheme == "http" and not allow_plain and not _is_loopback(host):
+    if parts.scheme == "http" and not allow_plain and not is_loopback(host):
         where = host if port is None else f"{host}:{port}"
         raise ModelError(
             "unavailable",
             f"The conversation would go unencrypted to {where}. Use https://.",
         )
     return address.strip()
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def body_of(request: ModelRequest) -> dict[str, str]:

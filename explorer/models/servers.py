@@ -145,7 +145,8 @@ def model_info(server: Server, model_id: str) -> ModelInfo:
     A server on this machine takes no money.
     """
     known = next((model for model in server.models if model.id == model_id), ServerModel(model_id))
-    price = 0.0 if _is_loopback(server.address) else None
+    on_this_machine = is_loopback(urlsplit(server.address).hostname or "")
+    price = 0.0 if on_this_machine else None
     info = ModelInfo(
         f"{server.name}/{model_id}", f"{server.name}/{model_id}", known.window, None,
         input_price=price, output_price=price,
@@ -317,8 +318,8 @@ def _is_name(value: object) -> bool:
     return isinstance(value, str) and bool(value) and shortened(value, _MOST_NAME) == value
 
 
-def _is_loopback(address: str) -> bool:
-    host = urlsplit(address).hostname or ""
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
     found = _ip(host)
     return host == "localhost" or (found is not None and found.is_loopback)
 
@@ -330,11 +331,8 @@ def _is_near(address: str) -> bool:
     except ValueError:
         return False
     found = _ip(host)
-    return (
-        host == "localhost"
-        or host.endswith((".local", ".lan", ".internal"))
-        or (found is not None and (found.is_private or found.is_loopback))
-    )
+    own_network = host.endswith((".local", ".lan", ".internal"))
+    return is_loopback(host) or own_network or (found is not None and found.is_private)
 
 
 def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
