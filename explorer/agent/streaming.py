@@ -64,8 +64,8 @@ class _BrokenOff(Exception):
 class Asking:
     """Asks one model."""
 
-    def __init__(self, door: Streams, keeper: ContextKeeper, retry: RetryPolicy) -> None:
-        self._door = door
+    def __init__(self, client: Streams, keeper: ContextKeeper, retry: RetryPolicy) -> None:
+        self._client = client
         self._keeper = keeper
         self._retry = retry
 
@@ -118,7 +118,7 @@ class Asking:
     ) -> None:
         async def attempt(_number: int) -> None:
             arrived = False
-            events = self._door.stream(request, cancel)
+            events = self._client.stream(request, cancel)
             try:
                 async with aclosing(events) as open_events:  # type: ignore[type-var]
                     async for event in open_events:

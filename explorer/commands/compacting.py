@@ -192,7 +192,7 @@ def _models(arguments: argparse.Namespace, chosen: Target) -> tuple[str, ...]:
         except ModelError as error:
             raise UsageError(f"--endpoint: {error.message}") from error
         return (REMOTE, *named)
-    return tuple(named) or (chosen.document.door.default_model(),)
+    return tuple(named) or (chosen.document.client.default_model(),)
 
 
 def _order(arguments: argparse.Namespace, chosen: Target) -> Order:

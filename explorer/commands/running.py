@@ -168,7 +168,7 @@ async def _plan(arguments: argparse.Namespace, bench: Workbench, prompt: Prompt 
     if found is None:
         name = scenario.title if scenario is not None else ""
         found = await bench.create(folder or Path.cwd(), name)
-    bench.door.use_pace(pace_of(values.get("models.scriptedPace"), _pace()))
+    bench.client.use_pace(pace_of(values.get("models.scriptedPace"), _pace()))
     if arguments.read_only:
         mode: ApprovalMode = "read-only"
     else:

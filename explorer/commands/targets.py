@@ -15,7 +15,7 @@ from pathlib import Path
 from explorer import paths
 from explorer.cli import CommandFailed, UsageError
 from explorer.formats import FormatError
-from explorer.models.client import ModelDoor, ModelDoorConfig
+from explorer.models.client import ModelClient, ModelClientConfig
 from explorer.session.visible_text import visible_line
 from explorer.settings.opening import following_extensions, live_settings
 from explorer.store import DamagedError, SessionRow, Store, StoreError
@@ -47,12 +47,12 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         raise CommandFailed(f"{error} {hint}") from error
     except (StoreError, OSError) as error:
         raise CommandFailed(str(error)) from error
-    door, live = ModelDoor(ModelDoorConfig(own=paths.models_path())), live_settings()
-    door.use_api_base(live.get("models.apiBase") or "")
-    door.use_silence(live.get("models.silenceSeconds"))
+    client, live = ModelClient(ModelClientConfig(user_models=paths.models_path())), live_settings()
+    client.use_api_base(live.get("models.apiBase") or "")
+    client.use_silence(live.get("models.silenceSeconds"))
     extensions = following_extensions(live)
     try:
-        yield Workbench(store, door, extensions=extensions)
+        yield Workbench(store, client, extensions=extensions)
     except (StoreError, FormatError) as error:
         raise CommandFailed(str(error)) from error
     except BrokenPipeError:
@@ -61,7 +61,7 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         raise CommandFailed(f"{error.filename or path}: {error.strerror or error}") from error
     finally:
         extensions.close()
-        door.close()
+        client.close()
         store.close()
 
 

@@ -74,7 +74,7 @@ def _policies(arguments: argparse.Namespace, chosen: Target) -> list[Policy]:
 def _prices(arguments: argparse.Namespace, chosen: Target) -> Prices | None:
     if not arguments.prices:
         return None
-    found = prices_of(chosen.bench.door.info(arguments.prices))
+    found = prices_of(chosen.bench.client.info(arguments.prices))
     if found is None:
         raise UsageError(f"--prices {arguments.prices}: nobody knows the prices of this model")
     return found

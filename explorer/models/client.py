@@ -84,9 +84,9 @@ from explorer.models.route import FindRoute, Route, Routes
 from explorer.models.servers import USUAL_ADDRESSES, Found, find_servers, free_name, look_at
 from explorer.models.user_models import (
     Override,
-    OwnModels,
-    OwnModelsError,
     Server,
+    UserModels,
+    UserModelsError,
     check_server_name,
 )
 
@@ -108,13 +108,12 @@ __all__ = [
     "KeyState",
     "KeyTest",
     "KeyringUnavailable",
-    "ModelDoor",
-    "ModelDoorConfig",
+    "ModelClient",
+    "ModelClientConfig",
     "ModelError",
     "ModelInfo",
     "ModelRequest",
     "Override",
-    "OwnModelsError",
     "ProviderModels",
     "Role",
     "Server",
@@ -133,6 +132,7 @@ __all__ = [
     "Usage",
     "UsageReport",
     "UsageSource",
+    "UserModelsError",
     "complete",
     "levels_of",
 ]
@@ -143,7 +143,7 @@ _OFFLINE: Mapping[str, OfflineModel] = {EXTRACTIVE: answer_extractive, DEMO: ans
 
 
 @dataclass(frozen=True, slots=True)
-class ModelDoorConfig:
+class ModelClientConfig:
     """Settings of a client. Keys are never here: they come from the keyring or the environment.
 
     `default` is the model for summaries and the agent where one was chosen; `models` adds
@@ -161,24 +161,24 @@ class ModelDoorConfig:
     limits: Limits = field(default_factory=Limits)
     remote: RemoteSettings = field(default_factory=RemoteSettings)
     """The endpoint that ``remote/endpoint`` stands for (A29)."""
-    own: Path | None = None
+    user_models: Path | None = None
     """The file with the user's servers and overrides; None: they are in memory only."""
 
 
-class ModelDoor:
+class ModelClient:
     """Answers model requests on whichever asyncio loop asks."""
 
-    def __init__(self, config: ModelDoorConfig | None = None) -> None:
-        self._config = config or ModelDoorConfig()
+    def __init__(self, config: ModelClientConfig | None = None) -> None:
+        self._config = config or ModelClientConfig()
         self._remote = self._config.remote
         self._api_base = self._config.api_base
         scripted = tuple(scenario.info for scenario in scenarios())
-        self.own = OwnModels(self._config.own)
+        self.user_models = UserModels(self._config.user_models)
         """The person's servers, and what they say of models."""
-        self.keys = Keys(self.own)
+        self.keys = Keys(self.user_models)
         """Where the keys are."""
         catalogue = Catalogue((*scripted, *self._config.models))
-        self._routes = Routes(catalogue, self.own, self.keys)
+        self._routes = Routes(catalogue, self.user_models, self.keys)
         self._pace = 1.0
         self._silence_s = self._config.idle_timeout_s
         self._provider = ProviderThread()
@@ -251,45 +251,45 @@ class ModelDoor:
         served = self._served.get(model_id)
         return served[0] if served is not None else self._routes.info(model_id)
 
-    def said_by_others(self, model_id: str) -> ModelInfo:
+    def info_without_overrides(self, model_id: str) -> ModelInfo:
         """``info`` without the user's overrides."""
         served = self._served.get(model_id)
-        return served[0] if served is not None else self._routes.said_by_others(model_id)
+        return served[0] if served is not None else self._routes.info_without_overrides(model_id)
 
     async def find_servers(
         self, cancel: CancelToken, addresses: Sequence[str] = USUAL_ADDRESSES
     ) -> Found:
-        """Look for servers of the person's own on this machine; ``own.keep_server`` adds one.
+        """Look for servers of the person's own on this machine; ``own.save_server`` adds one.
         Raises Cancelled."""
         return await on_provider_loop(self._provider, find_servers(addresses), cancel)
 
-    async def look_at_server(self, address: str, cancel: CancelToken, key: str = "") -> Server:
+    async def probe_server(self, address: str, cancel: CancelToken, key: str = "") -> Server:
         """The server at an address and its models, under a name that is free. Raises ModelError,
         Cancelled."""
         found = await on_provider_loop(self._provider, look_at(address, key), cancel)
-        return replace(found, name=free_name(found.kind, self.own.servers()))
+        return replace(found, name=free_name(found.kind, self.user_models.servers()))
 
     def rename_server(self, old: str, new: str) -> None:
         """Give a server another name; its models, its key and its overrides follow. May wait for
         the keyring: for a worker thread.
 
-        Raises OwnModelsError for a name that cannot be used or a server that is not there, and
+        Raises UserModelsError for a name that cannot be used or a server that is not there, and
         KeyringUnavailable where its key cannot be moved; then everything is as it was.
         """
-        server = self.own.server(old)
+        server = self.user_models.server(old)
         if server is None:
-            raise OwnModelsError(f"There is no server {old}.")
+            raise UserModelsError(f"There is no server {old}.")
         if new == old:
             return
-        check_server_name(new, frozenset(one.name for one in self.own.servers()))
+        check_server_name(new, frozenset(one.name for one in self.user_models.servers()))
         self.keys.move(old, new)
-        self.own.keep_server(replace(server, name=new))
-        for model_id, override in self.own.overrides().items():
+        self.user_models.save_server(replace(server, name=new))
+        for model_id, override in self.user_models.overrides().items():
             provider, _, name = model_id.partition("/")
             if provider == old:
-                self.own.set_override(f"{new}/{name}", override)
-                self.own.set_override(model_id, None)
-        self.own.drop_server(old)
+                self.user_models.set_override(f"{new}/{name}", override)
+                self.user_models.set_override(model_id, None)
+        self.user_models.remove_server(old)
 
     async def test_key(
         self, provider: str, key: str | None, cancel: CancelToken, model: str = ""
@@ -312,8 +312,8 @@ class ModelDoor:
                 route = replace(route, api_key=key.strip())
             return route
 
-        tried = "The key" if self.own.server(provider) is None else "The server"
-        needs_key = key is None and self.own.server(provider) is None
+        tried = "The key" if self.user_models.server(provider) is None else "The server"
+        needs_key = key is None and self.user_models.server(provider) is None
         if needs_key and not await asyncio.to_thread(self.keys.key, provider):
             return KeyTest("no key", f"There is no key of {provider}.", asked)
         try:
@@ -324,7 +324,7 @@ class ModelDoor:
         return judged(provider, asked, None, tried)
 
     def _model_to_ask(self, provider: str) -> str:
-        server = self.own.server(provider)
+        server = self.user_models.server(provider)
         if server is not None:
             return f"{provider}/{server.models[0].id}" if server.models else ""
         return model_to_ask(self._routes.all_of(provider), provider)

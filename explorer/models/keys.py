@@ -17,7 +17,7 @@ from typing import Any, Literal
 from explorer.models.catalogue import PROVIDER_KEYS, ModelInfo, is_placeholder
 from explorer.models.events import ModelError
 from explorer.models.request import ChatMessage, ModelRequest
-from explorer.models.user_models import OwnModels
+from explorer.models.user_models import UserModels
 
 SERVICE = "session-explorer"
 """The service name in the keyring; the user name is the provider's."""
@@ -65,8 +65,10 @@ class Keys:
     A key that a person put into the keyring here goes before the environment's.
     """
 
-    def __init__(self, own: OwnModels, environment: Mapping[str, str] | None = None) -> None:
-        self._own = own
+    def __init__(
+        self, user_models: UserModels, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._user_models = user_models
         self._environment = environment
         self._lock = threading.Lock()
         self._read: dict[str, str | None] = {}
@@ -93,9 +95,9 @@ class Keys:
     def has(self, provider: str) -> bool:
         """Whether a key should be there; does not ask the keyring, so any thread may call it."""
         found, _ = self._from_environment(provider)
-        return bool(found) or provider in self._own.in_keyring()
+        return bool(found) or provider in self._user_models.in_keyring()
 
-    def cannot_keep(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why no key can be stored, as a sentence; empty where the system has a keyring. May wait
         for the system."""
         try:
@@ -108,7 +110,7 @@ class Keys:
         return ""
 
     def keep(self, provider: str, key: str) -> None:
-        """Put a key into the keyring. Raises KeyringUnavailable, OwnModelsError."""
+        """Put a key into the keyring. Raises KeyringUnavailable, UserModelsError."""
         key = key.strip()
         if not key:
             raise KeyringUnavailable("There is no key to keep: the field is empty.")
@@ -123,20 +125,20 @@ class Keys:
             )
         with self._lock:
             self._read[provider] = key
-        self._own.note_key(provider, stored=True)
+        self._user_models.record_key(provider, stored=True)
 
     def forget(self, provider: str) -> None:
-        """Take a key out of the keyring. Raises KeyringUnavailable, OwnModelsError."""
+        """Take a key out of the keyring. Raises KeyringUnavailable, UserModelsError."""
         keyring = _keyring()
         if _asked(lambda: keyring.get_password(SERVICE, provider)) is not None:
             _asked(lambda: keyring.delete_password(SERVICE, provider))
         with self._lock:
             self._read.pop(provider, None)
-        self._own.note_key(provider, stored=False)
+        self._user_models.record_key(provider, stored=False)
 
     def move(self, old: str, new: str) -> None:
         """Keep the key of ``old``, where the keyring has one, for ``new`` instead. Raises
-        KeyringUnavailable, OwnModelsError."""
+        KeyringUnavailable, UserModelsError."""
         stored = self._from_keyring(old)
         if stored:
             self.keep(new, stored)
@@ -152,7 +154,7 @@ class Keys:
         return "", names[0]
 
     def _from_keyring(self, provider: str) -> str | None:
-        if provider not in self._own.in_keyring():
+        if provider not in self._user_models.in_keyring():
             return None
         with self._lock:
             if provider in self._read:

@@ -26,7 +26,7 @@ _PRICES = frozenset(name for name in FIGURES if name.endswith("_price"))
 _YES_NO = frozenset({"reasoning", "images", "tools"})
 
 
-class OwnModelsError(Exception):
+class UserModelsError(Exception):
     """A change that cannot be stored; the message is a sentence with the reason."""
 
 
@@ -83,14 +83,14 @@ class Server:
 
 
 def check_server_name(name: str, taken: frozenset[str] = frozenset()) -> str:
-    """The name, if models may be called by it. Raises OwnModelsError with the reason."""
+    """The name, if models may be called by it. Raises UserModelsError with the reason."""
     if not _NAME.fullmatch(name):
-        raise OwnModelsError(
+        raise UserModelsError(
             "A server's name is made of small letters, digits, dots and dashes, 40 at most, such"
             " as my-server."
         )
     if name in _TAKEN or name in taken:
-        raise OwnModelsError(f"The name {name} stands for something else already; choose another.")
+        raise UserModelsError(f"The name {name} stands for something else already; choose another.")
     return name
 
 
@@ -104,7 +104,7 @@ def overridden(info: ModelInfo, override: Override | None) -> ModelInfo:
     return replace(info, **override.given, tiers=tiers, sources=sources)
 
 
-class OwnModels:
+class UserModels:
     """The file, read at the first question and written whole at every change. Any thread."""
 
     def __init__(self, path: Path | None = None) -> None:
@@ -162,7 +162,7 @@ class OwnModels:
             self._follow()
             return frozenset(self._keyring)
 
-    # changes: each raises OwnModelsError when the file cannot be written --------------------------
+    # changes: each raises UserModelsError when the file cannot be written ------------------------
 
     def set_override(self, model_id: str, override: Override | None) -> None:
         """Set what holds for a model; None, or an empty override, removes it."""
@@ -177,16 +177,16 @@ class OwnModels:
 
         self._change(change)
 
-    def keep_server(self, server: Server) -> None:
+    def save_server(self, server: Server) -> None:
         """Add a server, or put its newer description in the old one's place."""
         check_server_name(server.name)
         self._change(lambda: self._servers.__setitem__(server.name, server))
 
-    def drop_server(self, name: str) -> None:
+    def remove_server(self, name: str) -> None:
         """Forget a server; its key stays in the keyring until that is taken away."""
         self._change(lambda: self._servers.pop(name, None))
 
-    def note_key(self, owner: str, stored: bool) -> None:
+    def record_key(self, owner: str, stored: bool) -> None:
         """Write down that the keyring has a key of this provider or server, or has none."""
         change = self._keyring.add if stored else self._keyring.discard
         self._change(lambda: change(owner))
@@ -201,7 +201,7 @@ class OwnModels:
             except OSError as error:
                 self._overrides, self._servers = before[0], before[1]
                 self._keyring = before[2]
-                raise OwnModelsError(f"{self._path} cannot be written: {error}") from error
+                raise UserModelsError(f"{self._path} cannot be written: {error}") from error
             listeners = list(self._listeners.values())
         for listener in listeners:
             listener()
@@ -262,9 +262,9 @@ def _check_override(override: Override) -> None:
             continue
         if name in _PRICES:
             if not 0 <= value <= 1:
-                raise OwnModelsError("A price is dollars for one token, from 0 to 1.")
+                raise UserModelsError("A price is dollars for one token, from 0 to 1.")
         elif not 1 <= value <= 1_000_000_000:
-            raise OwnModelsError("A number of tokens is from 1 to 1,000,000,000.")
+            raise UserModelsError("A number of tokens is from 1 to 1,000,000,000.")
 
 
 def _read_overrides(found: object, wrong: list[str]) -> dict[str, Override]:
@@ -273,7 +273,7 @@ def _read_overrides(found: object, wrong: list[str]) -> dict[str, Override]:
         try:
             override = Override(**{key: _figure(key, value) for key, value in figures.items()})
             _check_override(override)
-        except (TypeError, ValueError, AttributeError, OwnModelsError):
+        except (TypeError, ValueError, AttributeError, UserModelsError):
             wrong.append(f"the figures of {name}")
             continue
         result[name] = override
@@ -294,7 +294,7 @@ def _read_servers(found: object, wrong: list[str]) -> dict[str, Server]:
         try:
             server = _server_from_json(item)
             check_server_name(server.name)
-        except (KeyError, TypeError, ValueError, AttributeError, OwnModelsError):
+        except (KeyError, TypeError, ValueError, AttributeError, UserModelsError):
             wrong.append("a server")
             continue
         result[server.name] = server

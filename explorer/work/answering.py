@@ -13,7 +13,7 @@ from explorer.compaction.profile import Profile
 from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.short_summary import tidy_short
 from explorer.compaction.wording import Templates
-from explorer.models.client import REMOTE, Cancelled, CancelToken, ModelDoor, ModelError
+from explorer.models.client import REMOTE, Cancelled, CancelToken, ModelClient, ModelError
 from explorer.work.calling import Answer, Caller, Unusable
 from explorer.work.drafting import Attempt, DraftFailed, DraftPart, Order
 from explorer.work.one_request import OneRequest, part_of
@@ -28,7 +28,7 @@ class Answering:
 
     def __init__(
         self,
-        door: ModelDoor,
+        client: ModelClient,
         order: Order,
         templates: Templates,
         profile: Profile,
@@ -41,9 +41,9 @@ class Answering:
         self._all: list[OneRequest] = []
         for request in requests:
             cancel = self._stop_short if request.purpose == "short" else self._stop
-            caller = Caller(door, order, templates, profile, cancel)
+            caller = Caller(client, order, templates, profile, cancel)
             limit = limits.get(request.purpose)
-            self._all.append(OneRequest(caller, door, order, request, limit))
+            self._all.append(OneRequest(caller, client, order, request, limit))
         self.parts: tuple[DraftPart, ...] = ()
         self.short_summary = ""
 

@@ -116,7 +116,7 @@ class AutomaticCompaction:
 
     def limits(self, model: str) -> Limits:
         """Window and threshold for a model, in tokens."""
-        return limits(self._rules(), self._document.door.info(model).window)
+        return limits(self._rules(), self._document.client.info(model).window)
 
     # what a person does ------------------------------------------------------------------------
 

@@ -178,7 +178,7 @@ class Unreviewed:
         )  # fmt: skip
 
     def _limits(self, model: str, rules: AutomaticRules) -> Limits:
-        return limits(rules, self._document.door.info(model).window)
+        return limits(rules, self._document.client.info(model).window)
 
     def _progress(self, words: str) -> None:
         """The summarizer is waited for: say what for."""

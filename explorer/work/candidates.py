@@ -114,7 +114,7 @@ def calls_cost(document: OpenedSession, attempts: Iterable[Attempt]) -> float | 
     """Dollars that calls took; None where a price or a usage is not known."""
     total, known = 0.0, False
     for attempt in attempts:
-        info = document.door.info(attempt.model)
+        info = document.client.info(attempt.model)
         if attempt.usage is None:
             if attempt.model.startswith("offline/"):
                 known = True

@@ -161,7 +161,7 @@ async def _first_good(
             request = await review.conversation(request)
             note = replace(note, request=request)
             document.hub.publish(SummaryText(document.key, "history", "", restart=True))
-            answer = await complete(document.door, request, cancel, told)
+            answer = await complete(document.client, request, cancel, told)
         except ModelError as error:
             problem = error.told
             log.append(replace(note, problem=problem, kind=error.kind))

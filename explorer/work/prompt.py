@@ -96,7 +96,7 @@ def tool_tokens(document: Document, tools: Sequence[ToolSpec], profile: Profile)
 
 def window_for(document: Document, profile: Profile, model: str, configured: int) -> int:
     """The window of a model, where it is known and smaller than the one that is set."""
-    return min(configured, document.door.info(model).window or configured)
+    return min(configured, document.client.info(model).window or configured)
 
 
 def prepare_prompt(

@@ -131,7 +131,7 @@ def _beside_answer(
 
 
 def _cap(document: Document, rules: SummaryRules, model: str) -> int:
-    limit = document.door.info(model).output_limit
+    limit = document.client.info(model).output_limit
     window = window_for(document, rules.profile, model, rules.window)
     return max(1, min(output_cap("history", Settings.of(rules.profile), limit), window // 4))
 

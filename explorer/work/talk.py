@@ -123,7 +123,7 @@ class _Work:
         document = self.document
         system = system_prompt(document.agent_prompt, self.tools, self.date)
         return AgentTurn(
-            self.port_of(), document.door, self.model, system, self.tools, self.automatic,
+            self.port_of(), document.client, self.model, system, self.tools, self.automatic,
             self.retry, thinking=self.thinking, queue=self.queue, limits=self.limits,
         )  # fmt: skip
 

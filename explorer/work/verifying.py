@@ -108,7 +108,7 @@ def request_for(document: Document, checked: Checked, model: str) -> VerifyReque
         prepared.profile,
         prepared.settings,
         plan.replaced_tokens,
-        model_limit=document.door.info(model).output_limit,
+        model_limit=document.client.info(model).output_limit,
     )
 
 

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 
 from explorer.audit.report import html, markdown
 from explorer.audit.report.markup import shown
-from explorer.models.client import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.session.branch_difference import compare_branches
 from explorer.session.difference_text import as_markdown
 from explorer.store import Store
@@ -179,7 +179,7 @@ def round_of_reports(random: Random, folder: Path) -> Iterator[str]:
               "timestamp": "2026-01-02T03:04:05.000Z"}  # fmt: skip
     path = folder / "session.jsonl"
     write_file(path, entries, header)
-    bench = Workbench(Store.open(folder / "sessions.db"), ModelDoor())
+    bench = Workbench(Store.open(folder / "sessions.db"), ModelClient())
     try:
         opened = bench.open_blocking(bench.import_blocking(path).key)
         page, text = _written(opened)
@@ -190,7 +190,7 @@ def round_of_reports(random: Random, folder: Path) -> Iterator[str]:
         )
         title = opened.title
     finally:
-        bench.door.close()
+        bench.client.close()
         bench.store.close()
     yield from _page_faults(_Page(page), title, summaries)
     faults, fences = _rendered(text)

@@ -13,7 +13,7 @@ from explorer.models.client import (
     ChatMessage,
     Event,
     Finished,
-    ModelDoor,
+    ModelClient,
     ModelRequest,
     TextDelta,
     ThinkingDelta,
@@ -222,9 +222,9 @@ def test_patterns_and_calls_that_there_are_not_are_told(tmp_path: Path) -> None:
 
 
 def test_each_scenario_is_a_model_with_a_plain_label() -> None:
-    door = ModelDoor()
-    infos = {info.id: info for info in door.models()}
-    door.close()
+    client = ModelClient()
+    infos = {info.id: info for info in client.models()}
+    client.close()
     assert scenarios()
     for scenario in scenarios():
         info = infos[scenario.model]

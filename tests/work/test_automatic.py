@@ -31,8 +31,8 @@ from tests.work.automatic_desk import (
     SUMMARIZER,
     Desk,
     asked,
+    client,
     desk,
-    door,
     server,
     state,
     until,
@@ -40,7 +40,7 @@ from tests.work.automatic_desk import (
     workspace,
 )
 
-__all__ = ["desk", "door", "server", "workspace"]
+__all__ = ["client", "desk", "server", "workspace"]
 
 # the threshold ----------------------------------------------------------------------------------
 

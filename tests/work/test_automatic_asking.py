@@ -21,15 +21,15 @@ from tests.work.automatic_desk import (
     SUMMARIZER,
     Desk,
     asked,
+    client,
     desk,
-    door,
     server,
     state,
     until,
     wait,
 )
 
-__all__ = ["desk", "door", "server"]
+__all__ = ["client", "desk", "server"]
 
 
 @pytest.fixture

@@ -18,15 +18,15 @@ from tests.work.automatic_desk import (
     SETTINGS,
     Desk,
     asked,
+    client,
     desk,
-    door,
     server,
     until,
     wait,
     workspace,
 )
 
-__all__ = ["desk", "door", "server", "workspace"]
+__all__ = ["client", "desk", "server", "workspace"]
 
 
 def rounds(count: int, words: int = 900) -> list[Answer]:

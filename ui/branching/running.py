@@ -82,7 +82,7 @@ class RunsControl(QObject):
 
     def _levels(self, model: str) -> Sequence[ThinkingLevel]:
         assert self._desk.bench is not None
-        return levels_of(self._desk.bench.door.info(model))
+        return levels_of(self._desk.bench.client.info(model))
 
     def _facts(self) -> str:
         folder = self._agent.folder.folder

@@ -254,8 +254,8 @@ class Desk(QObject):
         settings name or a person chose besides."""
         if self.bench is None:
             return []
-        door = self.bench.door
-        listed = door.models()
+        client = self.bench.client
+        listed = client.models()
         # A model that was chosen stays offered, with its key or without.
         named = (
             *self.values.get("compaction.model", ()),
@@ -266,7 +266,7 @@ class Desk(QObject):
         )
         known = {model.id for model in listed}
         missing = dict.fromkeys(name for name in named if name and name not in known)
-        return [*listed, *(door.info(name) for name in missing)]
+        return [*listed, *(client.info(name) for name in missing)]
 
     # what the person is told ----------------------------------------------------------------------
 

@@ -109,7 +109,7 @@ class TrialControl(QObject):
                 return
         documents = self._documents
         trial = Trial(
-            lambda key: documents[key], desk.bench.door, dialog.name, (first, second),
+            lambda key: documents[key], desk.bench.client, dialog.name, (first, second),
             desk.profile, desk.settings,
         )  # fmt: skip
         page.start.setEnabled(False)

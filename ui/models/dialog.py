@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from explorer.models.catalogue import cannot_summarize, only_summarizes
-from explorer.models.client import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.models.servers import USUAL_ADDRESSES
 from ui.models.keys_page import KeysPage
 from ui.models.models_page import ModelsPage, Start
@@ -67,17 +67,17 @@ class ModelsDialog(QDialog):
     renamed = Signal(str, str)
     """A server's (old name, new name)."""
 
-    def __init__(self, door: ModelDoor, start: Start, around: Surroundings, parent: QWidget):
+    def __init__(self, client: ModelClient, start: Start, around: Surroundings, parent: QWidget):
         super().__init__(parent)
         self.setWindowTitle(TITLES[around.purpose])
         self._around = around
-        self._door, self._start = door, start
+        self._client, self._start = client, start
         self.pages = QTabWidget(self)
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Pages of the dialog")
         self.pages.tabBar().setAccessibleName("Models, keys and servers")
         self._places = {page: self._place(page, title) for page, title in TABS.items()}
-        self.models = ModelsPage(door, start, self._places["models"])
+        self.models = ModelsPage(client, start, self._places["models"])
         self._fill("models", self.models)
         self._keys: KeysPage | None = None
         self._servers: ServersPage | None = None
@@ -128,7 +128,7 @@ class ModelsDialog(QDialog):
     @property
     def keys(self) -> KeysPage:
         if self._keys is None:
-            page = self._keys = KeysPage(self._door, self._start, self._places["keys"])
+            page = self._keys = KeysPage(self._client, self._start, self._places["keys"])
             page.changed.connect(self.models_changed)
             self._fill("keys", page)
             page.refresh()
@@ -138,7 +138,7 @@ class ModelsDialog(QDialog):
     def servers(self) -> ServersPage:
         if self._servers is None:
             page = self._servers = ServersPage(
-                self._door, self._start, self._around.addresses, self._places["servers"]
+                self._client, self._start, self._around.addresses, self._places["servers"]
             )
             page.key_asked.connect(self.show_key)
             page.renamed.connect(self.renamed)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from explorer.models.catalogue import ModelInfo, provider_of
-from explorer.models.client import ModelDoor
+from explorer.models.client import ModelClient
 from ui.models.words import Mark, marks_of, name_of, price, tokens
 
 
@@ -37,14 +37,14 @@ class Heading:
 Line = ModelRow | Heading
 
 
-def rows_of(door: ModelDoor) -> list[ModelRow]:
+def rows_of(client: ModelClient) -> list[ModelRow]:
     """All models, those that can be called first; for a worker thread."""
     ways: dict[str, bool] = {}
     made: list[ModelRow] = []
-    for info in door.every_model():
+    for info in client.every_model():
         provider = provider_of(info.id)
         if provider not in ways:
-            ways[provider] = door.can_call(info.id)
+            ways[provider] = client.can_call(info.id)
         made.append(
             ModelRow(
                 info, provider, ways[provider], _searched(info), _cells(info),

@@ -113,7 +113,7 @@ class Player:
         """Play from where it stands to the end. Raises StoreError."""
         info = ModelInfo(self.model, f"Replay of {self.play.document.title}", self._window, None,
                          True, 0.0, 0.0)  # fmt: skip
-        forget = self.target.door.serve(info, self._answers.answer)
+        forget = self.target.client.serve(info, self._answers.answer)
         try:
             for scene in scenes(self.play, self.position):
                 await self._stand_still(cancel)

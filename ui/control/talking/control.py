@@ -164,7 +164,7 @@ class AgentControl(QObject):
     def thinks(self) -> bool:
         """Whether the chosen model has something to think with."""
         bench = self._desk.bench
-        return bench is not None and bool(bench.door.info(self._desk.agent_model()).reasoning)
+        return bench is not None and bool(bench.client.info(self._desk.agent_model()).reasoning)
 
     @property
     def thinking(self) -> ThinkingLevel:
