@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from explorer.session import json_values
-from explorer.session.numbers import recorded_count
+from explorer.session.json_values import recorded_count
 
 Format = Literal["completions", "messages"]
 """OpenAI's chat completions, or Anthropic's messages."""

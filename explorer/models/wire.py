@@ -29,8 +29,7 @@ from explorer.models.request import (
     ToolCall,
     as_level,
 )
-from explorer.session.json_values import MAX_DEPTH, is_too_deep
-from explorer.session.numbers import MAX_COUNT, recorded_count
+from explorer.session.json_values import MAX_COUNT, MAX_DEPTH, is_too_deep, recorded_count
 from explorer.tokens.estimate import estimate_text
 
 _STOPS: Mapping[str, StopReason] = {

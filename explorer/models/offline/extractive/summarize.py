@@ -23,8 +23,7 @@ from explorer.models.offline.extractive.thinning import thin
 from explorer.models.offline.extractive.wording import wordings
 from explorer.models.offline.extractive.words import lower_words
 from explorer.models.request import ChatMessage, ModelRequest
-from explorer.tokens.estimate import estimate_text
-from explorer.tokens.javascript import utf16_units
+from explorer.tokens.estimate import estimate_text, utf16_units
 
 _SHARE = 0.2
 _CEILING = 0.5
