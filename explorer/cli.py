@@ -21,7 +21,7 @@ from explorer import paths, private_files
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.output import visible_streams
 from explorer.installed import version, window_target
-from explorer.models.secrets import redact
+from explorer.models.keys import redact
 from explorer.session.visible_text import visible_line
 
 DEBUG_VARIABLE = "SESSION_EXPLORER_DEBUG"

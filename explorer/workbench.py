@@ -1,4 +1,4 @@
-"""The one door for the window and the commands: open, import, search, export, watch."""
+"""The one entry point of the window and the commands: open, import, search, export, watch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from explorer.formats import (
     open_source,
 )
 from explorer.formats.export import AsFormat
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.settings.profile_files import OwnProfile, ProfileFiles, Shelf
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
 from explorer.templates import load_prompt, load_templates
@@ -60,7 +60,7 @@ class Workbench:
     def __init__(
         self,
         store: Store,
-        door: ModelDoor,
+        client: ModelClient,
         templates: Templates | None = None,
         clock_ms: Callable[[], int] = now_ms,
         random: Random | None = None,
@@ -69,7 +69,7 @@ class Workbench:
         """``extensions``: who is asked about compactions and navigations; None: nobody."""
         self.store = store
         self.extensions = extensions
-        self.door = door
+        self.client = client
         self.templates = templates or load_templates()
         self.agent_prompt = load_prompt("agent")
         self.profile_files = ProfileFiles()
@@ -197,7 +197,7 @@ class Workbench:
 
     def _document(self, loaded: LoadedSession) -> Document:
         document = Document(
-            self.store, loaded, self.hub, self.door, self.templates,
+            self.store, loaded, self.hub, self.client, self.templates,
             self.agent_prompt, self._clock_ms, self._random,
         )  # fmt: skip
         document.extensions = self.extensions

@@ -13,9 +13,8 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
-from explorer.models.catalogue import REMOTE
-from explorer.models.door import ModelInfo
-from explorer.models.offline.names import cannot_summarize, only_summarizes
+from explorer.models.catalogue import REMOTE, cannot_summarize, only_summarizes
+from explorer.models.client import ModelInfo
 from explorer.preferences import Preferences, save_preferences
 from explorer.settings.choices import (
     Chosen,
@@ -313,8 +312,8 @@ class Desk(QObject):
         settings name or a person chose besides."""
         if self.bench is None:
             return []
-        door = self.bench.door
-        listed = door.models()
+        client = self.bench.client
+        listed = client.models()
         # A model that was chosen stays offered, with its key or without.
         named = (
             *self.values.get("compaction.model", ()),
@@ -325,7 +324,7 @@ class Desk(QObject):
         )
         known = {model.id for model in listed}
         missing = dict.fromkeys(name for name in named if name and name not in known)
-        return [*listed, *(door.info(name) for name in missing)]
+        return [*listed, *(client.info(name) for name in missing)]
 
     # what the person is told ----------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QThreadPool, QTimer
 
 from explorer import paths
-from explorer.models.door import ModelDoor, ModelDoorConfig
+from explorer.models.client import ModelClient, ModelClientConfig
 from explorer.preferences import Preferences
 from explorer.settings.opening import following_extensions
 from explorer.store import DamagedError, Store, StoreError
@@ -166,13 +166,13 @@ class WindowSession(QObject):
             await self._done.wait()
             await self.desk.tasks.close()
             return 1
-        door = ModelDoor(ModelDoorConfig(own=paths.models_path()))
+        client = ModelClient(ModelClientConfig(user_models=paths.models_path()))
         extensions = following_extensions(self.desk.live)
-        bench = Workbench(store, door, extensions=extensions)
+        bench = Workbench(store, client, extensions=extensions)
         stop_watching = bench.watch(asyncio.get_running_loop().call_soon_threadsafe)
         try:
             # With a key in the environment this reads a large table.
-            await asyncio.to_thread(door.models)
+            await asyncio.to_thread(client.models)
             self.desk.open(bench)
             self.window.welcome.button.setFocus()
             # What is there now stays; a session does not.
@@ -181,7 +181,7 @@ class WindowSession(QObject):
             self.window.is_ready = True
             chosen = (self.desk.agent_model(), *self.desk.summary_models())
             if not all(model.startswith("offline/") for model in chosen):
-                door.warm()
+                client.warm()
             if getattr(arguments, "smoke", False):
                 QTimer.singleShot(300, self.window.close)
             await self._done.wait()
@@ -197,7 +197,7 @@ class WindowSession(QObject):
             await asyncio.to_thread(QThreadPool.globalInstance().waitForDone, READERS_MS)
             await asyncio.to_thread(self.sessions.close)
             await asyncio.to_thread(extensions.close)
-            await asyncio.to_thread(door.close)
+            await asyncio.to_thread(client.close)
             await asyncio.to_thread(store.close)
         return 0
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from explorer.agent.allow_patterns import Pattern, allows_command, allows_file, pattern_of
-from explorer.models.cancel import CancelToken
-from explorer.models.events import Cancelled
+from explorer.models.events import Cancelled, CancelToken
 from explorer.models.request import ToolCall
 
 ApprovalMode = Literal["ask", "read-only", "yes"]

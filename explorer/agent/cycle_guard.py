@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.agent.tools.port import ToolOutcome
-from explorer.models.door import ToolCall
+from explorer.models.client import ToolCall
 
 LONGEST_CYCLE = 3
 PATIENCE = 2

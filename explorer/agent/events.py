@@ -7,7 +7,7 @@ from typing import Literal
 
 from explorer.agent.prompt import Prompt
 from explorer.agent.tools.port import ToolOutcome
-from explorer.models.door import Event, ToolCall
+from explorer.models.client import Event, ToolCall
 from explorer.models.retry import Retry
 
 TurnEnd = Literal["done", "stopped", "failed", "cut_short", "limit", "looping"]

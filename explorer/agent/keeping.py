@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from explorer.models.door import CancelToken, ChatMessage, ToolSpec
+from explorer.models.client import CancelToken, ChatMessage, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from explorer.agent.prompt import MessageQueue, Prompt
 from explorer.agent.reply import STOP_NAMES, Reply, ReplyClient, ReplyResult
 from explorer.agent.tool_rounds import NOT_RUN, ToolRound, result_message
 from explorer.agent.tools.port import ToolBox, ToolOutcome
-from explorer.models.door import Cancelled, CancelToken, ChatMessage, ModelDoor, ToolCall
+from explorer.models.client import Cancelled, CancelToken, ChatMessage, ModelClient, ToolCall
 from explorer.models.retry import Retry, RetryPolicy, pause, wait_before_next
 
 __all__ = [
@@ -75,7 +75,7 @@ class AgentTurn:
     def __init__(
         self,
         port: SessionPort,
-        door: ModelDoor,
+        client: ModelClient,
         model: str,
         system: str,
         tools: ToolBox | None,
@@ -89,7 +89,7 @@ class AgentTurn:
         """``thinking``: a level's name. ``queue``: what the person sends meanwhile; its follow-ups
         are left to whoever starts turns."""
         self._port = port
-        self._door = door
+        self._client = client
         self._model = model
         self._system = system
         self._tools = tools
@@ -98,7 +98,7 @@ class AgentTurn:
         self._thinking = thinking
         self._queue = queue or MessageQueue()
         self._limits = limits or TurnLimits()
-        self._client = ReplyClient(door, self._keeper, self._retry)
+        self._reply_client = ReplyClient(client, self._keeper, self._retry)
         self._guard = CycleGuard(self._limits.same_calls)
         self._entries: list[int] = []
         self._on_event: Callable[[TurnEvent], None] = lambda _event: None
@@ -168,7 +168,7 @@ class AgentTurn:
 
     async def _round(self, cancel: CancelToken) -> TurnResult | None:
         """One reply and its tools; the result when the turn ends with it."""
-        result = await self._client.ask(
+        result = await self._reply_client.ask(
             self._outgoing(), self._thinking, self._port.chat_messages, cancel, self._on_event
         )
         if self._limits.tokens is not None:
@@ -190,7 +190,7 @@ class AgentTurn:
 
     def _outgoing(self) -> Outgoing:
         specs = self._tools.specs() if self._tools is not None else ()
-        pictures = self._door.info(self._model).images is not False
+        pictures = self._client.info(self._model).images is not False
         return Outgoing(self._model, self._system, specs, pictures)
 
     async def _is_blind(self, reply: Reply, entry: int, cancel: CancelToken) -> bool:
@@ -214,7 +214,7 @@ class AgentTurn:
         return TurnResult(end, error, tuple(self._entries))
 
     def _message(self, reply: Reply, stop_reason: str) -> dict[str, Any]:
-        return reply.message(self._model, stop_reason, self._door.info(self._model))
+        return reply.message(self._model, stop_reason, self._client.info(self._model))
 
     async def _append(self, message: dict[str, Any]) -> int:
         message["timestamp"] = self._port.now_ms()

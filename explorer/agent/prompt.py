@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from explorer.models.door import ImagePart
+from explorer.models.client import ImagePart
 
 
 @dataclass(frozen=True, slots=True)

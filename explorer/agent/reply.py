@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from explorer.agent.events import TurnEvent
 from explorer.agent.keeping import ContextKeeper, Outgoing
-from explorer.models.costs import usage_record
-from explorer.models.door import (
+from explorer.models.catalogue import usage_record
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,
@@ -270,8 +270,8 @@ class _PartialReply(Exception):
 class ReplyClient:
     """Asks one model."""
 
-    def __init__(self, door: Streams, keeper: ContextKeeper, retry: RetryPolicy) -> None:
-        self._door = door
+    def __init__(self, client: Streams, keeper: ContextKeeper, retry: RetryPolicy) -> None:
+        self._client = client
         self._keeper = keeper
         self._retry = retry
 
@@ -328,7 +328,7 @@ class ReplyClient:
     ) -> None:
         async def attempt(_number: int) -> None:
             arrived = False
-            events = self._door.stream(request, cancel)
+            events = self._client.stream(request, cancel)
             try:
                 async with aclosing(events) as open_events:  # type: ignore[type-var]
                     async for event in open_events:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 
 DEFAULT_SECONDS = 180
 MOST_SECONDS = 3_600

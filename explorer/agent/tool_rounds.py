@@ -13,7 +13,7 @@ from typing import Any
 from explorer.agent.events import ToolEnded, ToolOutput, ToolStarted, TurnEvent
 from explorer.agent.prompt import image_blocks
 from explorer.agent.tools.port import ToolBox, ToolOutcome
-from explorer.models.door import Cancelled, CancelToken, ToolCall
+from explorer.models.client import Cancelled, CancelToken, ToolCall
 
 STOP_WAIT_S = 10.0
 """How long a stopped tool may take to end what it started."""

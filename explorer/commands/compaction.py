@@ -39,7 +39,7 @@ from explorer.compaction.pruning import PruningPlan
 from explorer.compaction.summary import files_footer
 from explorer.compaction.triggers import limit_of
 from explorer.extensions.records import records_of
-from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelError
+from explorer.models.client import REMOTE, Cancelled, CancelToken, ModelError
 from explorer.models.remote import check_address
 from explorer.session.kinds import Kind
 from explorer.session.text_difference import changed_lines
@@ -252,7 +252,7 @@ def _models(arguments: argparse.Namespace, chosen: Target) -> tuple[str, ...]:
         except ModelError as error:
             raise UsageError(f"--endpoint: {error.message}") from error
         return (REMOTE, *named)
-    return tuple(named) or (chosen.document.door.default_model(),)
+    return tuple(named) or (chosen.document.client.default_model(),)
 
 
 def _order(arguments: argparse.Namespace, chosen: Target) -> Order:

@@ -14,20 +14,20 @@ from typing import Any
 from explorer.commands.errors import CommandFailed
 from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import model_client
-from explorer.models.door import (
+from explorer.models.catalogue import FIGURES as ALL_FIGURES
+from explorer.models.catalogue import grouped
+from explorer.models.client import (
     CancelToken,
     KeyringUnavailable,
-    ModelDoor,
+    ModelClient,
     ModelError,
     ModelInfo,
     Override,
-    OwnModelsError,
     Server,
+    UserModelsError,
 )
-from explorer.models.info import FIGURES as ALL_FIGURES
-from explorer.models.listing import grouped
-from explorer.models.own import check_server_name
 from explorer.models.servers import title_of
+from explorer.models.user_models import check_server_name
 from explorer.session.visible_text import visible_line
 from explorer.settings.opening import live_settings
 
@@ -98,27 +98,27 @@ def run(arguments: argparse.Namespace) -> None:
         "add": _add, "rename": _rename, "remove": _remove, "key": _key,
     }  # fmt: skip
     try:
-        with _model_client() as door:
-            actions[arguments.action](arguments, door)
-    except (OwnModelsError, KeyringUnavailable) as error:
+        with _model_client() as client:
+            actions[arguments.action](arguments, client)
+    except (UserModelsError, KeyringUnavailable) as error:
         raise CommandFailed(str(error)) from error
     except ModelError as error:
         raise CommandFailed(error.told) from error
 
 
 @contextmanager
-def _model_client() -> Iterator[ModelDoor]:
-    door = model_client(live_settings())
+def _model_client() -> Iterator[ModelClient]:
+    client = model_client(live_settings())
     try:
-        yield door
-        if door.own.problem:
-            print(visible_line(f"session-explorer: {door.own.problem}"), file=sys.stderr)
+        yield client
+        if client.user_models.problem:
+            print(visible_line(f"session-explorer: {client.user_models.problem}"), file=sys.stderr)
     finally:
-        door.close()
+        client.close()
 
 
-def _list(arguments: argparse.Namespace, door: ModelDoor) -> None:
-    models = door.every_model() if arguments.all else door.models()
+def _list(arguments: argparse.Namespace, client: ModelClient) -> None:
+    models = client.every_model() if arguments.all else client.models()
     groups = grouped(models, " ".join(arguments.search))
     if arguments.json:
         print_json([info_json(model) for group in groups for model in group.models])
@@ -137,8 +137,8 @@ def _list(arguments: argparse.Namespace, door: ModelDoor) -> None:
     )  # fmt: skip
 
 
-def _show(arguments: argparse.Namespace, door: ModelDoor) -> None:
-    model = door.info(arguments.model)
+def _show(arguments: argparse.Namespace, client: ModelClient) -> None:
+    model = client.info(arguments.model)
     if arguments.json:
         print_json(info_json(model))
         return
@@ -152,7 +152,7 @@ def _show(arguments: argparse.Namespace, door: ModelDoor) -> None:
         print(f"Its provider ends it on {model.deprecated}.")
 
 
-def _set(arguments: argparse.Namespace, door: ModelDoor) -> None:
+def _set(arguments: argparse.Namespace, client: ModelClient) -> None:
     figures: dict[str, Any] = {
         name.replace("-", "_"): value
         for name in _SETTABLE_FIGURES
@@ -165,23 +165,23 @@ def _set(arguments: argparse.Namespace, door: ModelDoor) -> None:
     }
     if not figures:
         raise CommandFailed("Name a figure to set, such as --window 64000.")
-    before = door.own.override(arguments.model) or Override()
-    door.own.set_override(arguments.model, replace(before, **figures))
-    _show(arguments, door)
+    before = client.user_models.override(arguments.model) or Override()
+    client.user_models.set_override(arguments.model, replace(before, **figures))
+    _show(arguments, client)
 
 
-def _unset(arguments: argparse.Namespace, door: ModelDoor) -> None:
-    if door.own.override(arguments.model) is None:
+def _unset(arguments: argparse.Namespace, client: ModelClient) -> None:
+    if client.user_models.override(arguments.model) is None:
         raise CommandFailed(f"You have said nothing of {arguments.model}.")
-    door.own.set_override(arguments.model, None)
-    _show(arguments, door)
+    client.user_models.set_override(arguments.model, None)
+    _show(arguments, client)
 
 
-def _find(arguments: argparse.Namespace, door: ModelDoor) -> None:
-    found = asyncio.run(door.find_servers(CancelToken()))
+def _find(arguments: argparse.Namespace, client: ModelClient) -> None:
+    found = asyncio.run(client.find_servers(CancelToken()))
     servers = list(found.servers)
     if arguments.add:
-        servers = [_add_named(door, server) for server in servers]
+        servers = [_add_named(client, server) for server in servers]
     if arguments.json:
         print_json({"servers": [asdict(server) for server in servers], "silent": found.silent})
         return
@@ -191,28 +191,28 @@ def _find(arguments: argparse.Namespace, door: ModelDoor) -> None:
         print("`session-explorer models find --add` adds them.")
 
 
-def _add_named(door: ModelDoor, server: Server) -> Server:
+def _add_named(client: ModelClient, server: Server) -> Server:
     """A server that was found, under the name that its address has already, or under its own."""
-    known = {one.address: one.name for one in door.own.servers()}
-    taken = {one.name for one in door.own.servers()} - {known.get(server.address)}
+    known = {one.address: one.name for one in client.user_models.servers()}
+    taken = {one.name for one in client.user_models.servers()} - {known.get(server.address)}
     name = known.get(server.address, server.name)
     number = 2
     while name in taken:
         name, number = f"{server.name}-{number}", number + 1
     named = replace(server, name=name)
-    door.own.keep_server(named)
+    client.user_models.save_server(named)
     return named
 
 
-def _add(arguments: argparse.Namespace, door: ModelDoor) -> None:
+def _add(arguments: argparse.Namespace, client: ModelClient) -> None:
     name = check_server_name(arguments.name) if arguments.name else ""
-    key = door.keys.key(name) if name else None
-    found = asyncio.run(door.look_at_server(arguments.address, CancelToken(), key or ""))
+    key = client.keys.key(name) if name else None
+    found = asyncio.run(client.probe_server(arguments.address, CancelToken(), key or ""))
     if name:
         server = replace(found, name=name)
-        door.own.keep_server(server)
+        client.user_models.save_server(server)
     else:
-        server = _add_named(door, found)
+        server = _add_named(client, found)
     if arguments.json:
         print_json(asdict(server))
         return
@@ -220,33 +220,33 @@ def _add(arguments: argparse.Namespace, door: ModelDoor) -> None:
     _print_servers([server])
 
 
-def _rename(arguments: argparse.Namespace, door: ModelDoor) -> None:
-    door.rename_server(arguments.name, arguments.new)
+def _rename(arguments: argparse.Namespace, client: ModelClient) -> None:
+    client.rename_server(arguments.name, arguments.new)
     if arguments.json:
         print_json({"name": arguments.new})
     else:
         print(f"{arguments.name} is called {arguments.new} now.")
 
 
-def _remove(arguments: argparse.Namespace, door: ModelDoor) -> None:
-    if door.own.server(arguments.name) is None:
-        names = ", ".join(server.name for server in door.own.servers()) or "none is added"
+def _remove(arguments: argparse.Namespace, client: ModelClient) -> None:
+    if client.user_models.server(arguments.name) is None:
+        names = ", ".join(server.name for server in client.user_models.servers()) or "none is added"
         raise CommandFailed(f"There is no server {arguments.name} ({names}).")
-    door.own.drop_server(arguments.name)
+    client.user_models.remove_server(arguments.name)
     if arguments.json:
         print_json({"removed": arguments.name})
     else:
         print(f"{arguments.name} is forgotten.")
 
 
-def _key(arguments: argparse.Namespace, door: ModelDoor) -> None:
+def _key(arguments: argparse.Namespace, client: ModelClient) -> None:
     provider = arguments.provider
     if arguments.keep:
-        door.keys.keep(provider, _read_key(provider))
+        client.keys.keep(provider, _read_key(provider))
     elif arguments.forget:
-        door.keys.forget(provider)
+        client.keys.forget(provider)
     elif arguments.test:
-        tried = asyncio.run(door.test_key(provider, None, CancelToken(), arguments.model))
+        tried = asyncio.run(client.test_key(provider, None, CancelToken(), arguments.model))
         if arguments.json:
             print_json(asdict(tried))
         if not tried.works:
@@ -254,7 +254,7 @@ def _key(arguments: argparse.Namespace, door: ModelDoor) -> None:
         if not arguments.json:
             print(visible_line(tried.told))
         return
-    state = door.keys.state(provider)
+    state = client.keys.state(provider)
     print_json(asdict(state)) if arguments.json else print(visible_line(state.told))
 
 

@@ -30,7 +30,7 @@ from explorer.commands.output import print_json, print_table, write_progress
 from explorer.commands.targets import Target, named_profile, session_rules, target, workbench
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.reasons import count_text
-from explorer.models.door import CancelToken
+from explorer.models.client import CancelToken
 from explorer.work.changes import Change, CompactionEnded, PruneMade
 from explorer.work.document import Document
 from explorer.work.replay.answering import Pace
@@ -264,7 +264,7 @@ def _policies(arguments: argparse.Namespace, chosen: Target) -> list[Policy]:
 def _prices(arguments: argparse.Namespace, chosen: Target) -> Prices | None:
     if not arguments.prices:
         return None
-    found = prices_of(chosen.bench.door.info(arguments.prices))
+    found = prices_of(chosen.bench.client.info(arguments.prices))
     if found is None:
         raise UsageError(f"--prices {arguments.prices}: nobody knows the prices of this model")
     return found

@@ -31,10 +31,10 @@ from explorer.commands.targets import (
     session_rules,
     workbench,
 )
-from explorer.models.door import DEMO, CancelToken, ImagePart
+from explorer.models.client import DEMO, CancelToken, ImagePart
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of
-from explorer.models.offline.scenario_place import next_message
-from explorer.models.thinking import THINKING_LEVELS
+from explorer.models.offline.scenario_player import next_message
+from explorer.models.request import THINKING_LEVELS
 from explorer.session.visible_text import visible_line
 from explorer.settings.effective import Values, pace_of
 from explorer.store import StoreError
@@ -209,7 +209,7 @@ async def _plan(arguments: argparse.Namespace, bench: Workbench, prompt: Prompt 
     if found is None:
         name = scenario.title if scenario is not None else ""
         found = await bench.create(folder or Path.cwd(), name)
-    bench.door.use_pace(pace_of(values.get("models.scriptedPace"), _pace()))
+    bench.client.use_pace(pace_of(values.get("models.scriptedPace"), _pace()))
     if arguments.read_only:
         mode: ApprovalMode = "read-only"
     else:

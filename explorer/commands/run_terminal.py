@@ -25,7 +25,7 @@ from explorer.agent.events import (
 )
 from explorer.agent.tools.port import ToolOutcome
 from explorer.commands.output import print_json
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     Silence,

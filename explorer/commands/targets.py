@@ -19,7 +19,7 @@ from explorer.commands.errors import CommandFailed, UsageError
 from explorer.compaction.profile import BASES, Profile
 from explorer.formats import ExportError, FormatError
 from explorer.formats.export import AsFormat
-from explorer.models.door import ModelDoor, ModelDoorConfig
+from explorer.models.client import ModelClient, ModelClientConfig
 from explorer.session.visible_text import visible_line
 from explorer.settings.effective import Values, effective, profile_named
 from explorer.settings.live import LiveSettings, project_of
@@ -56,10 +56,10 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
     except (StoreError, OSError) as error:
         raise CommandFailed(str(error)) from error
     live = live_settings()
-    door = model_client(live)
+    client = model_client(live)
     extensions = following_extensions(live)
     try:
-        yield Workbench(store, door, extensions=extensions)
+        yield Workbench(store, client, extensions=extensions)
     except (StoreError, FormatError) as error:
         raise CommandFailed(str(error)) from error
     except BrokenPipeError:
@@ -68,16 +68,16 @@ def workbench(database: Path | None) -> Iterator[Workbench]:
         raise CommandFailed(f"{error.filename or path}: {error.strerror or error}") from error
     finally:
         extensions.close()
-        door.close()
+        client.close()
         store.close()
 
 
-def model_client(live: LiveSettings) -> ModelDoor:
+def model_client(live: LiveSettings) -> ModelClient:
     """The client of models as the person's settings have it; the caller closes it."""
-    door = ModelDoor(ModelDoorConfig(own=paths.models_path()))
-    door.use_api_base(live.get("models.apiBase") or "")
-    door.use_silence(live.get("models.silenceSeconds"))
-    return door
+    client = ModelClient(ModelClientConfig(user_models=paths.models_path()))
+    client.use_api_base(live.get("models.apiBase") or "")
+    client.use_silence(live.get("models.silenceSeconds"))
+    return client
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.extensions.events import Signal
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 
 TIME_LIMIT_S = 30.0
 

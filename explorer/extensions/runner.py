@@ -41,8 +41,7 @@ from explorer.extensions.records import (
     SuppliedCompaction,
     SuppliedSummary,
 )
-from explorer.models.cancel import CancelToken
-from explorer.models.events import Cancelled
+from explorer.models.events import Cancelled, CancelToken
 
 Check = Callable[[SuppliedCompaction], str]
 """Why a compaction cannot be used, or an empty text."""

@@ -1,1 +1,1 @@
-"""Every model behind one door: providers through litellm, and the offline ones."""
+"""Model calls: one client for the providers (through litellm) and the offline models."""

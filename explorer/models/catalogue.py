@@ -1,7 +1,8 @@
-"""What is known of each model: window, output limit, prices.
+"""The models: identifiers, windows, output limits, prices, abilities, their order in lists, and the
+cost of a call.
 
-The table comes from the litellm wheel, read as a file: importing litellm takes seconds,
-and the window wants these figures before any model is called.
+The table comes from the litellm wheel, read as a file: importing litellm takes seconds, and the
+window wants these figures before any model is called.
 """
 
 from __future__ import annotations
@@ -9,18 +10,124 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from explorer.models.info import FIGURES, ModelInfo, PriceTier
+from explorer.models.events import Usage
+from explorer.models.request import THINKING_LEVELS, ThinkingLevel
 
 TABLE_FILE = "model_prices_and_context_window_backup.json"
 EXTRACTIVE = "offline/extractive"
 DEMO = "offline/demo"
 REMOTE = "remote/endpoint"
-"""A service of one's own that summarizes (A29)."""
+"""The person's own summarizing service (A29)."""
+SCENARIO_PREFIX = "offline/scenario-"
+"""Models that play a scripted run; see ``explorer.models.offline.scenario``."""
+
+
+def is_scenario(model: str) -> bool:
+    """Whether a model plays a scripted run."""
+    return model.startswith(SCENARIO_PREFIX)
+
+
+def cannot_summarize(model: str) -> bool:
+    """Whether a model follows rules or a script of its own, and has no summary to give."""
+    return model == DEMO or is_scenario(model)
+
+
+def only_summarizes(model: str) -> bool:
+    """Whether a model only writes summaries and cannot be an agent."""
+    return model == EXTRACTIVE
+
+
+# one model ----------------------------------------------------------------------------------------
+
+FigureSource = Literal["litellm", "you", "server", "program", "default"]
+"""The source of a figure: litellm's table, the person, the server that has the model, or this
+program for its offline models; ``default`` where the figure is unknown (None)."""
+
+FIGURES = (
+    "window",
+    "output_limit",
+    "input_price",
+    "output_price",
+    "cache_read_price",
+    "cache_write_price",
+    "reasoning",
+    "images",
+    "tools",
+)
+"""The figures of a model that have a source, by their names in ``ModelInfo``."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriceTier:
+    """Prices of a call whose prompt is over ``above`` tokens; dollars per token, None as before."""
+
+    above: int
+    input_price: float | None = None
+    output_price: float | None = None
+    cache_read_price: float | None = None
+    cache_write_price: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """One model. Window and output limit in tokens, prices in dollars per token.
+
+    None is an unknown figure; it is never a guess.
+    """
+
+    id: str
+    label: str
+    window: int | None
+    output_limit: int | None
+    offline: bool = False
+    input_price: float | None = None
+    output_price: float | None = None
+    cache_read_price: float | None = None
+    """Of a prompt token that came from the provider's cache; None: as ``input_price``."""
+    cache_write_price: float | None = None
+    """Of a prompt token that went into the provider's cache; None: as ``input_price``."""
+    reasoning: bool | None = None
+    """Whether it thinks before it answers, so that a thinking level means something."""
+    images: bool | None = None
+    """Whether it takes pictures."""
+    tools: bool | None = None
+    """Whether it calls tools."""
+    deprecated: str = ""
+    """The day on which its provider ends it, as YYYY-MM-DD; empty: none is known."""
+    tiers: tuple[PriceTier, ...] = ()
+    """Dearer prices of long prompts, the lowest ``above`` first."""
+    efforts: frozenset[str] = frozenset()
+    """What its provider takes beside low, medium and high as a measure of thinking: "none",
+    "minimal", and "adaptive" where it measures by itself and takes no budget."""
+    sources: Mapping[str, FigureSource] = field(default_factory=dict, compare=False)
+    """By the name of a figure: its source."""
+
+    def source_of(self, figure: str) -> FigureSource:
+        """The source of a figure, by its name in ``FIGURES``."""
+        if figure in self.sources:
+            return self.sources[figure]
+        if getattr(self, figure) is None:
+            return "default"
+        return "program" if self.offline else "litellm"
+
+    @property
+    def provider(self) -> str:
+        """The part of the id before the first slash: ``openai``."""
+        return self.id.partition("/")[0]
+
+
+def levels_of(info: ModelInfo) -> tuple[ThinkingLevel, ...]:
+    """The levels that mean something for a model: only "off" where it does not reason."""
+    return THINKING_LEVELS if info.reasoning else ("off",)
+
+
+# the table ----------------------------------------------------------------------------------------
 
 _PRICES = {
     "input_price": "input_cost_per_token",
@@ -36,7 +143,7 @@ _EFFORTS = {
 _PRICE_NAMES = {key: name for name, key in _PRICES.items()}
 _TIER = re.compile(r"(\w+?)_above_(\d+)k_tokens")
 
-# Which environment variable says that a provider can be called.
+# The environment variables that hold the key of a provider.
 PROVIDER_KEYS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("anthropic", ("ANTHROPIC_API_KEY",)),
     ("openai", ("OPENAI_API_KEY",)),
@@ -74,7 +181,7 @@ REMOTE_MODEL = ModelInfo(REMOTE, "Remote endpoint", None, None)
 
 
 def price_table_path() -> Path | None:
-    """Where the wheel of litellm keeps its table; None where litellm is not installed."""
+    """The path of the price table in litellm's wheel; None where litellm is not installed."""
     found = importlib.util.find_spec("litellm")
     if found is None or found.origin is None:
         return None
@@ -83,10 +190,12 @@ def price_table_path() -> Path | None:
 
 
 class Catalogue:
-    """Looks models up; the table is read at the first question (about 25 ms) and kept."""
+    """Looks models up; the table is read once, at the first look-up (about 25 ms)."""
 
     def __init__(self, declared: tuple[ModelInfo, ...] = ()) -> None:
-        self._declared = {info.id: _said_by_person(info) for info in (*OFFLINE_MODELS, *declared)}
+        self._declared = {
+            info.id: _with_user_sources(info) for info in (*OFFLINE_MODELS, *declared)
+        }
         self._table: Mapping[str, Any] | None = None
         self._by_provider: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None
         self._made: dict[str, ModelInfo] = {}
@@ -154,8 +263,8 @@ class Catalogue:
         return self._table
 
 
-def _said_by_person(info: ModelInfo) -> ModelInfo:
-    """A model that was declared: its figures are whoever's declared it."""
+def _with_user_sources(info: ModelInfo) -> ModelInfo:
+    """A declared model: the source of its figures is the person, where it names none."""
     if info.offline or info.sources:
         return info
     given = [name for name in FIGURES if getattr(info, name) is not None]
@@ -190,7 +299,7 @@ def _tiers(row: Mapping[str, Any]) -> tuple[PriceTier, ...]:
 
 
 def _ability(row: Mapping[str, Any], key: str) -> bool | None:
-    """The table names what a model can; of a model of which it names nothing nobody knows."""
+    """An ability by the table: None where the table names no ability of the model at all."""
     if isinstance(row.get(key), bool):
         return bool(row[key])
     return False if any(name.startswith("supports_") for name in row) else None
@@ -202,3 +311,150 @@ def _count(value: object) -> int | None:
 
 def _price(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
+
+
+# lists --------------------------------------------------------------------------------------------
+
+_DATE = re.compile(r"20\d\d-?[01]\d-?[0-3]\d")
+_VERSION = re.compile(r"\d+(?:[.-]\d{1,2}(?!\d))*")
+_PLACEHOLDERS = ("ft:", "*", "container")
+"""What the table of prices has rows for that name no model one can call: fine-tuned models of
+whoever made them, patterns, and tools that are billed beside a model."""
+
+
+def provider_of(model_id: str) -> str:
+    """The part before the first slash: ``openai``."""
+    return model_id.partition("/")[0]
+
+
+def is_placeholder(model_id: str) -> bool:
+    """Whether a row of the table stands for something else than a model that can be called."""
+    name = model_id.partition("/")[2] or model_id
+    return any(part == name or name.startswith(part) for part in _PLACEHOLDERS) or "*" in name
+
+
+@lru_cache(maxsize=8192)
+def newest_first(model_id: str) -> tuple[tuple[int, ...], int, str]:
+    """A key that sorts newer versions first; a name without a date before its dated releases."""
+    name = model_id.rpartition("/")[2]
+    date = _DATE.search(name)
+    bare = _DATE.sub("", name)
+    version = _VERSION.search(bare)
+    numbers = tuple(int(part) for part in re.split(r"[.-]", version[0])) if version else ()
+    padded = (*numbers, 0, 0, 0)[:3]
+    day = int(date[0].replace("-", "")) if date else 99_999_999
+    return tuple(-number for number in padded), -day, name
+
+
+def listed(models: Iterable[ModelInfo]) -> list[ModelInfo]:
+    """The models that can be called: those of this program first, then provider by provider."""
+    usable = [model for model in models if model.offline or not is_placeholder(model.id)]
+    return sorted(
+        usable, key=lambda model: (not model.offline, provider_of(model.id), *_rest(model))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderModels:
+    """One provider, or one server, and its models: the newest first."""
+
+    provider: str
+    models: tuple[ModelInfo, ...]
+
+
+def grouped(models: Iterable[ModelInfo], search: str = "") -> list[ProviderModels]:
+    """The models provider by provider, as ``listed`` sorts them.
+
+    Of a ``search`` every word must be in the model's id or label, or name what it can: reasoning,
+    images, tools.
+    """
+    words = search.casefold().split()
+    groups: dict[str, list[ModelInfo]] = {}
+    for model in listed(models):
+        if not words or all(word in _searched(model) for word in words):
+            groups.setdefault(model.provider, []).append(model)
+    return [ProviderModels(provider, tuple(group)) for provider, group in groups.items()]
+
+
+def _searched(model: ModelInfo) -> str:
+    can = (name for name in ("reasoning", "images", "tools") if getattr(model, name))
+    return " ".join((model.id, model.label, *can)).casefold()
+
+
+def _rest(model: ModelInfo) -> tuple[tuple[int, ...], int, str]:
+    return ((), 0, "") if model.offline else newest_first(model.id)
+
+
+# cost ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Dollars. ``known`` is False where the model's prices are not: then all figures are 0."""
+
+    input: float = 0.0
+    output: float = 0.0
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+    known: bool = True
+
+    @property
+    def total(self) -> float:
+        return self.input + self.output + self.cache_read + self.cache_write
+
+    def to_json(self) -> dict[str, float]:
+        """The ``cost`` of a usage record, as pi writes it."""
+        return {
+            "input": self.input,
+            "output": self.output,
+            "cacheRead": self.cache_read,
+            "cacheWrite": self.cache_write,
+            "total": self.total,
+        }
+
+
+UNKNOWN_COST = Cost(known=False)
+
+
+def cost_of(usage: Usage, info: ModelInfo) -> Cost:
+    """What the tokens of one call cost at the model's prices.
+
+    A prompt over a tier of the model is paid at that tier, all of it. Tokens that went into a
+    cache or came from it cost what other input does, where no price of their own is known.
+    """
+    prices = {
+        name: getattr(info, name)
+        for name in ("input_price", "output_price", "cache_read_price", "cache_write_price")
+    }
+    prompt = usage.input + usage.cache_read + usage.cache_write
+    for tier in info.tiers:
+        if prompt > tier.above:
+            prices |= {name: own for name in prices if (own := getattr(tier, name)) is not None}
+    into, out = prices["input_price"], prices["output_price"]
+    if into is None or out is None:
+        return UNKNOWN_COST
+    read, write = prices["cache_read_price"], prices["cache_write_price"]
+    return Cost(
+        usage.input * into,
+        usage.output * out,
+        usage.cache_read * (into if read is None else read),
+        usage.cache_write * (into if write is None else write),
+    )
+
+
+def usage_record(usage: Usage | None, info: ModelInfo | None = None) -> dict[str, Any]:
+    """A reply's ``usage`` as pi writes it; all zero when the provider counted nothing.
+
+    An estimate of this side is never stored as if it were the provider's (E7).
+    """
+    if usage is None or usage.source != "provider":
+        usage = Usage(0, 0)
+    cost = cost_of(usage, info) if info is not None else UNKNOWN_COST
+    return {
+        "input": usage.input,
+        "output": usage.output,
+        "cacheRead": usage.cache_read,
+        "cacheWrite": usage.cache_write,
+        "totalTokens": usage.total,
+        "cost": cost.to_json(),
+    }

@@ -1,11 +1,15 @@
-"""What comes back from a model while it answers, and how it can fail."""
+"""The events of a streamed answer, its errors, its cancellation, and the whole answer collected."""
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
-from explorer.models.request import ToolCall
+from explorer.models.request import ModelRequest, ToolCall
 
 UsageSource = Literal["provider", "estimate"]
 StopReason = Literal["stop", "length", "tool_calls"]
@@ -25,7 +29,7 @@ ErrorKind = Literal[
 class Usage:
     """Tokens of one call. `input` leaves out what was read from or written to a cache.
 
-    `total` is the provider's own sum where it gives one (B9). `source` says whether
+    `total` is the provider's own sum where it gives one (B9). `source` is whether
     the provider counted or this side estimated.
     """
 
@@ -79,7 +83,7 @@ class UsageReport:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The model said that its answer is over, and why. Always the last event."""
+    """The end of the answer and its reason. Always the last event."""
 
     stop_reason: StopReason
     short_summary: str = ""
@@ -112,7 +116,7 @@ class ModelError(Exception):
     Kinds: `overflow` (the request is larger than the window), `rate_limit`, `auth`,
     `network` (never reached, or the connection was cut), `timeout`, `bad_request`,
     `server` (the provider failed, worth another try), `unavailable` (no such model, or
-    it cannot be called from here). `retry_after_s` is in seconds, where the provider said.
+    it cannot be called from here). `retry_after_s` is in seconds, where the provider named it.
     """
 
     def __init__(self, kind: ErrorKind, message: str, retry_after_s: float | None = None) -> None:
@@ -135,3 +139,119 @@ class ModelError(Exception):
 
 class Cancelled(Exception):
     """The call was given up through its cancel token."""
+
+
+class CancelToken:
+    """Cancelled once, for good. Callbacks run on the thread that cancels."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._callbacks: dict[int, Callable[[], None]] = {}
+        self._next = 0
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._cancelled
+
+    def cancel(self) -> None:
+        """Give up. Calling it again does nothing."""
+        with self._lock:
+            if self._cancelled:
+                return
+            self._cancelled = True
+            callbacks = list(self._callbacks.values())
+            self._callbacks.clear()
+        for callback in callbacks:
+            callback()
+
+    def add_callback(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Run `callback` at the cancel, or now if that has happened; returns its removal."""
+        with self._lock:
+            if not self._cancelled:
+                key = self._next
+                self._next += 1
+                self._callbacks[key] = callback
+                return lambda: self._remove(key)
+        callback()
+        return lambda: None
+
+    def _remove(self, key: int) -> None:
+        with self._lock:
+            self._callbacks.pop(key, None)
+
+
+class Streams(Protocol):
+    """Anything that answers requests with events: the model client, or a replay of one."""
+
+    def stream(self, request: ModelRequest, cancel: CancelToken) -> AsyncIterator[Event]:
+        """The events of one answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A finished answer. `usage` is None where it is unknown; `elapsed_ms` in milliseconds."""
+
+    text: str
+    thinking: str
+    tool_calls: tuple[ToolCall, ...]
+    usage: Usage | None
+    stop_reason: StopReason
+    elapsed_ms: float
+    short_summary: str = ""
+    """Sentences for display, where an endpoint gave them along (A29)."""
+
+
+async def complete(
+    client: Streams,
+    request: ModelRequest,
+    cancel: CancelToken,
+    on_text: Callable[[str], None] | None = None,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    on_silence: Callable[[str], None] | None = None,
+) -> Completion:
+    """Wait for the whole answer; `on_text` gets each piece of text as it comes, `on_silence` a
+    sentence where nothing comes for a while.
+
+    `clock` gives seconds. Raises ModelError and Cancelled as `stream` does, and ModelError
+    (network) when the events end without a finish.
+    """
+    started = clock()
+    text: list[str] = []
+    thinking: list[str] = []
+    calls: list[ToolCall] = []
+    usage: Usage | None = None
+    stop: StopReason | None = None
+    short = ""
+    events = client.stream(request, cancel)
+    async with aclosing(events) as open_events:  # type: ignore[type-var]
+        async for event in open_events:
+            match event:
+                case TextDelta(piece):
+                    text.append(piece)
+                    if on_text is not None:
+                        on_text(piece)
+                case Silence() if on_silence is not None:
+                    on_silence(event.told)
+                case ThinkingDelta(piece):
+                    thinking.append(piece)
+                case ToolCallReady(call):
+                    calls.append(call)
+                case UsageReport(counted):
+                    usage = counted
+                case Finished(reason, sentences):
+                    stop, short = reason, sentences
+    if stop is None:
+        raise ModelError("network", "The answer ended without saying that it was complete.")
+    return Completion(
+        "".join(text),
+        "".join(thinking),
+        tuple(calls),
+        usage,
+        stop,
+        (clock() - started) * 1000,
+        short,
+    )

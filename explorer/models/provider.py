@@ -19,10 +19,9 @@ from collections.abc import Callable, Coroutine
 from importlib import import_module
 from typing import Any
 
-from explorer.models.classify import classify, without_key
 from explorer.models.events import Event, ModelError
-from explorer.models.incoming import Watch
-from explorer.models.patience import Patience
+from explorer.models.provider_error import classify, missing_key_error
+from explorer.models.reply_guard import CallTimeout, ReplyGuard
 from explorer.models.request import ModelRequest
 from explorer.models.route import FindRoute, Route
 from explorer.models.wire import ChunkReader, call_arguments
@@ -52,14 +51,14 @@ def import_litellm() -> Any:
         import litellm
         from litellm.llms.custom_httpx import aiohttp_transport as transport
 
-        # httpx takes a fifth of a second, and its transports are put under watch with it.
-        transports = import_module("explorer.models.transports")
+        # httpx takes a fifth of a second; its transports are guarded with the import.
+        transports = import_module("explorer.models.guarded_transports")
     except ImportError as error:
         raise ModelError("unavailable", f"litellm cannot be imported: {error}") from error
     finally:
         if collecting:
             gc.enable()
-    transports.watch_transport(transport.LiteLLMAiohttpTransport)
+    transports.guard_transport(transport.LiteLLMAiohttpTransport)
     # Of a call that is given up it leaves coroutines that it has not begun to await.
     warnings.filterwarnings("ignore", _NOT_AWAITED, RuntimeWarning)
     litellm.telemetry = False
@@ -165,7 +164,7 @@ class ProviderThread:
         with self._lock:
             if self._closed:
                 work.close()
-                raise ModelError("unavailable", "This door to the models is closed.")
+                raise ModelError("unavailable", "The model client is closed.")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(
@@ -197,7 +196,7 @@ class ProviderThread:
             loop.close()
 
     async def _close_clients(self) -> None:
-        """Pooled connections belong to this loop, by whose id litellm keeps them."""
+        """Pooled connections belong to this loop, by whose id litellm caches them."""
         cache = self._litellm.in_memory_llm_clients_cache.cache_dict
         mine = f"-{id(asyncio.get_running_loop())}"
         for key in [key for key in cache if str(key).endswith(mine)]:
@@ -232,24 +231,27 @@ class ProviderThread:
         await asyncio.sleep(0)  # a cancel during the import ends here, before anything is sent
         # The keyring may ask the person for a password before it answers.
         route = await asyncio.to_thread(find_route)
-        patience = Patience(route.idle_timeout_s, route.timeout_s, emit)
-        watch = Watch(route.limits, route.api_base, patience.heard)
+        timeout = CallTimeout(route.idle_timeout_s, route.timeout_s, emit)
+        guard = ReplyGuard(route.limits, route.api_base, timeout.on_activity)
         try:
-            async with patience:
-                with watch.active():
-                    await _stream_into(litellm, request, route, watch, emit)
+            async with timeout:
+                with guard.active():
+                    await _stream_into(litellm, request, route, guard, emit)
         except Exception as error:
-            if watch.problem is not None:
-                raise watch.problem from error
-            told = classify(error, litellm)
-            raise without_key(told, route.info.provider, route.api_key) from error
+            if guard.problem is not None:
+                raise guard.problem from error
+            raise missing_key_error(classify(error), route.info.provider, route.api_key) from error
 
 
 async def _stream_into(
-    litellm: Any, request: ModelRequest, route: Route, watch: Watch, emit: Callable[[Event], None]
+    litellm: Any,
+    request: ModelRequest,
+    route: Route,
+    guard: ReplyGuard,
+    emit: Callable[[Event], None],
 ) -> None:
     arguments = call_arguments(request, route.info, route.model)
-    # The patience around this ends a silence first, and says so.
+    # The CallTimeout around this ends a silence first, with a message.
     arguments["timeout"] = route.idle_timeout_s + _CLOSE_WAIT_S
     if route.api_base is not None:
         arguments["api_base"] = route.api_base
@@ -262,13 +264,13 @@ async def _stream_into(
     reader = ChunkReader()
     async with contextlib.aclosing(stream):
         async for chunk in stream:
-            watch.heard()
+            guard.on_activity()
             for event in reader.read(chunk, lambda: _counted_by_provider(stream)):
                 emit(event)
             _forget_chunks(stream)
         last_reason = _real_finish_reason(stream)
-    if watch.problem is not None:
-        raise watch.problem
+    if guard.problem is not None:
+        raise guard.problem
     if not last_reason:
         raise ModelError("network", "The connection ended before the answer was complete.")
     for event in reader.finish(last_reason, (message.text for message in request.messages)):
@@ -276,8 +278,8 @@ async def _stream_into(
 
 
 def _forget_chunks(stream: Any) -> None:
-    """litellm keeps every chunk, some kilobytes each, and copies the text so far at each one; of
-    all that only the usage counts in the end."""
+    """litellm stores every chunk, some kilobytes each, and copies the text so far at each one; only
+    the usage is needed in the end."""
     chunks = getattr(stream, "chunks", None)
     if isinstance(chunks, list) and len(chunks) > _CHUNKS:
         counted = [chunk for chunk in chunks if getattr(chunk, "usage", None) is not None]
@@ -286,7 +288,7 @@ def _forget_chunks(stream: Any) -> None:
 
 
 def _real_finish_reason(stream: Any) -> str:
-    """Why the provider stopped; empty when it never said so.
+    """Why the provider stopped; empty where it gave no reason.
 
     litellm closes every stream with a "stop" of its own making, so that a connection cut
     in the middle looks like a finished answer. Only what was received counts.

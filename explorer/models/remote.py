@@ -9,7 +9,6 @@ environment alone.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import os
 import ssl
 from collections.abc import Callable, Mapping
@@ -27,14 +26,13 @@ from explorer.models.events import (
     Usage,
     UsageReport,
 )
-from explorer.models.incoming import Limits, Watch
-from explorer.models.offline.pieces import estimate_tokens
-from explorer.models.patience import Patience
+from explorer.models.keys import redact
+from explorer.models.provider_error import finite_seconds
+from explorer.models.reply_guard import CallTimeout, Limits, ReplyGuard
+from explorer.models.reply_reading import UnreadableReply, read_json, shortened
 from explorer.models.request import ModelRequest
-from explorer.models.said import seconds_of
-from explorer.models.secrets import redact
-from explorer.models.sense import Misunderstood, read_json
-from explorer.models.shown import shortened
+from explorer.models.servers import is_loopback
+from explorer.tokens.estimate import estimate_text
 
 if TYPE_CHECKING:
     import httpx
@@ -79,7 +77,7 @@ def check_address(address: str, allow_plain: bool = False) -> str:
             "The endpoint's address must not hold a name or a password; put the key into the "
             f"environment variable {KEY_VARIABLE}.",
         )
-    if parts.scheme == "http" and not allow_plain and not _is_loopback(host):
+    if parts.scheme == "http" and not allow_plain and not is_loopback(host):
         where = host if port is None else f"{host}:{port}"
         raise ModelError(
             "unavailable",
@@ -88,15 +86,8 @@ def check_address(address: str, allow_plain: bool = False) -> str:
     return address.strip()
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def body_of(request: ModelRequest) -> dict[str, str]:
-    """What is posted for a request; what follows the first message is told after it."""
+    """The posted object: the system messages, and all others joined."""
     system = [message.text for message in request.messages if message.role == "system"]
     others = [message.text for message in request.messages if message.role != "system"]
     return {"systemPrompt": "\n\n".join(system), "prompt": "\n\n".join(others)}
@@ -105,25 +96,25 @@ def body_of(request: ModelRequest) -> dict[str, str]:
 async def call_endpoint(
     request: ModelRequest, settings: RemoteSettings, emit: Callable[[Event], None]
 ) -> None:
-    """Post a request and tell its answer as events. Raises ModelError."""
+    """Post a request and emit its answer as events. Raises ModelError."""
     address = check_address(request.endpoint or settings.address, settings.allow_plain)
-    # A fifth of a second that nobody shall wait for who has no endpoint.
-    import_module("explorer.models.transports")
+    # The import takes a fifth of a second: only where there is an endpoint.
+    import_module("explorer.models.guarded_transports")
     httpx = import_module("httpx")
 
-    patience = Patience(settings.timeout_s, settings.timeout_s, emit)
+    timeout = CallTimeout(settings.timeout_s, settings.timeout_s, emit)
     limits = Limits(settings.most_bytes, settings.most_bytes)
-    watch = Watch(limits, address, lambda: None)
+    guard = ReplyGuard(limits, address)
     try:
-        async with patience:
-            with watch.active():
+        async with timeout:
+            with guard.active():
                 raw = await _post(httpx, address, body_of(request), settings)
     except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError) as error:
         raise _unreached(httpx, error, address) from error
     summary, short = read_answer(raw, _host(address))
     emit(TextDelta(summary))
-    given = sum(estimate_tokens(message.text) for message in request.messages)
-    made = estimate_tokens(summary)
+    given = sum(estimate_text(message.text) for message in request.messages)
+    made = estimate_text(summary)
     emit(UsageReport(Usage(input=given, output=made, total=given + made, source="estimate")))
     emit(Finished("stop", short))
 
@@ -152,7 +143,7 @@ def read_answer(raw: bytes, host: str) -> tuple[str, str]:
     """Summary and sentences for display out of an answer's body. Raises ModelError."""
     try:
         value = read_json(raw.decode("utf-8", "replace"), "")
-    except Misunderstood as error:
+    except UnreadableReply as error:
         raise ModelError("bad_request", f"The answer of {host} is not JSON.") from error
     inner = value.get("data") if isinstance(value, dict) else None
     for found in (value, inner):
@@ -191,28 +182,31 @@ _KINDS: Mapping[int, ErrorKind] = {
 def _refused(response: httpx.Response, raw: bytes, address: str) -> ModelError:
     status = response.status_code
     kind = _KINDS.get(status, "server" if status >= 500 else "bad_request")
-    said = shortened(raw[: _BODY_SHOWN * 4].decode("utf-8", "replace"), _BODY_SHOWN)
-    told = f"The endpoint at {_host(address)} answered with status {status}"
+    detail = shortened(raw[: _BODY_SHOWN * 4].decode("utf-8", "replace"), _BODY_SHOWN)
+    message = f"The endpoint at {_host(address)} answered with status {status}"
     wait = response.headers.get("retry-after", "")
-    return ModelError(kind, redact(f"{told}: {said}" if said else f"{told}."), seconds_of(wait))
+    message += f": {detail}" if detail else "."
+    return ModelError(kind, redact(message), finite_seconds(wait))
 
 
 def _unreached(httpx: Any, error: Exception, address: str) -> ModelError:
     """A failure before there was an answer, in a sentence."""
     host = _host(address)
-    said = shortened(str(error), _BODY_SHOWN) or "nobody answered"
-    if "CERTIFICATE_VERIFY_FAILED" in said or isinstance(error.__cause__, ssl.SSLError):
-        return ModelError("unavailable", f"The certificate of {host} is not to be trusted: {said}.")
+    detail = shortened(str(error), _BODY_SHOWN) or "nobody answered"
+    if "CERTIFICATE_VERIFY_FAILED" in detail or isinstance(error.__cause__, ssl.SSLError):
+        return ModelError(
+            "unavailable", f"The certificate of {host} is not to be trusted: {detail}."
+        )
     if isinstance(error, httpx.TimeoutException):
         return ModelError("timeout", f"The endpoint at {host} did not answer in time.")
     if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
-        return ModelError("unavailable", f"The endpoint's address cannot be used: {said}.")
+        return ModelError("unavailable", f"The endpoint's address cannot be used: {detail}.")
     if isinstance(error, httpx.RemoteProtocolError | httpx.ReadError):
         return ModelError("network", f"The answer of {host} is cut off, or is not HTTP.")
-    return ModelError("network", redact(f"The endpoint at {host} cannot be reached: {said}."))
+    return ModelError("network", redact(f"The endpoint at {host} cannot be reached: {detail}."))
 
 
 def _host(address: str) -> str:
-    """The place without path and query, which may hold what is nobody's business."""
+    """The host and port; path and query may hold secrets."""
     parts = urlsplit(address)
     return parts.netloc.rsplit("@", 1)[-1] or "the given address"

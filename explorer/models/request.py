@@ -9,6 +9,17 @@ from typing import Any, Literal, cast
 
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+ThinkingLevel = Literal["off", "minimal", "low", "medium", "high"]
+
+THINKING_LEVELS: tuple[ThinkingLevel, ...] = ("off", "minimal", "low", "medium", "high")
+"""From none to the most."""
+
+
+def as_level(value: object) -> ThinkingLevel | None:
+    """The level that a text names; None for any other value. pi's ``xhigh`` is ``high`` here."""
+    if value in ("xhigh", "max"):
+        return "high"
+    return next((level for level in THINKING_LEVELS if level == value), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +109,7 @@ class ModelRequest:
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: str | None = None
     endpoint: str | None = None
-    """The address that ``remote/endpoint`` stands for in this request; None: the door's own."""
+    """The address that ``remote/endpoint`` stands for in this request; None: as configured."""
 
     def to_json(self) -> dict[str, Any]:
         """The request as a JSON object (dictionaries, lists and plain values)."""

@@ -1,7 +1,7 @@
 """Trying a model call again when the failure may pass: what is tried, how often, how long apart.
 
 Overflow is never tried again as it is: the same request would overflow again, and a provider that
-throttles is not one that overflows (E12); see ``explorer.models.classify``.
+throttles is not one that overflows (E12); see ``explorer.models.provider_error``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from explorer.models.cancel import CancelToken
-from explorer.models.events import Cancelled, ErrorKind, ModelError
+from explorer.models.events import Cancelled, CancelToken, ErrorKind, ModelError
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
@@ -64,7 +63,7 @@ class Retry(NamedTuple):
 
     @property
     def told(self) -> str:
-        """What a person is told while it waits."""
+        """A sentence for the person while it waits."""
         reason = self.error.message.rstrip(".")
         return f"{reason}. Trying again in {self.wait_s:.1f} s ({self.failed + 1} of {self.of})."
 
@@ -80,7 +79,7 @@ def wait_before_next(
     """Seconds to wait after try ``failed`` (from 1); None when there is no other try.
 
     Never shorter than the provider asks (Retry-After). When that is longer than the policy waits
-    there is no other try: the person is told and decides.
+    there is no other try: the person decides.
     """
     if failed >= policy.tries or not is_transient(error):
         return None
@@ -102,7 +101,7 @@ async def with_retry(
 ) -> T:
     """Call ``attempt`` with 1, 2, ... until it returns, as often as the policy allows.
 
-    ``on_retry`` is told of each failure that another try follows, before the wait. Raises what
+    ``on_retry`` is called with each failure that another try follows, before the wait. Raises what
     the last try raised (ModelError), or Cancelled as soon as ``cancel`` is cancelled, in the
     middle of a wait too. Anything but a transient ModelError is raised at once.
     """

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from explorer.models.catalogue import Catalogue
-from explorer.models.incoming import Limits
-from explorer.models.info import ModelInfo
+from explorer.models.catalogue import Catalogue, ModelInfo
 from explorer.models.keys import Keys
-from explorer.models.own import OwnModels, Server, overridden
+from explorer.models.reply_guard import Limits
 from explorer.models.servers import model_info
+from explorer.models.user_models import Server, UserModels, overridden
 
 _NO_KEY = "none"
 """A server of one's own needs no key, but the client refuses to start without one."""
@@ -35,19 +34,21 @@ class Route:
 
 
 class Routes:
-    """Knows models by the person's own words, by their servers, and by the table. Any thread."""
+    """Models by the user's overrides, by the user's servers, and by the table. Any thread."""
 
-    def __init__(self, catalogue: Catalogue, own: OwnModels, keys: Keys) -> None:
+    def __init__(self, catalogue: Catalogue, user_models: UserModels, keys: Keys) -> None:
         self._catalogue = catalogue
-        self._own = own
+        self._user_models = user_models
         self._keys = keys
 
     def info(self, model_id: str) -> ModelInfo:
-        """What is known of a model; what the person says of it goes first."""
-        return overridden(self.said_by_others(model_id), self._own.override(model_id))
+        """What is known of a model, with the user's overrides."""
+        return overridden(
+            self.info_without_overrides(model_id), self._user_models.override(model_id)
+        )
 
-    def said_by_others(self, model_id: str) -> ModelInfo:
-        """What is known of a model apart from what the person says of it."""
+    def info_without_overrides(self, model_id: str) -> ModelInfo:
+        """What is known of a model without the user's overrides."""
         server, name = self._server_of(model_id)
         return model_info(server, name) if server else self._catalogue.info(model_id)
 
@@ -58,18 +59,18 @@ class Routes:
         listed = self._catalogue.known(has_key=(lambda _name: True) if every else self._keys.has)
         served = [
             model_info(server, model.id)
-            for server in self._own.servers()
+            for server in self._user_models.servers()
             for model in server.models
         ]
-        said = self._own.overrides()
+        overrides = self._user_models.overrides()
         found = {model.id for model in (*listed, *served)}
-        named = [self.info(model_id) for model_id in said if model_id not in found]
-        return [overridden(model, said.get(model.id)) for model in (*listed, *served)] + named
+        named = [self.info(model_id) for model_id in overrides if model_id not in found]
+        return [overridden(model, overrides.get(model.id)) for model in (*listed, *served)] + named
 
     def has_way(self, provider: str, api_base: str | None) -> bool:
         """Whether a provider's models should answer: it has a key, is a server of the person's
-        own, or is asked at an address that wants no key. Asks nobody."""
-        if self._own.server(provider) is not None or self._keys.has(provider):
+        own, or is asked at an address that wants no key. Makes no request."""
+        if self._user_models.server(provider) is not None or self._keys.has(provider):
             return True
         return provider == "openai" and api_base is not None
 
@@ -94,7 +95,7 @@ class Routes:
 
     def _server_of(self, model_id: str) -> tuple[Server | None, str]:
         provider, _, name = model_id.partition("/")
-        return (self._own.server(provider) if name else None), name
+        return (self._user_models.server(provider) if name else None), name
 
 
 FindRoute = Callable[[], Route]

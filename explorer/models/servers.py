@@ -1,7 +1,7 @@
 """Servers of one's own that speak as OpenAI does: found on request, and asked what they have.
 
 Ollama, llama.cpp, vLLM and LM Studio are looked for at their usual ports on this machine, all at
-once; each tells in its own way how long the context of its models is.
+once; each reports the context window of its models in its own way.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import urlsplit
 
+from explorer.models.catalogue import FigureSource, ModelInfo
 from explorer.models.events import ModelError
-from explorer.models.incoming import Limits, Watch
-from explorer.models.info import FigureSource, ModelInfo
-from explorer.models.own import Server, ServerKind, ServerModel
-from explorer.models.sense import Misunderstood, read_json
-from explorer.models.shown import shortened
+from explorer.models.reply_guard import Limits, ReplyGuard
+from explorer.models.reply_reading import UnreadableReply, read_json, shortened
+from explorer.models.user_models import Server, ServerKind, ServerModel
 
 if TYPE_CHECKING:
     import httpx
@@ -50,7 +49,7 @@ _TITLES: dict[ServerKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found. ``silent`` are the addresses at which nobody answered."""
+    """What a search found. ``silent`` are the addresses without an answer."""
 
     servers: tuple[Server, ...]
     silent: tuple[str, ...] = ()
@@ -75,7 +74,7 @@ def _models(server: Server) -> str:
 
 
 def server_address(text: str) -> str:
-    """An address as servers are kept: without a path ``/v1`` and a slash at the end.
+    """An address as servers are stored: without a path ``/v1`` and a slash at the end.
 
     Raises ModelError (unavailable) for one that text should not go to: unencrypted addresses are
     for this machine and its own network.
@@ -120,9 +119,9 @@ async def find_servers(
 
 
 async def look_at(address: str, key: str = "", timeout_s: float = TIMEOUT_S) -> Server:
-    """What the server at an address is and has; its name is one that can be kept.
+    """What the server at an address is and has; its name is one that can be stored.
 
-    Raises ModelError: network when nobody answers, auth when it wants another key, server when it
+    Raises ModelError: network without an answer, auth when it wants another key, server when it
     does not speak as OpenAI does.
     """
     address = server_address(address)
@@ -146,15 +145,16 @@ def model_info(server: Server, model_id: str) -> ModelInfo:
     A server on this machine takes no money.
     """
     known = next((model for model in server.models if model.id == model_id), ServerModel(model_id))
-    price = 0.0 if _is_loopback(server.address) else None
+    on_this_machine = is_loopback(urlsplit(server.address).hostname or "")
+    price = 0.0 if on_this_machine else None
     info = ModelInfo(
         f"{server.name}/{model_id}", f"{server.name}/{model_id}", known.window, None,
         input_price=price, output_price=price,
         reasoning=known.reasoning, images=known.images, tools=known.tools,
     )  # fmt: skip
-    said = ("window", "input_price", "output_price", "reasoning", "images", "tools")
+    reported = ("window", "input_price", "output_price", "reasoning", "images", "tools")
     sources: dict[str, FigureSource] = {
-        name: "server" for name in said if getattr(info, name) is not None
+        name: "server" for name in reported if getattr(info, name) is not None
     }
     return replace(info, sources=sources)
 
@@ -217,8 +217,8 @@ async def _ollama_models(
 
 
 def _ollama_model(name: str, shown: object, loaded: int | None) -> ServerModel:
-    """Ollama cuts what is longer than ``num_ctx``, silently; where it says what that is, it counts
-    and not what the model itself could take."""
+    """Ollama cuts what is longer than ``num_ctx``, silently; where it reports that, it is
+    the window and not what the model itself could take."""
     if not isinstance(shown, Mapping):
         return ServerModel(name, loaded)
     details = shown.get("model_info")
@@ -260,7 +260,7 @@ def _llama_model(name: str, props: Mapping[str, Any]) -> ServerModel:
 
 def _client(timeout_s: float, near: bool) -> httpx.AsyncClient:
     # A proxy of the environment is not asked for addresses of this machine and its network.
-    import_module("explorer.models.transports")
+    import_module("explorer.models.guarded_transports")
     made: httpx.AsyncClient = import_module("httpx").AsyncClient(
         timeout=timeout_s, trust_env=not near, follow_redirects=False
     )
@@ -273,7 +273,7 @@ async def _json(
     library = import_module("httpx")
     where = urlsplit(url).netloc
     try:
-        with Watch(_LIMITS, url).active():
+        with ReplyGuard(_LIMITS, url).active():
             async with asyncio.timeout(2 * (client.timeout.read or TIMEOUT_S)):
                 answer = await client.request(method, url, headers=dict(headers), json=body)
     except (library.HTTPError, library.InvalidURL, OSError) as error:  # OSError: TimeoutError too
@@ -284,7 +284,7 @@ async def _json(
         raise ModelError("server", f"{url} answers with status {answer.status_code}.")
     try:
         return read_json(answer.content.decode("utf-8", "replace"), "")
-    except Misunderstood as error:
+    except UnreadableReply as error:
         raise ModelError("server", f"{url} answers with something that is not JSON.") from error
 
 
@@ -318,8 +318,8 @@ def _is_name(value: object) -> bool:
     return isinstance(value, str) and bool(value) and shortened(value, _MOST_NAME) == value
 
 
-def _is_loopback(address: str) -> bool:
-    host = urlsplit(address).hostname or ""
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
     found = _ip(host)
     return host == "localhost" or (found is not None and found.is_loopback)
 
@@ -331,11 +331,8 @@ def _is_near(address: str) -> bool:
     except ValueError:
         return False
     found = _ip(host)
-    return (
-        host == "localhost"
-        or host.endswith((".local", ".lan", ".internal"))
-        or (found is not None and (found.is_private or found.is_loopback))
-    )
+    own_network = host.endswith((".local", ".lan", ".internal"))
+    return is_loopback(host) or own_network or (found is not None and found.is_private)
 
 
 def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

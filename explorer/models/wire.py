@@ -1,4 +1,4 @@
-"""Our request in litellm's words, and litellm's chunks in ours."""
+"""Requests as litellm's keyword arguments, and litellm's chunks as events."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from explorer.models.catalogue import ModelInfo
 from explorer.models.events import (
     Event,
     Finished,
@@ -19,13 +20,17 @@ from explorer.models.events import (
     Usage,
     UsageReport,
 )
-from explorer.models.info import ModelInfo
-from explorer.models.offline.pieces import estimate_tokens
-from explorer.models.request import ChatMessage, ImagePart, ModelRequest, ThinkingPart, ToolCall
-from explorer.models.sense import Misunderstood, count, read_json
-from explorer.models.shown import storable
-from explorer.models.thinking import thinking_arguments
-from explorer.session.json_values import MAX_COUNT, MAX_DEPTH, is_too_deep
+from explorer.models.reply_reading import UnreadableReply, read_json, storable
+from explorer.models.request import (
+    ChatMessage,
+    ImagePart,
+    ModelRequest,
+    ThinkingPart,
+    ToolCall,
+    as_level,
+)
+from explorer.session.json_values import MAX_COUNT, MAX_DEPTH, is_too_deep, recorded_count
+from explorer.tokens.estimate import estimate_text
 
 _STOPS: Mapping[str, StopReason] = {
     "stop": "stop",
@@ -126,6 +131,69 @@ def _thinking_block(part: ThinkingPart) -> dict[str, str]:
     return {"type": "thinking", "thinking": part.text, "signature": part.signature}
 
 
+# thinking -----------------------------------------------------------------------------------------
+
+_BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384}
+"""Tokens of thinking, for models that take a number."""
+_LEAST_BUDGET = 1024
+"""Anthropic takes no smaller one."""
+_LEAST_ANSWER = 1024
+"""Tokens that are left for the answer itself at least."""
+_DEFAULT_OUTPUT = 32_000
+"""Where a model's output limit is unknown."""
+
+
+def thinking_arguments(
+    level: str | None, info: ModelInfo, max_tokens: int | None
+) -> dict[str, Any]:
+    """What a call through litellm is given for a level; nothing for a model that does not reason.
+
+    ``max_tokens`` is the most that the answer may have, None for no bound. A model that takes a
+    budget of thinking has it beside the answer, as far as its output limit goes; then the result
+    has a ``max_tokens`` of its own, and ``temperature`` None where the model takes none with it.
+    """
+    wanted = as_level(level)
+    if wanted is None or not info.reasoning:
+        return {}
+    if wanted == "off":
+        return _none(info)
+    if info.provider == "anthropic" and "adaptive" not in info.efforts:
+        return _budget(_BUDGETS[wanted], info, max_tokens)
+    effort: str = wanted
+    if wanted == "minimal" and "minimal" not in info.efforts and info.provider != "gemini":
+        effort = "low"
+    return {"reasoning_effort": effort, **_let_through(info)}
+
+
+def _none(info: ModelInfo) -> dict[str, Any]:
+    """For models that think by default; others need no argument."""
+    if "none" in info.efforts:
+        return {"reasoning_effort": "none", **_let_through(info)}
+    if info.provider == "gemini" and "2.5-flash" in info.id:
+        return {"reasoning_effort": "disable"}
+    return {}
+
+
+def _budget(wanted: int, info: ModelInfo, max_tokens: int | None) -> dict[str, Any]:
+    limit = info.output_limit or max(_DEFAULT_OUTPUT, max_tokens or 0)
+    room = limit if max_tokens is None else min(limit, max_tokens + wanted)
+    budget = min(wanted, room - _LEAST_ANSWER)
+    if budget < _LEAST_BUDGET:
+        return {}  # no room to think in
+    thinking = {"type": "enabled", "budget_tokens": budget}
+    return {"thinking": thinking, "max_tokens": room, "temperature": None}
+
+
+def _let_through(info: ModelInfo) -> dict[str, Any]:
+    """litellm drops what it does not know a model to take; a person or a server may know better."""
+    if info.source_of("reasoning") in ("you", "server"):
+        return {"allowed_openai_params": ["reasoning_effort"]}
+    return {}
+
+
+# the answer ---------------------------------------------------------------------------------------
+
+
 class ChunkReader:
     """Reads the chunks of one streamed answer in order."""
 
@@ -139,7 +207,7 @@ class ChunkReader:
     def read(self, chunk: Any, counted_by_provider: Callable[[], bool]) -> Iterator[Event]:
         """The events of one chunk; usage and tool calls wait for `finish`.
 
-        Raises ModelError where the answer has become too large to be kept.
+        Raises ModelError where the answer has become too large.
         """
         usage = getattr(chunk, "usage", None)
         if usage is not None and counted_by_provider():
@@ -163,8 +231,8 @@ class ChunkReader:
         """A text that is part of the answer."""
         self._size += len(text)
         if self._size > _MOST_TEXT:
-            told = f"The answer has more than {_MOST_TEXT:,} characters; the rest was not read."
-            raise ModelError("bad_request", told)
+            message = f"The answer has more than {_MOST_TEXT:,} characters; the rest was not read."
+            raise ModelError("bad_request", message)
         return storable(text)
 
     def _add_call(self, piece: Any) -> None:
@@ -172,8 +240,8 @@ class ChunkReader:
         call = self._latest.get(index)
         if call is None or (piece.id and call.id and piece.id != call.id):
             if len(self._calls) >= _MOST_CALLS:
-                told = f"The answer has more than {_MOST_CALLS:,} tool calls."
-                raise ModelError("bad_request", told)
+                message = f"The answer has more than {_MOST_CALLS:,} tool calls."
+                raise ModelError("bad_request", message)
             call = self._latest[index] = _Arriving(index)
             self._calls.append(call)
         call.id = self._taken(piece.id or "") or call.id
@@ -196,7 +264,7 @@ class ChunkReader:
         yield Finished(stop)
 
     def _estimated(self, asked: Iterable[str]) -> Usage:
-        read, written = sum(map(estimate_tokens, asked)), -(-self._size // 4)
+        read, written = sum(map(estimate_text, asked)), -(-self._size // 4)
         return Usage(read, written, total=read + written, source="estimate")
 
     def _whole_calls(self) -> Iterator[ToolCall]:
@@ -226,7 +294,7 @@ class _Arriving:
         raw = "".join(self.arguments)
         try:
             arguments = read_json(raw or "{}", "")
-        except Misunderstood as error:
+        except UnreadableReply as error:
             problem = f"The arguments are not JSON: {_place(raw, error.__cause__)}"
             return ToolCall(call_id, name, {}, problem, raw)
         if not isinstance(arguments, dict):
@@ -241,8 +309,7 @@ class _Arriving:
 def _place(raw: str, error: BaseException | None) -> str:
     """What is wrong with a JSON text, and the text about the place."""
     if not isinstance(error, json.JSONDecodeError):
-        deep = isinstance(error, RecursionError)
-        return "they are nested too deep" if deep else "they have an endless number"
+        return "they are nested too deep"
     around = raw[max(0, error.pos - _SHOWN // 2) : error.pos + _SHOWN // 2]
     return f"{error.msg} at character {error.pos + 1:,} of {len(raw):,}, at: {around}"
 
@@ -260,7 +327,7 @@ def read_usage(usage: Any) -> Usage | None:
         "output": getattr(usage, "completion_tokens", 0),
         "total": getattr(usage, "total_tokens", 0),
     }
-    known = {name: count(figure or 0) for name, figure in figures.items()}
+    known = {name: recorded_count(figure or 0) for name, figure in figures.items()}
     whole = {name: figure for name, figure in known.items() if figure is not None}
     if len(whole) < len(known) or whole["prompt"] + whole["output"] > MAX_COUNT:
         return None

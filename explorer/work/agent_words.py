@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from explorer.agent.keeping import Outgoing
 from explorer.agent.tools.port import ToolBox
 from explorer.compaction.wording import fill
-from explorer.models.door import ToolCall
+from explorer.models.client import ToolCall
 from explorer.templates import load_prompt
 
 

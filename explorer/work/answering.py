@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from explorer.compaction.profile import Profile
 from explorer.compaction.requests import SummaryRequest, tidy_short
 from explorer.compaction.wording import Templates
-from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelDoor, ModelError
+from explorer.models.client import REMOTE, Cancelled, CancelToken, ModelClient, ModelError
 from explorer.work.calling import Answer, Caller, Unusable
 from explorer.work.drafting import Attempt, DraftFailed, DraftPart, Order
 from explorer.work.one_request import OneRequest, part_of
@@ -27,7 +27,7 @@ class Answering:
 
     def __init__(
         self,
-        door: ModelDoor,
+        client: ModelClient,
         order: Order,
         templates: Templates,
         profile: Profile,
@@ -40,9 +40,9 @@ class Answering:
         self._all: list[OneRequest] = []
         for request in requests:
             cancel = self._stop_short if request.purpose == "short" else self._stop
-            caller = Caller(door, order, templates, profile, cancel)
+            caller = Caller(client, order, templates, profile, cancel)
             limit = limits.get(request.purpose)
-            self._all.append(OneRequest(caller, door, order, request, limit))
+            self._all.append(OneRequest(caller, client, order, request, limit))
         self.parts: tuple[DraftPart, ...] = ()
         self.short_summary = ""
 

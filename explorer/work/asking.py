@@ -9,7 +9,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from explorer.models.door import Cancelled, CancelToken
+from explorer.models.client import Cancelled, CancelToken
 from explorer.session.kinds import Kind
 from explorer.work.changes import AutomaticChanged, Change, LeafMoved
 

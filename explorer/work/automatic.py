@@ -24,7 +24,7 @@ from explorer.compaction.triggers import (
     may_continue,
     resting_words,
 )
-from explorer.models.door import Cancelled, CancelToken, ChatMessage
+from explorer.models.client import Cancelled, CancelToken, ChatMessage
 from explorer.session.edits import prunes_on
 from explorer.work.asking import Asking
 from explorer.work.by_itself import FAILED_WORDS, Running, Unreviewed
@@ -116,7 +116,7 @@ class AutomaticCompaction:
 
     def limits(self, model: str) -> Limits:
         """Window and threshold for a model, in tokens."""
-        return limits(self._rules(), self._document.door.info(model).window)
+        return limits(self._rules(), self._document.client.info(model).window)
 
     # what a person does ------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from explorer.agent.keeping import Outgoing
 from explorer.compaction import background as machine
 from explorer.compaction.background import Draws, Machine, State
 from explorer.compaction.profile.rules import Background
-from explorer.models.door import Cancelled, CancelToken, ChatMessage, ModelError
+from explorer.models.client import Cancelled, CancelToken, ChatMessage, ModelError
 from explorer.prompting.rendering import BudgetExceededError, Rendering
 from explorer.prompting.summary_requests import told_ahead, told_now
 from explorer.store.rows import StoreError

@@ -7,7 +7,7 @@ import asyncio
 from explorer.compaction.branch_summaries import BranchPreparation, branch_request, prepare_branch
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
-from explorer.models.door import CancelToken
+from explorer.models.client import CancelToken
 from explorer.work.appending import whole
 from explorer.work.drafting import Draft, Order
 from explorer.work.extending import Leaving, ask_before_leaving, supplied_order, tell_navigated

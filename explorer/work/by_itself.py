@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.requests import purposes_of
 from explorer.compaction.triggers import Trigger
-from explorer.models.door import Cancelled, CancelToken
+from explorer.models.client import Cancelled, CancelToken
 from explorer.store.rows import StoreError
 from explorer.work.asking import Asking, Made, NotNow, Question
 from explorer.work.changes import AutomaticChanged, CompactionEnded, CompactionStarted
@@ -178,7 +178,7 @@ class Unreviewed:
         )  # fmt: skip
 
     def _limits(self, model: str, rules: AutomaticRules) -> Limits:
-        return limits(rules, self._document.door.info(model).window)
+        return limits(rules, self._document.client.info(model).window)
 
     def _progress(self, words: str) -> None:
         """The summarizer is waited for: say what for."""

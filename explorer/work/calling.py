@@ -10,12 +10,12 @@ from explorer.compaction.profile import Profile
 from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.validation import AnswerProblem, check_answer, clean_answer
 from explorer.compaction.wording import Templates
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,
     Completion,
-    ModelDoor,
+    ModelClient,
     ModelError,
     ModelRequest,
     complete,
@@ -72,13 +72,13 @@ class Caller:
 
     def __init__(
         self,
-        door: ModelDoor,
+        client: ModelClient,
         order: Order,
         templates: Templates,
         profile: Profile,
         cancel: CancelToken,
     ) -> None:
-        self._door = door
+        self._client = client
         self._order = order
         self._templates = templates
         self._profile = profile
@@ -139,7 +139,7 @@ class Caller:
         words = self._templates.reminded([problem.message for problem in problems])
         reminder = ChatMessage("user", words)
         answer = (ChatMessage("assistant", said),) if said.strip() else ()
-        window = self._door.info(call.model).window
+        window = self._client.info(call.model).window
         size = sum(estimate_text(m.text) for m in (*call.messages, *answer, reminder))
         if window is not None and size + (call.max_output_tokens or 0) > window:
             answer = ()
@@ -191,7 +191,7 @@ class Caller:
 
         try:
             answer = await complete(
-                self._door, note.request, self._cancel, on_text, clock=clock,
+                self._client, note.request, self._cancel, on_text, clock=clock,
                 on_silence=self._order.on_progress,
             )  # fmt: skip
         except ModelError as error:

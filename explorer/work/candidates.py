@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.audit.difference import Candidate
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
-from explorer.models.costs import cost_of
+from explorer.models.catalogue import cost_of
 from explorer.session.kinds import Kind
 from explorer.tokens.estimate import estimate_text
 from explorer.work.auditing import Audited, summary_text
@@ -114,7 +114,7 @@ def calls_cost(document: OpenedSession, attempts: Iterable[Attempt]) -> float | 
     """Dollars that calls took; None where a price or a usage is not known."""
     total, known = 0.0, False
     for attempt in attempts:
-        info = document.door.info(attempt.model)
+        info = document.client.info(attempt.model)
         if attempt.usage is None:
             if attempt.model.startswith("offline/"):
                 known = True

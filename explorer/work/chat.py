@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.compaction.messages import entry_to_llm, with_notes
 from explorer.compaction.profile import Profile
-from explorer.models.door import (
+from explorer.models.client import (
     ChatMessage,
     ContentPart,
     ImagePart,

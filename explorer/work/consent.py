@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from explorer.models.door import CancelToken
+from explorer.models.client import CancelToken
 from explorer.work.asking import Answer, Asker, Asking, Compact, NotNow, Question
 from explorer.work.drafting import Draft
 from explorer.work.prompt_rules import PromptRules

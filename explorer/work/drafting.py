@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 from explorer.compaction.requests import Additions, SummaryRequest
 from explorer.compaction.serialization import Span
-from explorer.models.door import REMOTE, CancelToken, ModelRequest, Usage
+from explorer.models.client import REMOTE, CancelToken, ModelRequest, Usage
 from explorer.models.retry import Patience
 
 DraftKind = Literal["compaction", "branch"]

@@ -28,7 +28,7 @@ from explorer.extensions.records import (
     SuppliedSummary,
 )
 from explorer.extensions.runner import HookRunner
-from explorer.models.door import CancelToken, ModelError, ModelRequest
+from explorer.models.client import CancelToken, ModelError, ModelRequest
 from explorer.work.changes import ChangeHub, ExtensionsActed
 from explorer.work.drafting import Draft, DraftFailed, DraftKind, Order
 from explorer.work.message_texts import texts_of, with_texts

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.compaction.profile import Profile
 from explorer.compaction.validation import check_answer, clean_answer
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     Completion,
@@ -161,7 +161,7 @@ async def _first_good(
             request = await review.conversation(request)
             note = replace(note, request=request)
             document.hub.publish(SummaryText(document.key, "history", "", restart=True))
-            answer = await complete(document.door, request, cancel, told)
+            answer = await complete(document.client, request, cancel, told)
         except ModelError as error:
             problem = error.told
             log.append(replace(note, problem=problem, kind=error.kind))

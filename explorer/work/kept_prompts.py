@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from explorer.agent.keeping import Outgoing
-from explorer.models.door import CancelToken, ChatMessage, ModelError
+from explorer.models.client import CancelToken, ChatMessage, ModelError
 from explorer.work.agent_words import outgoing_of
 from explorer.work.asking import Asking, NotNow
 from explorer.work.background import PromptKeeper

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from explorer.models.door import ChatMessage, ModelRequest, TextPart, ToolCall
+from explorer.models.client import ChatMessage, ModelRequest, TextPart, ToolCall
 
 Change = Callable[[str], str]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.models.thinking import ThinkingLevel
+from explorer.models.request import ThinkingLevel
 from explorer.work.document import Document
 
 

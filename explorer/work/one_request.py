@@ -13,8 +13,8 @@ from explorer.compaction.requests import (
     take_window,
     window_request,
 )
-from explorer.models.door import ModelDoor, ModelError
-from explorer.models.overflow import said_window
+from explorer.models.client import ModelClient, ModelError
+from explorer.models.provider_error import window_in
 from explorer.tokens.estimate import estimate_text
 from explorer.work.calling import Answer, Caller, Question, Unusable
 from explorer.work.drafting import DraftPart, Order, Why
@@ -54,7 +54,7 @@ class OneRequest:
     def __init__(
         self,
         caller: Caller,
-        door: ModelDoor,
+        client: ModelClient,
         order: Order,
         request: SummaryRequest,
         most_tokens: int | None,
@@ -62,7 +62,7 @@ class OneRequest:
         """``most_tokens``: an answer must take fewer (E16); None for no limit."""
         self.caller = caller
         self.request = request
-        self._door = door
+        self._client = client
         self._order = order
         self._most = most_tokens
 
@@ -92,7 +92,7 @@ class OneRequest:
     def _cap(self, model: str, budget: int | None = None) -> int:
         """Tokens for an answer: never above the model's limit (E19), nor a quarter of a window."""
         caps = [self.request.max_output_tokens]
-        if (limit := self._door.info(model).output_limit) is not None:
+        if (limit := self._client.info(model).output_limit) is not None:
             caps.append(limit)
         if budget is not None:
             caps.append(budget // 4)
@@ -100,7 +100,7 @@ class OneRequest:
 
     async def _by_model(self, model: str, why: Why) -> Answer:
         """Ask a model: as a whole where that fits, in windows where it does not."""
-        window = self._door.info(model).window
+        window = self._client.info(model).window
         request = replace(self.request, max_output_tokens=self._cap(model))
         if request.purpose == "short" and window is not None:
             request = self._newest(request, model, window)
@@ -112,7 +112,7 @@ class OneRequest:
         except ModelError as error:
             if error.kind != "overflow" or request.material is None or request.purpose == "short":
                 raise
-            said = said_window(error.message)
+            said = window_in(error.message)
             self._order.on_progress("The request is larger than the model's window.")
             budget = said if said is not None and said < size else size // 2
             return await self._in_windows(model, budget, "halved", error)

@@ -14,7 +14,7 @@ from explorer.compaction.profile import Profile
 from explorer.compaction.summary import details
 from explorer.compaction.wording import Templates
 from explorer.extensions.manager import Extensions
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.session.context import Context, context_at
 from explorer.session.describe import prompt_tokens
 from explorer.session.edit_entries import KEPT_USER_TOKENS
@@ -44,7 +44,7 @@ class OpenedSession:
         store: Store,
         loaded: LoadedSession,
         hub: ChangeHub,
-        door: ModelDoor,
+        client: ModelClient,
         templates: Templates,
         agent_prompt: str,
         now_ms: Callable[[], int],
@@ -59,11 +59,11 @@ class OpenedSession:
         self.writer = SessionWriter(store, loaded, hub, now_ms, random)
         self.templates = templates
         self.store = store
-        self.door = door
-        self.drafts = DraftMaker(store, self.key, door, templates, hub)
+        self.client = client
+        self.drafts = DraftMaker(store, self.key, client, templates, hub)
         writer = self.writer  # not the session itself, which a cycle would keep after its end
         self.spending = SessionSpending(
-            store, self.key, lambda: writer.tree, self.payloads, door.info
+            store, self.key, lambda: writer.tree, self.payloads, client.info
         )
         """What its replies and its drafts took; ``follow`` it before it is asked."""
         self.weights: array[int] | None = None
@@ -267,7 +267,7 @@ class OpenedSession:
 
     def _output_limit(self, model: str | None) -> int | None:
         """Tokens that a model can write, where that is known."""
-        return self.door.info(model).output_limit if model else None
+        return self.client.info(model).output_limit if model else None
 
     async def _store_draft(
         self, entry_type: str, parent: int, draft: Draft, summary: str, fields: dict[str, Any]

@@ -11,7 +11,7 @@ from explorer.compaction.messages import entry_to_llm, with_notes
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile.rules import PromptBudget
 from explorer.compaction.quirks import QuirkFacts, quirks_of, told_to_keep_going, with_quirks
-from explorer.models.door import (
+from explorer.models.client import (
     ChatMessage,
     ContentPart,
     ImagePart,
@@ -94,7 +94,7 @@ def tool_tokens(document: Document, tools: Sequence[ToolSpec], profile: Profile)
 
 def window_for(document: Document, profile: Profile, model: str, configured: int) -> int:
     """The window of a model, where it is known and smaller than the one that is set."""
-    return min(configured, document.door.info(model).window or configured)
+    return min(configured, document.client.info(model).window or configured)
 
 
 def prepare_prompt(

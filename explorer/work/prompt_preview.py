@@ -165,7 +165,7 @@ def _summaries(name: str, templates: Templates, where: Where) -> Found:
     instructions = where.instructions
     if name == "custom-instructions" and not instructions:
         instructions, note = "(What the person types.)", "No instructions are typed."
-    limit = document.door.info(where.model).output_limit if where.model else None
+    limit = document.client.info(where.model).output_limit if where.model else None
     requests = build_requests(
         prepared, document.payloads.entries, previous, instructions, templates, model_limit=limit
     )

@@ -17,7 +17,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.compaction.summary import finish
 from explorer.compaction.wording import Templates
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.session.text import well_formed
 from explorer.template_catalogue import TEMPLATES
 from explorer.templates import load_templates
@@ -113,7 +113,7 @@ class Trial:
     def __init__(
         self,
         open_document: Callable[[int], Document],
-        door: ModelDoor,
+        client: ModelClient,
         name: str,
         texts: tuple[str, str],
         profile: Profile,
@@ -124,7 +124,7 @@ class Trial:
         if not can_be_tried(name):
             raise ValueError("Only texts that a compaction's summary is made with can be tried.")
         self._open = open_document
-        self._door = door
+        self._client = client
         info = TEMPLATES[name]
         if info.sections and info.sections != profile.sections:
             profile = replace(profile, sections=info.sections)  # type: ignore[arg-type]
@@ -149,7 +149,7 @@ class Trial:
     def _dollars(self, model: str, given: int, written: int) -> float | None:
         if model.startswith("offline/"):
             return 0.0
-        info = self._door.info(model)
+        info = self._client.info(model)
         if info.input_price is None or info.output_price is None:
             return None
         return given * info.input_price + written * info.output_price
@@ -179,7 +179,7 @@ class Trial:
             return TrialResult(point, which, problem=NOT_USED)
         review = await review_of(found.document, order.cancel)
         answering = Answering(
-            self._door, with_review(order, review), found.templates, self._profile,
+            self._client, with_review(order, review), found.templates, self._profile,
             found.requests, found.document.compaction_plan(found.shown).limits(found.requests),
         )  # fmt: skip
         try:
@@ -215,7 +215,7 @@ class Trial:
         templates = load_templates({self._name: self._texts[which]})
         requests = build_requests(
             prepared, document.payloads.entries, previous, "", templates,
-            model_limit=document.door.info(model).output_limit,
+            model_limit=document.client.info(model).output_limit,
         )  # fmt: skip
         return _Prepared(document, shown, prepared, previous, templates, tuple(requests))
 

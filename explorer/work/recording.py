@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.serialization import Span
-from explorer.models.door import ModelRequest, Usage
+from explorer.models.client import ModelRequest, Usage
 from explorer.work.calling import model_request
 from explorer.work.drafting import Attempt, Draft, DraftPart, Order, Why
 

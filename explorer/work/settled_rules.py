@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.compaction.profile import Profile, Settings
-from explorer.models.door import EXTRACTIVE
-from explorer.models.offline.names import cannot_summarize
+from explorer.models.catalogue import cannot_summarize
+from explorer.models.client import EXTRACTIVE
 from explorer.settings.effective import summary_models
 from explorer.work.rules import AutomaticRules
 

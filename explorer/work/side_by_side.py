@@ -18,8 +18,8 @@ from explorer.agent.limits import TurnLimits
 from explorer.agent.prompt import Prompt
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import Profile
-from explorer.models.door import CancelToken, ChatMessage, ToolCall
-from explorer.models.thinking import ThinkingLevel
+from explorer.models.client import CancelToken, ChatMessage, ToolCall
+from explorer.models.request import ThinkingLevel
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.work.chat import chat_messages

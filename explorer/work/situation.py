@@ -22,7 +22,7 @@ def situation(
     requested: bool = False,
 ) -> Situation:
     """How full the context at the leaf is for a model, and what came since the last compaction."""
-    window, threshold = limits(rules, document.door.info(model).window)
+    window, threshold = limits(rules, document.client.info(model).window)
     return Situation(
         tokens=document.context_size(rules.profile).tokens,
         counted=document.counted_size(rules.profile),

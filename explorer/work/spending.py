@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from explorer.models.costs import cost_of
-from explorer.models.door import ModelInfo, Usage
+from explorer.models.catalogue import cost_of
+from explorer.models.client import ModelInfo, Usage
 from explorer.session.payloads import Payloads
 from explorer.session.spending import (
     NOTHING,

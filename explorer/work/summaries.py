@@ -15,7 +15,7 @@ from explorer.compaction.summary import changed, finish
 from explorer.compaction.validation import check_answer
 from explorer.compaction.verification_request import VerifyRequest, profile_checked
 from explorer.compaction.wording import Templates
-from explorer.models.door import Cancelled, ModelDoor
+from explorer.models.client import Cancelled, ModelClient
 from explorer.session.text import well_formed
 from explorer.work.answering import Answering
 from explorer.work.changes import ChangeHub, DraftChanged
@@ -56,11 +56,11 @@ class DraftMaker:
     """Makes, records and closes the drafts of one session."""
 
     def __init__(
-        self, store: Store, key: int, door: ModelDoor, templates: Templates, hub: ChangeHub
+        self, store: Store, key: int, client: ModelClient, templates: Templates, hub: ChangeHub
     ) -> None:
         self._store = store
         self._key = key
-        self._door = door
+        self._client = client
         self._templates = templates
         self._hub = hub
 
@@ -214,7 +214,7 @@ class DraftMaker:
     ) -> Draft:
         """Record the requests, send them, and take the answers when they are good."""
         draft = await self._record(draft, requests, order)
-        answering = Answering(self._door, order, self._templates, profile, requests, limits)
+        answering = Answering(self._client, order, self._templates, profile, requests, limits)
         try:
             await answering.run()
         except (Cancelled, asyncio.CancelledError):

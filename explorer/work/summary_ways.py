@@ -12,8 +12,8 @@ from explorer.compaction.profile.rules import PromptBudget
 from explorer.compaction.quirks import with_quirks
 from explorer.compaction.requests import output_cap
 from explorer.compaction.serialization import escape_tags
-from explorer.models.door import EXTRACTIVE, ModelRequest
-from explorer.models.offline.names import cannot_summarize
+from explorer.models.catalogue import cannot_summarize
+from explorer.models.client import EXTRACTIVE, ModelRequest
 from explorer.prompting.agent_prompt import message_budget
 from explorer.prompting.elements import Element
 from explorer.prompting.rendering import Rendering, render
@@ -131,7 +131,7 @@ def _beside_answer(
 
 
 def _cap(document: Document, rules: SummaryRules, model: str) -> int:
-    limit = document.door.info(model).output_limit
+    limit = document.client.info(model).output_limit
     window = window_for(document, rules.profile, model, rules.window)
     return max(1, min(output_cap("history", Settings.of(rules.profile), limit), window // 4))
 

@@ -13,9 +13,9 @@ from explorer.agent.loop import AgentTurn, SessionPort, Steered, TurnEvent, Turn
 from explorer.agent.prompt import MessageQueue, Prompt
 from explorer.agent.tools.port import ToolBox
 from explorer.agent.workspace import Workspace
-from explorer.models.door import CancelToken, ChatMessage, ToolCall
+from explorer.models.client import CancelToken, ChatMessage, ToolCall
+from explorer.models.request import as_level
 from explorer.models.retry import RetryPolicy
-from explorer.models.thinking import as_level
 from explorer.session.describe import blocks_of
 from explorer.session.kinds import Kind
 from explorer.templates import load_prompt
@@ -122,7 +122,7 @@ class _Work:
         document = self.document
         system = system_prompt(document.agent_prompt, self.tools, self.date)
         return AgentTurn(
-            self.port_of(), document.door, self.model, system, self.tools, self.automatic,
+            self.port_of(), document.client, self.model, system, self.tools, self.automatic,
             self.retry, thinking=self.thinking, queue=self.queue, limits=self.limits,
         )  # fmt: skip
 

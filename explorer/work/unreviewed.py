@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from explorer.compaction.partition import Partition, is_possible
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.triggers import Trigger, shrinks
-from explorer.models.door import Cancelled, CancelToken
+from explorer.models.client import Cancelled, CancelToken
 from explorer.work.changes import SummaryText
 from explorer.work.drafting import Draft, DraftFailed, Order
 from explorer.work.rules import AutomaticRules

@@ -24,7 +24,7 @@ from explorer.compaction.verification_request import (
     build_verify_request,
     mended_text,
 )
-from explorer.models.door import Cancelled
+from explorer.models.client import Cancelled
 from explorer.work.auditing import Auditor
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, Order
@@ -108,7 +108,7 @@ def request_for(document: Document, checked: Checked, model: str) -> VerifyReque
         prepared.profile,
         prepared.settings,
         plan.replaced_tokens,
-        model_limit=document.door.info(model).output_limit,
+        model_limit=document.client.info(model).output_limit,
     )
 
 

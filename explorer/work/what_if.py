@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from explorer.audit.simulation import Assumptions, Known, Past, Policy, Prices, Tier, past_of
 from explorer.compaction.profile import Profile
-from explorer.models.door import ModelInfo
+from explorer.models.client import ModelInfo
 
 if TYPE_CHECKING:
     from explorer.work.document import Document

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from typing import Any
 
 from explorer.agent.tools.port import ToolOutcome
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,
     Event,
     Finished,
-    ModelDoor,
+    ModelClient,
     ModelRequest,
     ToolCall,
     ToolCallReady,
@@ -67,8 +67,8 @@ class Hold:
     """Stands in an answer: wait here until the turn is stopped."""
 
 
-class Scripted(ModelDoor):
-    """A door whose answers are written down, to reach what offline models never do."""
+class Scripted(ModelClient):
+    """A client whose answers are written down, to reach what offline models never do."""
 
     def __init__(self, *answers: Sequence[Event | Exception | Hold | Callable[[], None]]) -> None:
         super().__init__()

@@ -21,7 +21,7 @@ from explorer.agent.approval import (
     Approvals,
     Verdict,
 )
-from explorer.models.door import Cancelled, CancelToken, ToolCall
+from explorer.models.client import Cancelled, CancelToken, ToolCall
 
 
 def allows(line: str, *patterns: str) -> bool:

@@ -10,10 +10,10 @@ from explorer.agent.approval import Approvals
 from explorer.agent.loop import AgentTurn, ToolEnded, TurnEvent, TurnResult
 from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     Event,
-    ModelDoor,
+    ModelClient,
     ModelError,
     ModelRequest,
     TextDelta,
@@ -25,7 +25,7 @@ from tests.agent.desk import Log, Scripted
 
 
 def turn(
-    door: ModelDoor, text: str, workspace: Path | None = None, cancel: CancelToken | None = None
+    client: ModelClient, text: str, workspace: Path | None = None, cancel: CancelToken | None = None
 ) -> tuple[Log, TurnResult, list[TurnEvent]]:
     log = Log()
     events: list[TurnEvent] = []
@@ -33,15 +33,15 @@ def turn(
     if workspace is not None:
         outputs = workspace / ".outputs"
         area = WorkspaceTools(Workspace(workspace), Approvals("read-only"), outputs)
-    agent = AgentTurn(log, door, "offline/demo", "You help.", area, retry=RetryPolicy(tries=1))
+    agent = AgentTurn(log, client, "offline/demo", "You help.", area, retry=RetryPolicy(tries=1))
     result = asyncio.run(agent.run(text, cancel or CancelToken(), events.append))
-    door.close()
+    client.close()
     return log, result, events
 
 
 def test_a_turn_reads_a_file_and_reports_it(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("the port is 8123\n")
-    log, result, events = turn(ModelDoor(), "read notes.txt", tmp_path)
+    log, result, events = turn(ModelClient(), "read notes.txt", tmp_path)
     assert result.end == "done"
     assert [m["role"] for m in log.messages] == ["user", "assistant", "toolResult", "assistant"]
     call = log.messages[1]["content"][-1]
@@ -57,14 +57,14 @@ def test_a_turn_reads_a_file_and_reports_it(tmp_path: Path) -> None:
 
 
 def test_without_a_workspace_no_tool_is_offered() -> None:
-    log, result, _ = turn(ModelDoor(), "read notes.txt")
+    log, result, _ = turn(ModelClient(), "read notes.txt")
     assert result.end == "done"
     assert [m["role"] for m in log.messages] == ["user", "assistant"]
 
 
 def test_an_error_keeps_what_had_arrived_and_marks_it() -> None:
-    door = Scripted([TextDelta("half an ans"), ModelError("network", "the connection was cut")])
-    log, result, _ = turn(door, "hello")
+    client = Scripted([TextDelta("half an ans"), ModelError("network", "the connection was cut")])
+    log, result, _ = turn(client, "hello")
     assert (result.end, result.error) == ("failed", "the connection was cut")
     reply = log.messages[-1]
     assert reply["stopReason"] == "error"
@@ -89,7 +89,7 @@ def test_a_stop_keeps_the_partial_text_as_aborted() -> None:
 def test_a_stop_before_anything_arrived_leaves_the_question_alone() -> None:
     cancel = CancelToken()
     cancel.cancel()
-    log, result, _ = turn(ModelDoor(), "hello", cancel=cancel)
+    log, result, _ = turn(ModelClient(), "hello", cancel=cancel)
     assert result.end == "stopped"
     assert [m["role"] for m in log.messages] == ["user"]
 

@@ -10,7 +10,7 @@ import pytest
 from explorer.agent.events import Stored, ToolEnded, ToolOutput, ToolStarted, TurnEvent, TurnResult
 from explorer.agent.loop import AgentTurn
 from explorer.agent.tools.port import ToolBox, ToolOutcome
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     Event,
     Finished,
@@ -34,16 +34,16 @@ def turn(
     cancel: CancelToken | None = None,
     on_event: Callable[[TurnEvent], None] = lambda _event: None,
 ) -> tuple[Log, TurnResult, list[TurnEvent]]:
-    log, door, events = Log(), Scripted(*answers), list[TurnEvent]()
+    log, client, events = Log(), Scripted(*answers), list[TurnEvent]()
 
     def take(event: TurnEvent) -> None:
         events.append(event)
         on_event(event)
 
-    agent = AgentTurn(log, door, "test/model", "You help.", box)
+    agent = AgentTurn(log, client, "test/model", "You help.", box)
     result = asyncio.run(agent.run("Go.", cancel or CancelToken(), take))
-    door.close()
-    for request in door.requests:
+    client.close()
+    for request in client.requests:
         check_pairs(request.messages)
     check_pairs(log.chat_messages())
     return log, result, events
@@ -135,11 +135,11 @@ def test_ids_that_are_empty_or_come_twice_become_their_own() -> None:
 def test_pictures_of_a_result_reach_the_model_after_all_results() -> None:
     picture = ImagePart("image/png", "aGk=")
     box = Box(look=gives("a drawing", images=(picture,)), other=gives("text"))
-    log, door = Log(), Scripted(calling(call("look", "a"), call("other", "b")), DONE)
-    agent = AgentTurn(log, door, "test/model", "You help.", box)
+    log, client = Log(), Scripted(calling(call("look", "a"), call("other", "b")), DONE)
+    agent = AgentTurn(log, client, "test/model", "You help.", box)
     asyncio.run(agent.run("Look.", CancelToken(), lambda _event: None))
-    door.close()
-    *_, first, second, shown = door.requests[1].messages
+    client.close()
+    *_, first, second, shown = client.requests[1].messages
     assert first.content == "a drawing\n[A picture, shown below]"
     assert (second.role, second.content) == ("tool", "text")
     assert shown.role == "user" and isinstance(shown.content, tuple)
@@ -207,8 +207,8 @@ def test_tools_end_with_whoever_waits_for_the_turn() -> None:
             raise AssertionError
 
         log, box = Log(), Box(look=waits)
-        door = Scripted(calling(call("look", "a"), call("look", "b")), DONE)
-        agent = AgentTurn(log, door, "test/model", "You help.", box)
+        client = Scripted(calling(call("look", "a"), call("look", "b")), DONE)
+        agent = AgentTurn(log, client, "test/model", "You help.", box)
         running = asyncio.ensure_future(agent.run("Go.", CancelToken(), lambda _event: None))
         while len(tokens) < 2:
             await asyncio.sleep(0)
@@ -218,12 +218,12 @@ def test_tools_end_with_whoever_waits_for_the_turn() -> None:
         assert box.running == set()
         assert all(token.cancelled for token in tokens)
         # The session can be gone on with.
-        result = await AgentTurn(log, door, "test/model", "You help.", box).resume(
+        result = await AgentTurn(log, client, "test/model", "You help.", box).resume(
             CancelToken(), lambda _event: None
         )
         assert result.end == "done"
         check_pairs(log.chat_messages())
         assert all("broken off" in text for text in log.texts("toolResult"))
-        door.close()
+        client.close()
 
     asyncio.run(story())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from explorer.agent.cycle_guard import LONGEST_CYCLE, PATIENCE, CycleGuard, Step, detect_cycle
 from explorer.agent.tools.port import ToolOutcome
-from explorer.models.door import ToolCall
+from explorer.models.client import ToolCall
 
 
 def steps(rounds: str, most: int | None = 3) -> list[Step]:

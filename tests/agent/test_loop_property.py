@@ -14,7 +14,7 @@ from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import AgentTurn
 from explorer.agent.prompt import MessageQueue, Prompt
 from explorer.agent.tools.port import ToolOutcome
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     Finished,
     ImagePart,
@@ -101,13 +101,13 @@ def test_any_answers_stops_and_crashes_leave_a_whole_session(
         [*pieces, *([end] if end is not None else [])] for pieces, end in answers
     ]
     log, queue = Log(), MessageQueue()
-    door = Scripted(*written, *[list(ENDLESS) for _ in range(30)])
+    client = Scripted(*written, *[list(ENDLESS) for _ in range(30)])
     box = Box(look=_look, change=_look, fails=_fails)
     policy = RetryPolicy(tries=2, first_wait_s=0, jitter=0)
 
     def agent() -> AgentTurn:
         return AgentTurn(
-            log, door, "test/model", "Help.", box, None, policy, queue=queue,
+            log, client, "test/model", "Help.", box, None, policy, queue=queue,
             limits=TurnLimits(rounds=rounds, same_calls=2),
         )  # fmt: skip
 
@@ -141,6 +141,6 @@ def test_any_answers_stops_and_crashes_leave_a_whole_session(
         check_log(log)
 
     asyncio.run(story())
-    for request in door.requests:
+    for request in client.requests:
         check_pairs(request.messages)
-    door.close()
+    client.close()

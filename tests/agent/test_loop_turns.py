@@ -13,7 +13,7 @@ from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import AgentTurn
 from explorer.agent.prompt import MessageQueue, Prompt
 from explorer.agent.tool_rounds import NOT_RUN
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     Event,
     Finished,
@@ -38,11 +38,11 @@ def look(number: int) -> list[Event]:
 
 
 class Desk:
-    """One session, its door and its turns."""
+    """One session, its client and its turns."""
 
     def __init__(self, *answers: Any, **options: Any) -> None:
         self.log = Log()
-        self.door = Scripted(*answers)
+        self.client = Scripted(*answers)
         self.queue = MessageQueue()
         self.events: list[TurnEvent] = []
         self.cancel = CancelToken()
@@ -50,7 +50,7 @@ class Desk:
         self.options = {"retry": QUICK, "queue": self.queue, **options}
 
     def agent(self) -> AgentTurn:
-        return AgentTurn(self.log, self.door, "test/model", "Help.", self.box, **self.options)
+        return AgentTurn(self.log, self.client, "test/model", "Help.", self.box, **self.options)
 
     def run(self, prompt: Prompt | str = "Go.") -> TurnResult:
         return self._ended(asyncio.run(self.agent().run(prompt, self.cancel, self.events.append)))
@@ -59,7 +59,7 @@ class Desk:
         return self._ended(asyncio.run(self.agent().resume(self.cancel, self.events.append)))
 
     def _ended(self, result: TurnResult) -> TurnResult:
-        for request in self.door.requests:
+        for request in self.client.requests:
             check_pairs(request.messages)
         check_pairs(self.log.chat_messages())
         stored = [event.entry for event in self.events if isinstance(event, Stored)]
@@ -78,20 +78,20 @@ def test_steering_goes_in_after_the_tool_calls_of_the_running_reply() -> None:
         return await gives()(*_)
 
     desk.box = Box(look=steers, other=gives())
-    desk.door = Scripted(calling(ToolCall("a", "look", {}), ToolCall("b", "other", {})), DONE)
+    desk.client = Scripted(calling(ToolCall("a", "look", {}), ToolCall("b", "other", {})), DONE)
     assert desk.run().end == "done"
     assert desk.log.roles == [
         "user", "assistant", "toolResult", "toolResult", "user", "assistant",
     ]  # fmt: skip
     steered = [event for event in desk.events if isinstance(event, Steered)]
     assert steered == [Steered(4, Prompt("Use the other file."))]
-    assert desk.door.requests[1].messages[-1].text == "Use the other file."
+    assert desk.client.requests[1].messages[-1].text == "Use the other file."
     assert desk.queue.waiting == ()
 
 
 def test_steering_that_comes_with_the_last_reply_makes_another_round() -> None:
     desk = Desk()
-    desk.door = Scripted(
+    desk.client = Scripted(
         [TextDelta("Done."), lambda: desk.queue.steer(Prompt("Wait.")), Finished("stop")], DONE
     )
     assert desk.run().end == "done"
@@ -102,7 +102,7 @@ def test_steering_that_comes_with_the_last_reply_makes_another_round() -> None:
 def test_a_stopped_turn_leaves_what_waits() -> None:
     desk = Desk()
     desk.queue.steer(Prompt("one"))
-    desk.door = Scripted([TextDelta("half"), lambda: desk.cancel.cancel(), Finished("stop")])
+    desk.client = Scripted([TextDelta("half"), lambda: desk.cancel.cancel(), Finished("stop")])
     assert desk.run().end == "stopped"
     assert [each.prompt.text for each in desk.queue.waiting] == ["one"]
 
@@ -141,7 +141,7 @@ def test_a_turn_ends_once_it_has_used_its_tokens() -> None:
     answers = [[used, *look(number)] for number in range(9)]
     desk = Desk(*answers, limits=TurnLimits(tokens=1_200))
     result = desk.run()
-    assert (result.end, len(desk.door.requests)) == ("limit", 3)
+    assert (result.end, len(desk.client.requests)) == ("limit", 3)
     assert "1,500 tokens" in result.error and "1,200" in result.error
 
 
@@ -149,7 +149,7 @@ def test_tokens_are_estimated_where_nobody_counts_them() -> None:
     answers = [[TextDelta("word " * 800), *look(number)] for number in range(9)]
     desk = Desk(*answers, limits=TurnLimits(tokens=3_000))
     assert desk.run().end == "limit"
-    assert len(desk.door.requests) < 4
+    assert len(desk.client.requests) < 4
 
 
 def test_going_in_circles_is_told_beside_the_result_and_then_ends_the_turn() -> None:
@@ -161,7 +161,7 @@ def test_going_in_circles_is_told_beside_the_result_and_then_ends_the_turn() -> 
     results = [m for m in desk.log.messages if m["role"] == "toolResult"]
     assert [len(m["content"]) for m in results] == [1, 1, 2, 2, 2]
     assert "3 times in a row" in results[2]["content"][1]["text"]
-    assert "3 times in a row" in desk.door.requests[3].messages[-1].text
+    assert "3 times in a row" in desk.client.requests[3].messages[-1].text
 
 
 def test_limits_come_from_settings() -> None:
@@ -187,7 +187,7 @@ def test_calls_that_a_crash_left_without_result_get_one() -> None:
     closed = desk.log.messages[3]
     assert (closed["toolCallId"], closed["isError"]) == ("b", True)
     assert closed["content"][0]["text"] == NOT_RUN.text
-    assert [m.role for m in desk.door.requests[0].messages] == [
+    assert [m.role for m in desk.client.requests[0].messages] == [
         "system", "user", "assistant", "tool", "tool",
     ]  # fmt: skip
 
@@ -220,7 +220,7 @@ def test_a_turn_goes_on_after_a_stop_and_an_error(how: str) -> None:
     desk.cancel = CancelToken()
     assert desk.resume().end == "done"
     assert desk.log.roles == ["user", "assistant", "assistant"]
-    assert [m.role for m in desk.door.requests[-1].messages] == ["system", "user"]
+    assert [m.role for m in desk.client.requests[-1].messages] == ["system", "user"]
 
 
 # answers that break off --------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def test_an_answer_that_breaks_off_is_kept_and_asked_for_again() -> None:
     stops = [m.get("stopReason") for m in desk.log.messages]
     assert stops == [None, "error", "error", "stop"]
     assert [event.failed for event in desk.events if isinstance(event, Retry)] == [1, 2]
-    assert all(len(request.messages) == 2 for request in desk.door.requests)
+    assert all(len(request.messages) == 2 for request in desk.client.requests)
 
 
 def test_it_is_asked_for_as_often_as_the_policy_allows() -> None:
@@ -241,7 +241,7 @@ def test_it_is_asked_for_as_often_as_the_policy_allows() -> None:
     desk = Desk(*[[TextDelta("half"), cut]] * 5)
     result = desk.run()
     assert (result.end, result.error) == ("failed", "The connection was cut.")
-    assert len(desk.door.requests) == 3
+    assert len(desk.client.requests) == 3
 
 
 def test_a_stop_while_it_waits_for_the_next_try_ends_the_turn() -> None:
@@ -286,8 +286,8 @@ def test_thinking_is_kept_with_its_signatures_and_sent_back() -> None:
         "type": "thinking", "thinking": "first thought", "thinkingSignature": "sig-1",
     }  # fmt: skip
     assert (blocks[1]["redacted"], blocks[1]["thinkingSignature"]) == (True, "secret")
-    assert desk.door.requests[0].thinking == "high"
-    again = desk.door.requests[1].messages[2]
+    assert desk.client.requests[0].thinking == "high"
+    again = desk.client.requests[1].messages[2]
     assert again.thinking == ThinkingPart("first thought", "sig-1")
     assert again.more_thinking == (
         ThinkingPart("", "secret", True), ThinkingPart("second", "sig-2"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.agent.prompt import MessageQueue, Prompt
-from explorer.models.door import ImagePart
+from explorer.models.client import ImagePart
 
 
 def test_each_kind_is_taken_in_the_order_in_which_it_was_sent() -> None:

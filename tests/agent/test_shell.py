@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from explorer.agent.shell import CommandLimits, CommandResult, clean_environment, run_command
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 
 QUICK = CommandLimits(seconds=30, grace_s=0.2)
 
@@ -195,7 +195,7 @@ def test_when_this_program_is_killed_so_is_the_command(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
         "from explorer.agent.shell import run_command\n"
-        "from explorer.models.cancel import CancelToken\n"
+        "from explorer.models.events import CancelToken\n"
         "run_command('echo $$ >>pids; setsid sleep 300 & echo $! >>pids; wait',"
         " Path(sys.argv[1]), {'PATH': '/usr/bin:/bin'}, print, CancelToken())\n"
     )

@@ -17,7 +17,7 @@ from explorer.agent.tools.truncation import MOST_BYTES
 from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.compaction.file_ops import FileOperations
-from explorer.models.door import CancelToken, ToolCall
+from explorer.models.client import CancelToken, ToolCall
 from tests.compaction.pruned_sessions import used
 from tests.compaction.sessions import EXPLORER, Session
 

@@ -18,7 +18,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from explorer.audit.report.render import readable
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.session.branch_difference import as_markdown, compare_branches
 from explorer.store import Store
 from explorer.work.document import Document
@@ -178,7 +178,7 @@ def round_of_reports(random: Random, folder: Path) -> Iterator[str]:
               "timestamp": "2026-01-02T03:04:05.000Z"}  # fmt: skip
     path = folder / "session.jsonl"
     write_file(path, entries, header)
-    bench = Workbench(Store.open(folder / "sessions.db"), ModelDoor())
+    bench = Workbench(Store.open(folder / "sessions.db"), ModelClient())
     try:
         opened = bench.open_blocking(bench.import_blocking(path).key)
         page, text = _written(opened)
@@ -189,7 +189,7 @@ def round_of_reports(random: Random, folder: Path) -> Iterator[str]:
         )
         title = opened.title
     finally:
-        bench.door.close()
+        bench.client.close()
         bench.store.close()
     yield from _page_faults(_Page(page), title, summaries)
     faults, fences = _rendered(text)

@@ -25,7 +25,7 @@ from typing import Any
 
 from explorer import paths
 from explorer.formats import open_source
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.session.kinds import Kind
 from explorer.store import Store, StoreError
 from explorer.workbench import Workbench
@@ -275,7 +275,7 @@ def _ask(database: Path, question: str) -> list[Any]:
 
 
 def _broken_sessions(store: Store, scene: Scene, lines: list[str]) -> Iterator[str]:
-    bench = Workbench(store, ModelDoor())
+    bench = Workbench(store, ModelClient())
     shown: dict[int, list[str]] = {}
     for row in store.sessions():
         loaded = store.load(row.key)

@@ -24,18 +24,18 @@ from typing import Any
 
 from explorer.agent.events import TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,
-    ModelDoor,
-    ModelDoorConfig,
+    ModelClient,
+    ModelClientConfig,
     ModelError,
     ModelRequest,
     UsageReport,
     complete,
 )
-from explorer.models.incoming import Limits
+from explorer.models.reply_guard import Limits
 from explorer.models.retry import RetryPolicy
 from explorer.store import Store
 from explorer.work.talk import start_turn
@@ -107,30 +107,30 @@ def run(random: Random, folder: Path) -> Iterator[str]:
 
 
 @cache
-def _door() -> ModelDoor:
+def _client() -> ModelClient:
     """One for all rounds: litellm takes seconds to import."""
     limits = Limits(2_000_000, 300_000)
-    return ModelDoor(ModelDoorConfig(idle_timeout_s=0.5, timeout_s=2.0, limits=limits))
+    return ModelClient(ModelClientConfig(idle_timeout_s=0.5, timeout_s=2.0, limits=limits))
 
 
 def _asked(way: str, server: RawServer, store: Store, folder: Path) -> list[str]:
     """What went wrong with one call."""
-    door = _door()
-    door.use_api_base(server.url)
-    door.use_endpoint(f"http://{server.host}/compact")
+    client = _client()
+    client.use_api_base(server.url)
+    client.use_endpoint(f"http://{server.host}/compact")
     found: list[str] = []
 
     async def call() -> None:
         async with asyncio.timeout(PATIENCE_S):
             if way == "look":
-                await door.look_at_server(server.url, CancelToken())
+                await client.probe_server(server.url, CancelToken())
             elif way == "remote/endpoint":
                 request = ModelRequest(way, (ChatMessage("user", "hi"),))
                 token = CancelToken()
                 asyncio.get_running_loop().call_later(3, token.cancel)
-                await complete(door, request, token)
+                await complete(client, request, token)
             else:
-                found.extend(await _turn(door, store, folder, way))
+                found.extend(await _turn(client, store, folder, way))
 
     async def outcome() -> BaseException | None:
         (ended,) = await asyncio.gather(call(), return_exceptions=True)
@@ -146,9 +146,9 @@ def _asked(way: str, server: RawServer, store: Store, folder: Path) -> list[str]
     return found
 
 
-async def _turn(door: ModelDoor, store: Store, folder: Path, model: str) -> list[str]:
+async def _turn(client: ModelClient, store: Store, folder: Path, model: str) -> list[str]:
     """A turn of the agent in a session of its own, as it is stored."""
-    bench = Workbench(store, door)
+    bench = Workbench(store, client)
     document = await bench.create(folder, "attacked")
     seen: list[TurnEvent] = []
     result: TurnResult = await start_turn(

@@ -14,8 +14,7 @@ from tests.audit.texts import assistant, call, result, user
 from tests.models.survival import summary_request
 
 _TOOLS = tuple(ToolSpec(name, name) for name in ("read", "ls", "find", "grep", "bash", "edit"))
-_LOOKS = (ToolCall("a", "ls", {"path": "."}), ToolCall("b", "find", {"pattern": "*.py"}))
-_RUN = ToolCall("c", "bash", {"command": "python3 -B -m pytest -q --tb=native"})
+_READ = ToolCall("a", "read", {"path": "a.py"})
 
 
 def _table(entries: Sequence[Mapping[str, Any]]) -> AtomTable:
@@ -44,13 +43,11 @@ def _asked(text: str) -> None:
     _demo(ChatMessage("user", text))
 
 
-def _tested(text: str) -> None:
+def _edited(text: str) -> None:
     _demo(
-        ChatMessage("user", "run the tests and fix what fails"),
-        ChatMessage("assistant", "", tool_calls=_LOOKS),
-        *(ChatMessage("tool", text, tool_call_id=look.id) for look in _LOOKS),
-        ChatMessage("assistant", "", tool_calls=(_RUN,)),
-        ChatMessage("tool", f"{text}\nCommand exited with code 1", tool_call_id=_RUN.id),
+        ChatMessage("user", "replace `x` by `y` in a.py"),
+        ChatMessage("assistant", "", tool_calls=(_READ,)),
+        ChatMessage("tool", text, tool_call_id=_READ.id),
     )
 
 
@@ -64,5 +61,5 @@ READERS: Mapping[str, Callable[[str], None]] = {
     "the check of a summary": _checked,
     "the offline summarizer": _summarized,
     "the offline agent, asked": _asked,
-    "the offline agent, testing": _tested,
+    "the offline agent, editing": _edited,
 }

@@ -24,8 +24,8 @@ from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate
 from explorer.audit.told import Told
 from explorer.compaction.summary import footer
 from explorer.models.offline.extractive import summarize
-from explorer.models.offline.pieces import estimate_tokens
 from explorer.session.file_tools import file_ops
+from explorer.tokens.estimate import estimate_text
 from tests.audit.texts import assistant, call, result, user
 from tests.models.planting import Story
 from tests.models.survival import SHARES, story_sets, summary_request
@@ -87,7 +87,7 @@ def run(story: Story, share: float, *, whole: bool, tally: Tally) -> None:
     previous, so_far = "", 0
     everything: list[dict[str, Any]] = []
     for chunk in story.chunks:
-        tokens = estimate_tokens(chunk)
+        tokens = estimate_text(chunk)
         so_far += tokens
         limit = int((so_far if whole else tokens) * share)
         previous = summarize(summary_request(chunk, previous, limit), lambda: False)

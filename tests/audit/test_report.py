@@ -21,7 +21,7 @@ from explorer.audit.atoms import ScanCancelled
 from explorer.audit.report import CHECKS, VERSION, Report, document, failures
 from explorer.audit.words import UPPER_BOUND, percent
 from explorer.compaction.profile import BASES
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.store import Store
 from explorer.work.document import Document
 from explorer.work.reporting import make_report, save_report
@@ -35,11 +35,11 @@ OLD_PI = BASES["pi-0.58"]
 
 @pytest.fixture
 def losing(tmp_path: Path) -> Iterator[Document]:
-    bench = Workbench(Store.open(tmp_path / "sessions.db"), ModelDoor())
+    bench = Workbench(Store.open(tmp_path / "sessions.db"), ModelClient())
     try:
         yield bench.open_blocking(bench.import_blocking(write_losing(tmp_path / "l.jsonl")).key)
     finally:
-        bench.door.close()
+        bench.client.close()
         bench.store.close()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.store import Store
 from explorer.work.reporting import make_report
 from explorer.workbench import Workbench
@@ -43,14 +43,14 @@ def hostile_report(folder: Path) -> str:
         **above, "type": "session_info", "id": "n", "parentId": lines[-1]["id"],
         "name": " ".join(TEXTS),
     })  # fmt: skip
-    bench = Workbench(Store.open(folder / "sessions.db"), ModelDoor())
+    bench = Workbench(Store.open(folder / "sessions.db"), ModelClient())
     try:
         path = write_file(folder / "s.jsonl", lines)
         opened = bench.open_blocking(bench.import_blocking(path).key)
         asyncio.run(opened.spending.follow())
         return html(make_report(opened, opened.leaf, opened.spending.branch(opened.leaf)))
     finally:
-        bench.door.close()
+        bench.client.close()
         bench.store.close()
 
 

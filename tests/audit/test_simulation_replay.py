@@ -15,7 +15,7 @@ from explorer import paths
 from explorer.audit.simulation import Assumptions, Known, Policy, Report, Simulation, simulate
 from explorer.compaction.background import State
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import CancelToken, ModelDoor
+from explorer.models.client import CancelToken, ModelClient
 from explorer.session.describe import prompt_tokens
 from explorer.session.edits import prunes_on
 from explorer.session.kinds import Kind
@@ -35,9 +35,9 @@ SAMPLE = paths.resource_path("samples", "retry-that-flakes.jsonl")
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Workbench]:
-    made = Workbench(Store.open(tmp_path / "sessions.db"), ModelDoor(), random=Random(7))
+    made = Workbench(Store.open(tmp_path / "sessions.db"), ModelClient(), random=Random(7))
     yield made
-    made.door.close()
+    made.client.close()
     made.store.close()
 
 

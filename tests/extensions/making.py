@@ -21,7 +21,7 @@ from explorer.extensions.events import (
 from explorer.extensions.loading import Extension, LoadedFolder
 from explorer.extensions.records import BeforeCompact, BeforeTree, Compacting
 from explorer.extensions.runner import HookRunner
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 from explorer.templates import load_templates
 from tests.compaction.sessions import Session
 from tests.formats.files import header, reply, user

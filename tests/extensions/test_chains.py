@@ -19,8 +19,7 @@ from explorer.extensions.loading import Extension
 from explorer.extensions.prompt_parts import Prompt, joined, parts_of, relocated
 from explorer.extensions.records import BeforeCompact, HookRecord, records_of
 from explorer.extensions.runner import HookRunner
-from explorer.models.cancel import CancelToken
-from explorer.models.events import Cancelled
+from explorer.models.events import Cancelled, CancelToken
 from tests.extensions.making import (
     before_compact,
     compacting,

@@ -11,7 +11,7 @@ from explorer.compaction.serialization import Span
 from explorer.extensions.prompt_parts import (
     Prompt,
 )
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 from tests.extensions.making import (
     before_compact,
     before_tree,

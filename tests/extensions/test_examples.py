@@ -16,7 +16,7 @@ from explorer.extensions.prompt_parts import (
     Prompt,
 )
 from explorer.extensions.runner import HookRunner
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 from tests.extensions.making import before_compact, compacting, load, runner, wait, write
 
 NAMES = ["keep_user_messages", "redact_secrets", "ticket_context"]

@@ -15,7 +15,7 @@ from explorer.agent.approval import Approvals
 from explorer.agent.events import TurnResult
 from explorer.agent.tool_rounds import NOT_RUN
 from explorer.agent.workspace import Workspace
-from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig
+from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
 from explorer.store import Store
 from explorer.work.chat import chat_messages
 from explorer.work.document import Document
@@ -35,14 +35,14 @@ PROGRAM = """
     from explorer.agent.approval import Approvals
     from explorer.agent.events import Stored
     from explorer.agent.workspace import Workspace
-    from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig
+    from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
     from explorer.store import Store
     from explorer.work.session_tools import tools_of
     from explorer.work.talk import start_turn
     from explorer.workbench import Workbench
 
     database, key, url, folder, mode = sys.argv[1:]
-    bench = Workbench(Store.open(database), ModelDoor(ModelDoorConfig(api_base=url)))
+    bench = Workbench(Store.open(database), ModelClient(ModelClientConfig(api_base=url)))
     document = bench.open_blocking(int(key))
 
     def tell(*words):
@@ -74,7 +74,7 @@ SLEEPS = 'sleep 300 & echo "$! $$" > pids.txt; echo begun; wait'
 @pytest.fixture
 def key(database: Path) -> int:
     with Store.open(database) as store:
-        return Workbench(store, ModelDoor()).import_blocking(SAMPLE).key
+        return Workbench(store, ModelClient()).import_blocking(SAMPLE).key
 
 
 @pytest.fixture
@@ -92,8 +92,8 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture(scope="module")
-def door(server: ChatServer) -> Iterator[ModelDoor]:
-    opened = ModelDoor(ModelDoorConfig(api_base=server.url))
+def client(server: ChatServer) -> Iterator[ModelClient]:
+    opened = ModelClient(ModelClientConfig(api_base=server.url))
     yield opened
     opened.close()
 
@@ -125,11 +125,11 @@ class Phase:
 
 
 def go_on(
-    phase: Phase, door: ModelDoor, acknowledged: list[tuple[int, str]]
+    phase: Phase, client: ModelClient, acknowledged: list[tuple[int, str]]
 ) -> tuple[list[str], list[str]]:
     """Open the session, check it, and resume: the roles of the turn, and the texts of results."""
     with Store.open(phase.database) as store:
-        document = Workbench(store, door).open_blocking(phase.key)
+        document = Workbench(store, client).open_blocking(phase.key)
         check_whole(document, acknowledged)
         assert document.leaf >= acknowledged[-1][0]
         check_pairs(chat_messages(document))
@@ -162,26 +162,26 @@ def plan(server: ChatServer, *plans: Plan) -> None:
 
 
 def test_a_kill_while_the_answer_streams(
-    server: ChatServer, door: ModelDoor, database: Path, key: int, folder: Path
+    server: ChatServer, client: ModelClient, database: Path, key: int, folder: Path
 ) -> None:
     plan(server, calls(("read", {"path": "ports.txt"})), Stall(after=2, text="half an answer"))
     phase = Phase(server, database, key, folder)
     stored = phase.killed_at("event TextDelta half an answer")
-    roles, texts = go_on(phase, door, stored)
+    roles, texts = go_on(phase, client, stored)
     assert roles == ["user", "assistant", "toolResult", "assistant"]
     assert "8431" in texts[0]
     assert "half an answer" not in json.dumps(server.requests)
 
 
 def test_a_kill_while_a_tool_runs_leaves_no_process(
-    server: ChatServer, door: ModelDoor, database: Path, key: int, folder: Path
+    server: ChatServer, client: ModelClient, database: Path, key: int, folder: Path
 ) -> None:
     plan(server, calls(("bash", {"command": SLEEPS})))
     phase = Phase(server, database, key, folder)
     stored = phase.killed_at("event ToolOutput begun")
     pids = [int(pid) for pid in (folder / "pids.txt").read_text().split()]
     eventually(lambda: not any(map(_alive, pids)), "what the command had started is dead")
-    roles, texts = go_on(phase, door, stored)
+    roles, texts = go_on(phase, client, stored)
     assert roles == ["user", "assistant", "toolResult", "assistant"]
     assert texts == [NOT_RUN.text]
 
@@ -194,7 +194,7 @@ def _alive(pid: int) -> bool:
 
 
 def test_a_kill_between_the_results_of_calls(
-    server: ChatServer, door: ModelDoor, database: Path, key: int, folder: Path
+    server: ChatServer, client: ModelClient, database: Path, key: int, folder: Path
 ) -> None:
     plan(server, calls(
         ("read", {"path": "ports.txt"}), ("ls", {}), ("bash", {"command": SLEEPS}),
@@ -202,26 +202,26 @@ def test_a_kill_between_the_results_of_calls(
     ))  # fmt: skip
     phase = Phase(server, database, key, folder)
     stored = phase.killed_at("event ToolOutput begun", entries=4)
-    roles, texts = go_on(phase, door, stored)
+    roles, texts = go_on(phase, client, stored)
     assert roles == ["user", "assistant", *["toolResult"] * 4, "assistant"]
     assert "8431" in texts[0] and "ports.txt" in texts[1]
     assert texts[2:] == [NOT_RUN.text] * 2
 
 
 def test_a_kill_while_consent_is_asked_for(
-    server: ChatServer, door: ModelDoor, database: Path, key: int, folder: Path
+    server: ChatServer, client: ModelClient, database: Path, key: int, folder: Path
 ) -> None:
     plan(server, calls(("write", {"path": "new.txt", "content": "new"})))
     phase = Phase(server, database, key, folder, "ask")
     stored = phase.killed_at("asked write")
     assert not (folder / "new.txt").exists()
-    roles, texts = go_on(phase, door, stored)
+    roles, texts = go_on(phase, client, stored)
     assert roles == ["user", "assistant", "toolResult", "assistant"]
     assert texts == [NOT_RUN.text]
 
 
 def test_a_kill_at_any_moment_of_many_rounds(
-    server: ChatServer, door: ModelDoor, database: Path, key: int, folder: Path
+    server: ChatServer, client: ModelClient, database: Path, key: int, folder: Path
 ) -> None:
     def answer(body: dict[str, object]) -> Answer:
         asked = len(server.requests)
@@ -234,5 +234,5 @@ def test_a_kill_at_any_moment_of_many_rounds(
         phase.lines.append(phase.child.stdout.readline())
     time.sleep(0.1)
     phase.lines += kill(phase.child).splitlines()
-    roles, _ = go_on(phase, door, phase.stored)
+    roles, _ = go_on(phase, client, phase.stored)
     assert roles[0] == "user" and roles[-1] == "assistant"

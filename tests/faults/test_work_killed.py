@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer import paths
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.session.kinds import Flag, Kind
 from explorer.store import DraftRow, Store
 from explorer.work.document import Document
@@ -24,15 +24,15 @@ SETUP = """
     from pathlib import Path
     from explorer.agent.workspace import Workspace
     from explorer.compaction.profile import PROFILES, Settings
-    from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig
+    from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
     from explorer.store import Store
     from explorer.work.drafting import Order
     from explorer.work.talk import start_turn
     from explorer.workbench import Workbench
 
     database, key, url = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-    door = ModelDoor(ModelDoorConfig(api_base=url))
-    bench = Workbench(Store.open(database), door)
+    client = ModelClient(ModelClientConfig(api_base=url))
+    bench = Workbench(Store.open(database), client)
     document = bench.open_blocking(key)
     profile = PROFILES["explorer"]
     settings = replace(Settings.of(profile), keep_recent_tokens=4000)
@@ -90,12 +90,12 @@ def program(*parts: str) -> str:
 @pytest.fixture
 def key(database: Path) -> int:
     with Store.open(database) as store:
-        bench = Workbench(store, ModelDoor())
+        bench = Workbench(store, ModelClient())
         return bench.import_blocking(SAMPLE).key
 
 
 def reopened(store: Store, key: int) -> Document:
-    return Workbench(store, ModelDoor()).open_blocking(key)
+    return Workbench(store, ModelClient()).open_blocking(key)
 
 
 def check_whole(document: Document, acknowledged: list[tuple[int, str]]) -> None:

@@ -1,7 +1,7 @@
 """A loopback server that misbehaves down to the bytes: what it sends is no library's business.
 
     with RawServer(bomb(4_000_000_000)) as server:
-        door = ModelDoor(ModelDoorConfig(api_base=server.url))
+        client = ModelClient(ModelClientConfig(api_base=server.url))
 
 A play is a function that writes to the connection once a request has been read; it must look at
 ``ended`` where it writes for long. One play answers all requests, whatever their path.

@@ -10,7 +10,7 @@ from pathlib import Path
 from explorer.agent.approval import ApprovalMode, Approvals
 from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     ChatMessage,
     Event,

@@ -3,7 +3,7 @@ events, and misbehaves on demand.
 
     with ChatServer() as server:
         server.plan(Answer(text="hello"), Stall(after=1), HttpFailure(429, retry_after="7"))
-        door = ModelDoor(ModelDoorConfig(api_base=server.url))
+        client = ModelClient(ModelClientConfig(api_base=server.url))
         ... ask for "openai/test-model", or "anthropic/test-model" ...
         server.requests[0]["messages"]
 

@@ -16,8 +16,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from explorer.models.offline.extractive import summarize
-from explorer.models.offline.pieces import estimate_tokens
 from explorer.models.request import ChatMessage, ModelRequest
+from explorer.tokens.estimate import estimate_text
 from tests.models.planting import GENERATIONS, Story, make_story
 from tests.models.stories import held_out_stories, tuning_stories
 
@@ -100,11 +100,11 @@ def measure(story: Story, share: float, whole_text: bool = False) -> Outcome:
     previous = ""
     so_far = 0
     for number, chunk in enumerate(story.chunks, 1):
-        tokens = estimate_tokens(chunk)
+        tokens = estimate_text(chunk)
         so_far += tokens
         limit = int((so_far if whole_text else tokens) * share)
         previous = summarize(summary_request(chunk, previous, limit), lambda: False)
-        if estimate_tokens(previous) > limit:
+        if estimate_text(previous) > limit:
             outcome.oversize.append(f"{story.name} generation {number}")
         outcome.summaries.append(previous)
         _check_stale(story, number, previous, outcome)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     ChatMessage,
     Event,
     Finished,
@@ -103,7 +103,7 @@ def test_results_are_reported_and_nothing_more_is_called() -> None:
 
 
 def test_a_long_result_is_cut_and_says_so() -> None:
-    call = ToolCall("demo_1", "read", {"path": "log"})
+    call = ToolCall("demo_1", "read", {"path": "log.txt"})
     messages = (
         ChatMessage("user", "read log.txt"),
         ChatMessage("assistant", "", (call,)),
@@ -111,7 +111,7 @@ def test_a_long_result_is_cut_and_says_so() -> None:
     )
     events: list[Event] = []
     answer(ModelRequest("offline/demo", messages, tools=TOOLS), events.append, lambda: False)
-    assert "log, 100 lines" in text_of(events)
+    assert "log.txt, 100 lines" in text_of(events)
     assert "60 more lines are not shown" in text_of(events)
     assert "line 99" not in text_of(events)
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from explorer.models.door import ChatMessage, ToolCall
-from explorer.models.offline.demo.limits import limits_in
+from explorer.models.client import ChatMessage, ToolCall
+from explorer.models.offline.demo.conversation import limits_in
 from explorer.models.offline.demo.steps import (
+    TEST_COMMAND,
     Create,
     Look,
     Replace,
@@ -16,7 +17,6 @@ from explorer.models.offline.demo.steps import (
     Step,
     steps_in,
 )
-from explorer.models.offline.demo.steps import Tests as RunTests
 from tests.models.sandboxes import Talk, make
 
 NOTES = "alpha\nbeta alpha\nalpha\ngamma\n"
@@ -40,10 +40,9 @@ def root(tmp_path: Path) -> Path:
         ("change \"a b\" to \"c d\" in notes.txt", Replace("notes.txt", "a b", "c d")),
         ("run `make check`", Run("make check")),
         ("Please run python3 -V.", Run("python3 -V")),
-        ("run the tests", RunTests()),
-        ("do the tests pass?", RunTests()),
-        ("fix the failing test", RunTests(repairs=True)),
-        ("make the tests pass; run `pytest -x`", RunTests("pytest -x", repairs=True)),
+        ("run the tests", Run(TEST_COMMAND)),
+        ("do the tests pass?", Run(TEST_COMMAND)),
+        ("why do the tests fail? run `pytest -x`", Run("pytest -x")),
     ],
 )  # fmt: skip
 def test_words_lead_to_steps(words: str, step: Step) -> None:
@@ -97,6 +96,22 @@ def test_a_command_is_run_and_its_status_told(root: Path) -> None:
     assert "hello" in Talk(root).say("run `echo hello`")
     said = Talk(root).say("run `echo oh; exit 3`")
     assert "ended with status 3" in said and "oh" in said
+
+
+def test_places_whose_lines_are_part_of_others_are_replaced_at_once(root: Path) -> None:
+    make(root, {"c.txt": "xab ab\nab\nab!\nxab\n"})
+    said = Talk(root).say("replace `ab` by `cd` in c.txt")
+    assert (root / "c.txt").read_text() == "xab cd\ncd\ncd!\nxab\n"
+    assert "3 places" in said
+    make(root, {"d.txt": "b a\nxa\na\nxa\n"})
+    Talk(root).say("replace `xa` by `y` in d.txt")
+    assert (root / "d.txt").read_text() == "b a\ny\na\ny\n"
+
+
+def test_a_repair_is_not_tried_and_it_says_what_shows_one(root: Path) -> None:
+    talk = Talk(root)
+    assert "Watch a scripted run" in talk.say("Please fix the failing test")
+    assert not talk.rounds
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,15 @@ import keyring
 import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 
-from explorer.models.door import (
+from explorer.models.client import (
     KeyringUnavailable,
-    ModelDoor,
-    ModelDoorConfig,
+    ModelClient,
+    ModelClientConfig,
     Override,
-    OwnModelsError,
     Server,
+    UserModelsError,
 )
-from explorer.models.own import ServerModel
+from explorer.models.user_models import ServerModel
 from tests.models.memory_keyring import MemoryKeyring
 
 BOX = Server("box", "http://127.0.0.1:9", "vllm", (ServerModel("qwen", 32_768),))
@@ -25,10 +25,10 @@ KEY = "sk-planted-of-the-box-0123"
 
 
 @pytest.fixture
-def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelDoor]:
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelClient]:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    opened = ModelDoor(ModelDoorConfig(own=tmp_path / "models.json"))
+    opened = ModelClient(ModelClientConfig(user_models=tmp_path / "models.json"))
     yield opened
     opened.close()
 
@@ -43,64 +43,66 @@ def ring() -> Iterator[MemoryKeyring]:
 
 
 def test_every_model_is_there_once_and_only_some_can_be_called(
-    door: ModelDoor, monkeypatch: pytest.MonkeyPatch
+    client: ModelClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    door.own.keep_server(BOX)
-    ids = [model.id for model in door.every_model()]
+    client.user_models.save_server(BOX)
+    ids = [model.id for model in client.every_model()]
     assert len(ids) == len(set(ids)) > 2_000
     assert {"box/qwen", "anthropic/claude-sonnet-4-5", "offline/demo"} <= set(ids)
-    assert door.can_call("offline/demo") and door.can_call("box/qwen")
-    assert not door.can_call("anthropic/claude-sonnet-4-5") and not door.can_call("remote/endpoint")
-    assert not any(model.id.startswith("anthropic/") for model in door.models())
+    assert client.can_call("offline/demo") and client.can_call("box/qwen")
+    assert not client.can_call("anthropic/claude-sonnet-4-5") and not client.can_call(
+        "remote/endpoint"
+    )
+    assert not any(model.id.startswith("anthropic/") for model in client.models())
     monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
-    assert door.can_call("anthropic/claude-sonnet-4-5")
-    assert any(model.id.startswith("anthropic/") for model in door.models())
-    assert not door.can_call("openai/gpt-4o")
-    door.use_api_base("http://127.0.0.1:9/v1")
-    assert door.can_call("openai/gpt-4o"), "an address of one's own asks for no key"
+    assert client.can_call("anthropic/claude-sonnet-4-5")
+    assert any(model.id.startswith("anthropic/") for model in client.models())
+    assert not client.can_call("openai/gpt-4o")
+    client.use_api_base("http://127.0.0.1:9/v1")
+    assert client.can_call("openai/gpt-4o"), "an address of one's own asks for no key"
 
 
-def test_what_others_say_stays_known_beside_what_the_person_says(door: ModelDoor) -> None:
-    door.own.set_override("anthropic/claude-sonnet-4-5", Override(window=64_000))
-    assert door.info("anthropic/claude-sonnet-4-5").window == 64_000
-    assert door.said_by_others("anthropic/claude-sonnet-4-5").window == 200_000
+def test_what_others_say_stays_known_beside_what_the_person_says(client: ModelClient) -> None:
+    client.user_models.set_override("anthropic/claude-sonnet-4-5", Override(window=64_000))
+    assert client.info("anthropic/claude-sonnet-4-5").window == 64_000
+    assert client.info_without_overrides("anthropic/claude-sonnet-4-5").window == 200_000
 
 
 def test_a_server_is_renamed_with_its_models_its_key_and_what_is_said_of_them(
-    door: ModelDoor, ring: MemoryKeyring
+    client: ModelClient, ring: MemoryKeyring
 ) -> None:
-    door.own.keep_server(BOX)
-    door.own.set_override("box/qwen", Override(images=True))
-    door.keys.keep("box", KEY)
-    door.rename_server("box", "cellar")
-    assert [server.name for server in door.own.servers()] == ["cellar"]
-    assert door.info("cellar/qwen").window == 32_768
-    assert door.info("cellar/qwen").images is True
-    assert door.own.override("box/qwen") is None
-    assert door.keys.key("cellar") == KEY and door.keys.key("box") is None
+    client.user_models.save_server(BOX)
+    client.user_models.set_override("box/qwen", Override(images=True))
+    client.keys.keep("box", KEY)
+    client.rename_server("box", "cellar")
+    assert [server.name for server in client.user_models.servers()] == ["cellar"]
+    assert client.info("cellar/qwen").window == 32_768
+    assert client.info("cellar/qwen").images is True
+    assert client.user_models.override("box/qwen") is None
+    assert client.keys.key("cellar") == KEY and client.keys.key("box") is None
     assert [user for _service, user in ring.kept] == ["cellar"]
 
 
 def test_a_server_keeps_its_name_where_another_cannot_be_had(
-    door: ModelDoor, ring: MemoryKeyring
+    client: ModelClient, ring: MemoryKeyring
 ) -> None:
-    door.own.keep_server(BOX)
-    door.own.keep_server(Server("other", "http://127.0.0.1:8"))
-    door.keys.keep("box", KEY)
+    client.user_models.save_server(BOX)
+    client.user_models.save_server(Server("other", "http://127.0.0.1:8"))
+    client.keys.keep("box", KEY)
     for name in ("other", "offline", "Two Words"):
-        with pytest.raises(OwnModelsError):
-            door.rename_server("box", name)
-    with pytest.raises(OwnModelsError, match="no server nobody"):
-        door.rename_server("nobody", "somebody")
+        with pytest.raises(UserModelsError):
+            client.rename_server("box", name)
+    with pytest.raises(UserModelsError, match="no server nobody"):
+        client.rename_server("nobody", "somebody")
     ring.broken = "locked"
     with pytest.raises(KeyringUnavailable):
-        door.rename_server("box", "cellar")
-    assert [server.name for server in door.own.servers()] == ["box", "other"]
+        client.rename_server("box", "cellar")
+    assert [server.name for server in client.user_models.servers()] == ["box", "other"]
 
 
 def test_a_system_without_a_keyring_is_known_before_a_key_is_typed(
-    door: ModelDoor, ring: MemoryKeyring
+    client: ModelClient, ring: MemoryKeyring
 ) -> None:
-    assert door.keys.cannot_keep() == ""
+    assert client.keys.unavailable_reason() == ""
     keyring.set_keyring(NoKeyring())
-    assert "no keyring" in door.keys.cannot_keep()
+    assert "no keyring" in client.keys.unavailable_reason()

@@ -13,8 +13,8 @@ from explorer.models.offline.extractive.previous import list_line, list_parts, s
 from explorer.models.offline.extractive.sentences import sentences_of
 from explorer.models.offline.extractive.statement import Kind, Speaker
 from explorer.models.offline.extractive.template import Section, meaning, read_template
-from explorer.models.offline.pieces import estimate_tokens
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall
+from explorer.tokens.estimate import estimate_text
 from tests.models.survival import TEMPLATE, summary_request
 
 TALK = """[User]: Please port the importer to Go. The old one is legacy/importer.py.
@@ -306,13 +306,13 @@ def test_the_budget_is_kept(limit: int) -> None:
         for index in range(300)
     )
     summary = run(summary_request(talk, limit=limit))
-    assert estimate_tokens(summary) <= limit
-    assert estimate_tokens(summary) >= limit * 0.8, "room was left unused"
+    assert estimate_text(summary) <= limit
+    assert estimate_text(summary) >= limit * 0.8, "room was left unused"
 
 
 def test_the_result_is_smaller_than_what_it_stands_for_E16() -> None:
     talk = f"{TALK}\n\n{TALK.replace('importer', 'exporter').replace('64', '96')}"
-    assert estimate_tokens(run(summary_request(talk, limit=13_107))) < estimate_tokens(talk)
+    assert estimate_text(run(summary_request(talk, limit=13_107))) < estimate_text(talk)
 
 
 def test_nothing_is_invented() -> None:
@@ -356,7 +356,7 @@ def test_surrogate_pairs_and_odd_text_pass_through_E11() -> None:
 def test_odd_conversations_still_give_all_sections(talk: str) -> None:
     summary = run(summary_request(talk, limit=400))
     assert len(re.findall(r"^#+ ", summary, re.MULTILINE)) == 9
-    assert estimate_tokens(summary) <= 400
+    assert estimate_text(summary) <= 400
 
 
 def test_lists_of_exact_things_are_read_back() -> None:

@@ -22,7 +22,7 @@ from explorer.models.offline.extractive.speech import (
 from explorer.models.offline.extractive.statement import Kind, Speaker
 from explorer.models.offline.extractive.thinning import DEPTH, ends_of, thin
 from explorer.models.offline.extractive.words import lower_words
-from explorer.models.offline.pieces import estimate_tokens
+from explorer.tokens.estimate import estimate_text
 from tests.models.survival import TEMPLATE, summary_request
 
 BRANCH = TEMPLATE.partition("## Critical Context")[0]
@@ -290,7 +290,7 @@ def test_a36_what_the_person_asks_for_is_kept_word_for_word() -> None:
     with_it = run(talk, 500, f"{TEMPLATE}\n{wish}")
     assert sum(line in without for line in lines) < 6
     assert all(line in with_it for line in lines), with_it
-    assert estimate_tokens(with_it) <= 500
+    assert estimate_text(with_it) <= 500
     assert "write notes/build.md" in with_it
 
 
@@ -334,7 +334,7 @@ def test_large_budgets_are_not_filled_with_trifles() -> None:
         for c in "bcdfghklmnprstvwx"
     )
     talk = f"[User]: Port the importer to Go.\n\n{trifles}\n\n{RELEASE}"
-    assert estimate_tokens(run(talk, 13_107)) < 6_000
+    assert estimate_text(run(talk, 13_107)) < 6_000
 
 
 def blocks(count: int, size: int) -> list[Block]:

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,
     Completion,
     Finished,
     ImagePart,
-    ModelDoor,
-    ModelDoorConfig,
+    ModelClient,
+    ModelClientConfig,
     ModelError,
     ModelInfo,
     ModelRequest,
@@ -54,15 +54,15 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture(scope="module")
-def door(server: ChatServer) -> Iterator[ModelDoor]:
-    config = ModelDoorConfig(
+def client(server: ChatServer) -> Iterator[ModelClient]:
+    config = ModelClientConfig(
         models=(ModelInfo(MODEL, "test", 8192, 500),),
         api_base=server.url,
         headers={"X-Trace": "seven"},
         timeout_s=20,
         idle_timeout_s=20,
     )
-    opened = ModelDoor(config)
+    opened = ModelClient(config)
     yield opened
     opened.close()
 
@@ -75,24 +75,24 @@ def fresh(server: ChatServer) -> None:
     server.headers.clear()
 
 
-def ask(door: ModelDoor, request: ModelRequest = ASK) -> Completion:
-    return asyncio.run(complete(door, request, CancelToken()))
+def ask(client: ModelClient, request: ModelRequest = ASK) -> Completion:
+    return asyncio.run(complete(client, request, CancelToken()))
 
 
-def failure(door: ModelDoor, request: ModelRequest = ASK) -> ModelError:
+def failure(client: ModelClient, request: ModelRequest = ASK) -> ModelError:
     with pytest.raises(ModelError) as caught:
-        ask(door, request)
-    assert door.running == 0
+        ask(client, request)
+    assert client.running == 0
     return caught.value
 
 
 def test_an_answer_arrives_in_pieces_with_usage_and_finish(
-    server: ChatServer, door: ModelDoor
+    server: ChatServer, client: ModelClient
 ) -> None:
     server.plan(Answer(text="one two three four", pieces=6))
 
     async def collect() -> list[object]:
-        return [event async for event in door.stream(ASK, CancelToken())]
+        return [event async for event in client.stream(ASK, CancelToken())]
 
     events = asyncio.run(collect())
     pieces = [event.text for event in events if isinstance(event, TextDelta)]
@@ -102,7 +102,7 @@ def test_an_answer_arrives_in_pieces_with_usage_and_finish(
     assert server.headers[0]["x-trace"] == "seven"
 
 
-def test_cached_tokens_are_told_apart_from_input(server: ChatServer, door: ModelDoor) -> None:
+def test_cached_tokens_are_told_apart_from_input(server: ChatServer, client: ModelClient) -> None:
     """B9: the provider's prompt count includes what came from the cache."""
     usage = {
         "prompt_tokens": 100,
@@ -111,32 +111,32 @@ def test_cached_tokens_are_told_apart_from_input(server: ChatServer, door: Model
         "prompt_tokens_details": {"cached_tokens": 80},
     }
     server.plan(Answer(usage=usage))
-    assert ask(door).usage == Usage(20, 5, cache_read=80, total=105, source="provider")
+    assert ask(client).usage == Usage(20, 5, cache_read=80, total=105, source="provider")
 
 
-def test_missing_usage_is_estimated_and_says_so(server: ChatServer, door: ModelDoor) -> None:
+def test_missing_usage_is_estimated_and_says_so(server: ChatServer, client: ModelClient) -> None:
     """E7: usage that never came must not look like the provider's."""
     server.plan(Answer(usage=None))
-    usage = ask(door).usage
+    usage = ask(client).usage
     assert usage is not None
     assert usage.source == "estimate"
 
 
 def test_a_length_stop_and_an_empty_answer_are_reported_as_such(
-    server: ChatServer, door: ModelDoor
+    server: ChatServer, client: ModelClient
 ) -> None:
     """B12: the caller rejects these, so it must be able to see them."""
     server.plan(Answer(finish="length"), Answer(text=""))
-    assert ask(door).stop_reason == "length"
-    empty = ask(door)
+    assert ask(client).stop_reason == "length"
+    empty = ask(client)
     assert (empty.text, empty.stop_reason) == ("", "stop")
 
 
-def test_tool_calls_are_joined_from_their_pieces(server: ChatServer, door: ModelDoor) -> None:
+def test_tool_calls_are_joined_from_their_pieces(server: ChatServer, client: ModelClient) -> None:
     calls = (("a", "read", '{"path": "x y"}'), ("b", "ls", "{}"))
     server.plan(Answer(text="", finish="tool_calls", tool_calls=calls, thinking="let me look"))
     tools = (ToolSpec("read", "reads", {"type": "object", "properties": {}}),)
-    answer = ask(door, ModelRequest(MODEL, ASK.messages, tools=tools, tool_choice="auto"))
+    answer = ask(client, ModelRequest(MODEL, ASK.messages, tools=tools, tool_choice="auto"))
     assert answer.tool_calls == (ToolCall("a", "read", {"path": "x y"}), ToolCall("b", "ls", {}))
     assert (answer.thinking, answer.stop_reason) == ("let me look", "tool_calls")
     assert server.requests[0]["tools"][0]["function"]["name"] == "read"
@@ -145,27 +145,27 @@ def test_tool_calls_are_joined_from_their_pieces(server: ChatServer, door: Model
 
 
 def test_tool_arguments_that_are_no_json_are_the_calls_problem(
-    server: ChatServer, door: ModelDoor
+    server: ChatServer, client: ModelClient
 ) -> None:
     server.plan(Answer(text="", finish="tool_calls", tool_calls=(("a", "read", '{"path": '),)))
-    (call,) = ask(door).tool_calls
+    (call,) = ask(client).tool_calls
     assert (call.name, call.arguments, call.raw) == ("read", {}, '{"path": ')
     assert "not JSON" in call.problem
 
 
 @pytest.mark.parametrize("levels", [190, 5_000])
 def test_tool_arguments_too_deep_to_be_stored_are_the_calls_problem(
-    server: ChatServer, door: ModelDoor, levels: int
+    server: ChatServer, client: ModelClient, levels: int
 ) -> None:
     """The entry that holds them would be kept aside when it is read again."""
     raw = f'{{"path": {"[" * levels}{"]" * levels}}}'
     server.plan(Answer(text="", finish="tool_calls", tool_calls=(("a", "read", raw),)))
-    (call,) = ask(door).tool_calls
+    (call,) = ask(client).tool_calls
     assert (call.name, call.arguments) == ("read", {})
     assert "deep" in call.problem
 
 
-def test_messages_go_out_whole(server: ChatServer, door: ModelDoor) -> None:
+def test_messages_go_out_whole(server: ChatServer, client: ModelClient) -> None:
     server.plan(Answer())
     messages = (
         ChatMessage("system", "s"),
@@ -173,7 +173,7 @@ def test_messages_go_out_whole(server: ChatServer, door: ModelDoor) -> None:
         ChatMessage("assistant", "", (ToolCall("c", "ls", {"path": "."}),)),
         ChatMessage("tool", "a.py", tool_call_id="c"),
     )
-    ask(door, ModelRequest(MODEL, messages, temperature=0.0))
+    ask(client, ModelRequest(MODEL, messages, temperature=0.0))
     sent = server.requests[0]
     assert sent["messages"][1]["content"][1]["image_url"]["url"] == "data:image/png;base64,QUJD"
     assert sent["messages"][2]["tool_calls"][0]["function"]["arguments"] == '{"path": "."}'
@@ -181,10 +181,12 @@ def test_messages_go_out_whole(server: ChatServer, door: ModelDoor) -> None:
     assert sent["temperature"] == 0.0
 
 
-def test_output_cap_is_clamped_to_the_models_limit_E19(server: ChatServer, door: ModelDoor) -> None:
+def test_output_cap_is_clamped_to_the_models_limit_E19(
+    server: ChatServer, client: ModelClient
+) -> None:
     server.plan(Answer())
-    ask(door, ModelRequest(MODEL, ASK.messages, max_output_tokens=13_107))
-    ask(door, ModelRequest(MODEL, ASK.messages, max_output_tokens=100))
+    ask(client, ModelRequest(MODEL, ASK.messages, max_output_tokens=13_107))
+    ask(client, ModelRequest(MODEL, ASK.messages, max_output_tokens=100))
     assert [sent["max_tokens"] for sent in server.requests] == [500, 100]
 
 
@@ -205,73 +207,73 @@ def test_output_cap_is_clamped_to_the_models_limit_E19(server: ChatServer, door:
     ],
 )
 def test_failures_are_told_apart(
-    server: ChatServer, door: ModelDoor, plan: Plan, kind: str
+    server: ChatServer, client: ModelClient, plan: Plan, kind: str
 ) -> None:
     server.plan(plan)
-    assert failure(door).kind == kind
-    assert len(server.requests) == 1, "the door never repeats a call by itself"
+    assert failure(client).kind == kind
+    assert len(server.requests) == 1, "the client never repeats a call by itself"
 
 
-def test_throttling_is_never_an_overflow_E12(server: ChatServer, door: ModelDoor) -> None:
+def test_throttling_is_never_an_overflow_E12(server: ChatServer, client: ModelClient) -> None:
     """A 429 whose words speak of context stays a rate limit."""
     words = "This model's maximum context length is 8192 tokens per minute for your tier"
     server.plan(HttpFailure(429, words, code="context_length_exceeded", retry_after="12"))
-    error = failure(door)
+    error = failure(client)
     assert (error.kind, error.retry_after_s) == ("rate_limit", 12.0)
 
 
 @pytest.mark.parametrize("plan", [Cut(clean=True), Cut(clean=False), Cut(after=0, clean=True)])
 def test_an_answer_that_just_stops_is_an_error(
-    server: ChatServer, door: ModelDoor, plan: Plan
+    server: ChatServer, client: ModelClient, plan: Plan
 ) -> None:
     server.plan(plan)
-    error = failure(door)
+    error = failure(client)
     assert error.kind == "network"
     assert "Error" not in error.message and error.message.endswith(".")
 
 
 def test_a_done_line_without_a_finish_reason_is_no_finished_answer(
-    server: ChatServer, door: ModelDoor
+    server: ChatServer, client: ModelClient
 ) -> None:
     server.plan(Answer(finish=None, usage=None))
-    assert failure(door).kind == "network"
+    assert failure(client).kind == "network"
 
 
 def test_a_stalled_answer_times_out(server: ChatServer) -> None:
-    door = ModelDoor(ModelDoorConfig(api_base=server.url, idle_timeout_s=0.2))
+    client = ModelClient(ModelClientConfig(api_base=server.url, idle_timeout_s=0.2))
     server.plan(Stall())
     try:
-        assert failure(door).kind == "timeout"
+        assert failure(client).kind == "timeout"
         assert server.gone.wait(5)
     finally:
-        door.close()
+        client.close()
 
 
 def test_nobody_at_the_address_is_a_network_error() -> None:
-    door = ModelDoor(ModelDoorConfig(api_base="http://127.0.0.1:9/v1", timeout_s=10))
+    client = ModelClient(ModelClientConfig(api_base="http://127.0.0.1:9/v1", timeout_s=10))
     try:
-        assert failure(door).kind == "network"
+        assert failure(client).kind == "network"
     finally:
-        door.close()
+        client.close()
 
 
-def test_a_provider_nobody_knows_is_unavailable(door: ModelDoor) -> None:
+def test_a_provider_nobody_knows_is_unavailable(client: ModelClient) -> None:
     request = ModelRequest("nobody-knows-this/model", ASK.messages)
-    assert failure(door, request).kind in ("unavailable", "bad_request")
+    assert failure(client, request).kind in ("unavailable", "bad_request")
 
 
 def test_keys_never_stand_in_an_error(
-    server: ChatServer, door: ModelDoor, monkeypatch: pytest.MonkeyPatch
+    server: ChatServer, client: ModelClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "a-very-private-value")
     server.plan(HttpFailure(401, "key a-very-private-value or sk-0123456789abcdefgh is wrong"))
-    message = failure(door).message
+    message = failure(client).message
     assert "a-very-private-value" not in message
     assert "0123456789" not in message
 
 
 def test_cancel_mid_stream_closes_the_connection_and_leaves_nothing(
-    server: ChatServer, door: ModelDoor
+    server: ChatServer, client: ModelClient
 ) -> None:
     """A43, E21."""
     server.plan(Stall(after=3))
@@ -280,12 +282,12 @@ def test_cancel_mid_stream_closes_the_connection_and_leaves_nothing(
     async def run() -> list[str]:
         seen: list[str] = []
         try:
-            async for event in door.stream(ASK, token):
+            async for event in client.stream(ASK, token):
                 if isinstance(event, TextDelta):
                     seen.append(event.text)
                     token.cancel()
         except Cancelled:
-            assert door.running == 0
+            assert client.running == 0
             return seen
         raise AssertionError("the stream ended without Cancelled")
 
@@ -293,102 +295,104 @@ def test_cancel_mid_stream_closes_the_connection_and_leaves_nothing(
     assert server.gone.wait(5), "the connection stayed open"
 
 
-def test_cancel_before_the_first_byte(server: ChatServer, door: ModelDoor) -> None:
+def test_cancel_before_the_first_byte(server: ChatServer, client: ModelClient) -> None:
     server.plan(Stall(after=0))
     token = CancelToken()
 
     async def run() -> None:
-        task = asyncio.create_task(complete(door, ASK, token))
+        task = asyncio.create_task(complete(client, ASK, token))
         await asyncio.to_thread(server.started.wait, 5)
         token.cancel()
         with pytest.raises(Cancelled):
             await task
-        assert door.running == 0
+        assert client.running == 0
 
     asyncio.run(run())
     assert server.gone.wait(5)
 
 
-def test_cancelling_the_reading_task_ends_the_call_too(server: ChatServer, door: ModelDoor) -> None:
+def test_cancelling_the_reading_task_ends_the_call_too(
+    server: ChatServer, client: ModelClient
+) -> None:
     server.plan(Stall())
 
     async def run() -> None:
-        task = asyncio.create_task(complete(door, ASK, CancelToken()))
+        task = asyncio.create_task(complete(client, ASK, CancelToken()))
         await asyncio.to_thread(server.started.wait, 5)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert door.running == 0
+        assert client.running == 0
 
     asyncio.run(run())
     assert server.gone.wait(5)
 
 
-def test_leaving_the_stream_early_ends_the_call(server: ChatServer, door: ModelDoor) -> None:
+def test_leaving_the_stream_early_ends_the_call(server: ChatServer, client: ModelClient) -> None:
     server.plan(Stall())
 
     async def run() -> None:
-        events = door.stream(ASK, CancelToken())
+        events = client.stream(ASK, CancelToken())
         assert isinstance(await anext(events), TextDelta)
         await events.aclose()  # type: ignore[attr-defined]
-        assert door.running == 0
+        assert client.running == 0
 
     asyncio.run(run())
     assert server.gone.wait(5)
 
 
-def test_the_door_answers_after_a_cancel_and_on_another_loop(
-    server: ChatServer, door: ModelDoor
+def test_the_client_answers_after_a_cancel_and_on_another_loop(
+    server: ChatServer, client: ModelClient
 ) -> None:
     """E21: a cancel leaves no state behind."""
     server.plan(Stall(), Answer(text="still here"))
     token = CancelToken()
 
     async def cancelled() -> None:
-        async for _ in door.stream(ASK, token):
+        async for _ in client.stream(ASK, token):
             token.cancel()
 
     with pytest.raises(Cancelled):
         asyncio.run(cancelled())
-    assert ask(door).text == "still here"
+    assert ask(client).text == "still here"
 
 
-def test_two_answers_at_once(server: ChatServer, door: ModelDoor) -> None:
+def test_two_answers_at_once(server: ChatServer, client: ModelClient) -> None:
     """A20: the two summaries of a split turn are made concurrently."""
     server.plan(Answer(text="both"))
 
     async def run() -> list[Completion]:
-        return list(await asyncio.gather(*(complete(door, ASK, CancelToken()) for _ in range(2))))
+        return list(await asyncio.gather(*(complete(client, ASK, CancelToken()) for _ in range(2))))
 
     assert [answer.text for answer in asyncio.run(run())] == ["both", "both"]
 
 
-def test_elapsed_time_comes_from_the_given_clock(server: ChatServer, door: ModelDoor) -> None:
+def test_elapsed_time_comes_from_the_given_clock(server: ChatServer, client: ModelClient) -> None:
     server.plan(Answer())
     ticks = iter((10.0, 12.5))
-    answer = asyncio.run(complete(door, ASK, CancelToken(), clock=lambda: next(ticks)))
+    answer = asyncio.run(complete(client, ASK, CancelToken(), clock=lambda: next(ticks)))
     assert answer.elapsed_ms == 2500.0
 
 
-def test_closing_the_door_ends_what_runs(server: ChatServer) -> None:
-    door = ModelDoor(ModelDoorConfig(api_base=server.url))
+def test_closing_the_client_ends_what_runs(server: ChatServer) -> None:
+    client = ModelClient(ModelClientConfig(api_base=server.url))
     server.plan(Stall())
 
     async def run() -> None:
-        task = asyncio.create_task(complete(door, ASK, CancelToken()))
+        task = asyncio.create_task(complete(client, ASK, CancelToken()))
         await asyncio.to_thread(server.started.wait, 5)
-        await asyncio.to_thread(door.close)
+        await asyncio.to_thread(client.close)
         with pytest.raises(Cancelled):
             await task
 
     asyncio.run(run())
     assert server.gone.wait(5)
-    assert failure(door).kind == "unavailable"
+    assert failure(client).kind == "unavailable"
 
 
-def test_content_filter_is_no_answer(server: ChatServer, door: ModelDoor) -> None:
+def test_content_filter_is_no_answer(server: ChatServer, client: ModelClient) -> None:
     server.plan(Answer(finish="content_filter"))
-    assert failure(door).kind == "bad_request"
+    assert failure(client).kind == "bad_request"
 
 
 def test_a_projects_environment_file_is_not_taken_into_this_process(

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     REMOTE,
     Cancelled,
     CancelToken,
     ChatMessage,
     Completion,
-    ModelDoor,
-    ModelDoorConfig,
+    ModelClient,
+    ModelClientConfig,
     ModelError,
     ModelRequest,
     complete,
@@ -35,20 +35,20 @@ GOOD = Reply(json={"summary": "## Goal\nsum", "shortSummary": "I summed up."})
 
 
 @pytest.fixture(scope="module")
-def door() -> Iterator[ModelDoor]:
-    opened = ModelDoor(ModelDoorConfig(remote=RemoteSettings(timeout_s=10)))
+def client() -> Iterator[ModelClient]:
+    opened = ModelClient(ModelClientConfig(remote=RemoteSettings(timeout_s=10)))
     yield opened
     opened.close()
 
 
-def ask(door: ModelDoor, endpoint: Endpoint, request: ModelRequest = REQUEST) -> Completion:
+def ask(client: ModelClient, endpoint: Endpoint, request: ModelRequest = REQUEST) -> Completion:
     call = replace(request, endpoint=endpoint.url)
-    return asyncio.run(complete(door, call, CancelToken()))
+    return asyncio.run(complete(client, call, CancelToken()))
 
 
-def refused(door: ModelDoor, *plans: Any) -> ModelError:
+def refused(client: ModelClient, *plans: Any) -> ModelError:
     with Endpoint(*plans) as endpoint, pytest.raises(ModelError) as caught:
-        ask(door, endpoint)
+        ask(client, endpoint)
     assert "Traceback" not in caught.value.message
     return caught.value
 
@@ -66,20 +66,20 @@ def refused(door: ModelDoor, *plans: Any) -> ModelError:
     ids=["plain", "no sentences", "null", "wrapped", "chat", "chat in parts"],
 )
 def test_a29_what_is_posted_and_the_shapes_that_come_back(
-    door: ModelDoor, answer: Any, summary: str, short: str
+    client: ModelClient, answer: Any, summary: str, short: str
 ) -> None:
     with Endpoint(Reply(json=answer)) as endpoint:
-        done = ask(door, endpoint)
+        done = ask(client, endpoint)
     assert (done.text, done.short_summary, done.stop_reason) == (summary, short, "stop")
     assert endpoint.requests == [{"systemPrompt": "Be exact.", "prompt": "Sum up: a, b."}]
     assert endpoint.headers[0]["content-type"] == "application/json"
     assert done.usage is not None and done.usage.source == "estimate"
 
 
-def test_a29_a_reminder_is_told_behind_the_prompt(door: ModelDoor) -> None:
+def test_a29_a_reminder_is_told_behind_the_prompt(client: ModelClient) -> None:
     more = (*REQUEST.messages, ChatMessage("assistant", "half"), ChatMessage("user", "again"))
     with Endpoint(GOOD) as endpoint:
-        ask(door, endpoint, replace(REQUEST, messages=more))
+        ask(client, endpoint, replace(REQUEST, messages=more))
     assert endpoint.requests[0]["prompt"] == "Sum up: a, b.\n\nhalf\n\nagain"
 
 
@@ -102,47 +102,47 @@ def test_a29_a_reminder_is_told_behind_the_prompt(door: ModelDoor) -> None:
     ],
 )  # fmt: skip
 def test_a29_a_bad_answer_is_told_in_a_sentence(
-    door: ModelDoor, plan: Reply, kind: str, said: str
+    client: ModelClient, plan: Reply, kind: str, said: str
 ) -> None:
-    error = refused(door, plan)
+    error = refused(client, plan)
     assert (error.kind, said in error.message) == (kind, True), error
     assert "localhost:" in error.message
     assert error.retry_after_s == (9.0 if kind == "rate_limit" else None)
 
 
 def test_a29_an_answer_without_an_end_is_not_read_to_its_end() -> None:
-    door = ModelDoor(ModelDoorConfig(remote=RemoteSettings(most_bytes=100_000)))
+    client = ModelClient(ModelClientConfig(remote=RemoteSettings(most_bytes=100_000)))
     try:
-        assert "larger than 100,000 bytes" in refused(door, Flood()).message
+        assert "larger than 100,000 bytes" in refused(client, Flood()).message
     finally:
-        door.close()
+        client.close()
 
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_a29_a_server_that_hangs_is_given_up(begun: bool) -> None:
-    door = ModelDoor(ModelDoorConfig(remote=RemoteSettings(timeout_s=0.4)))
+    client = ModelClient(ModelClientConfig(remote=RemoteSettings(timeout_s=0.4)))
     try:
-        error = refused(door, Hang(begun))
+        error = refused(client, Hang(begun))
         assert (error.kind, "0.4 seconds" in error.message) == ("timeout", True)
     finally:
-        door.close()
+        client.close()
 
 
-def test_a29_nobody_there(door: ModelDoor) -> None:
+def test_a29_nobody_there(client: ModelClient) -> None:
     with Endpoint(GOOD) as endpoint:
         pass
     with pytest.raises(ModelError, match="cannot be reached") as caught:
-        ask(door, endpoint)
+        ask(client, endpoint)
     assert caught.value.kind == "network"
 
 
 @pytest.mark.parametrize("how", ["token", "task"])
 @pytest.mark.parametrize("begun", [False, True])
-def test_e21_a_cancel_hangs_up_at_once(door: ModelDoor, how: str, begun: bool) -> None:
+def test_e21_a_cancel_hangs_up_at_once(client: ModelClient, how: str, begun: bool) -> None:
     async def give_up(endpoint: Endpoint) -> None:
         cancel = CancelToken()
         call = replace(REQUEST, endpoint=endpoint.url)
-        task = asyncio.ensure_future(complete(door, call, cancel))
+        task = asyncio.ensure_future(complete(client, call, cancel))
         await asyncio.to_thread(endpoint.asked.wait, 20)
         if how == "token":
             cancel.cancel()
@@ -154,24 +154,24 @@ def test_e21_a_cancel_hangs_up_at_once(door: ModelDoor, how: str, begun: bool) -
     with Endpoint(Hang(begun)) as endpoint:
         asyncio.run(give_up(endpoint))
         assert endpoint.gone.wait(10), "the connection was let go"
-    assert door.running == 0
+    assert client.running == 0
 
 
 def test_keys_come_from_the_environment_and_are_told_nowhere(
-    door: ModelDoor, monkeypatch: pytest.MonkeyPatch
+    client: ModelClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(KEY_VARIABLE, "very-secret-word")
     with (
         Endpoint(Reply(body=b"bad key very-secret-word", status=403)) as endpoint,
         pytest.raises(ModelError) as caught,
     ):
-        ask(door, endpoint)
+        ask(client, endpoint)
     assert endpoint.headers[0]["authorization"] == "Bearer very-secret-word"
     assert "secret" not in caught.value.message
     assert "secret" not in json.dumps(REQUEST.to_json())
     monkeypatch.delenv(KEY_VARIABLE)
     with Endpoint(GOOD) as endpoint:
-        ask(door, endpoint)
+        ask(client, endpoint)
     assert "authorization" not in endpoint.headers[0]
 
 
@@ -208,17 +208,17 @@ def test_a29_plain_http_to_another_machine_can_be_allowed() -> None:
     assert check_address("http://10.0.0.7/", allow_plain=True)
 
 
-def test_a29_the_door_lists_an_endpoint_that_was_named(door: ModelDoor) -> None:
-    assert REMOTE not in [model.id for model in door.models()]
+def test_a29_the_client_lists_an_endpoint_that_was_named(client: ModelClient) -> None:
+    assert REMOTE not in [model.id for model in client.models()]
     with Endpoint(GOOD) as endpoint:
-        door.use_endpoint(endpoint.url)
-        assert REMOTE in [model.id for model in door.models()]
-        assert asyncio.run(complete(door, REQUEST, CancelToken())).text == "## Goal\nsum"
+        client.use_endpoint(endpoint.url)
+        assert REMOTE in [model.id for model in client.models()]
+        assert asyncio.run(complete(client, REQUEST, CancelToken())).text == "## Goal\nsum"
         with pytest.raises(ModelError, match="unencrypted"):
-            door.use_endpoint("http://example.com")
-        door.use_endpoint("")
+            client.use_endpoint("http://example.com")
+        client.use_endpoint("")
     with pytest.raises(ModelError, match="No address"):
-        asyncio.run(complete(door, REQUEST, CancelToken()))
+        asyncio.run(complete(client, REQUEST, CancelToken()))
 
 
 # TLS --------------------------------------------------------------------------------------------
@@ -243,19 +243,19 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a29_a_certificate_that_is_trusted(
-    door: ModelDoor, certificate: Path, monkeypatch: pytest.MonkeyPatch
+    client: ModelClient, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with Endpoint(GOOD, certificate=certificate) as endpoint:
         assert endpoint.url.startswith("https://")
-        assert ask(door, endpoint).text == "## Goal\nsum"
+        assert ask(client, endpoint).text == "## Goal\nsum"
 
 
-def test_a29_a_certificate_that_is_not_gets_nothing(door: ModelDoor, certificate: Path) -> None:
+def test_a29_a_certificate_that_is_not_gets_nothing(client: ModelClient, certificate: Path) -> None:
     with (
         Endpoint(GOOD, certificate=certificate) as endpoint,
         pytest.raises(ModelError, match="not to be trusted") as caught,
     ):
-        ask(door, endpoint)
+        ask(client, endpoint)
     assert caught.value.kind == "unavailable"
     assert endpoint.requests == []

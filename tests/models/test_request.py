@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     ChatMessage,
     ImagePart,
     ModelRequest,

@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,
     ErrorKind,
-    ModelDoor,
-    ModelDoorConfig,
+    ModelClient,
+    ModelClientConfig,
     ModelError,
     ModelRequest,
     complete,
@@ -109,13 +109,13 @@ def test_E12_throttling_that_talks_of_tokens_is_tried_again_and_overflow_is_not(
     request = ModelRequest("openai/test-model", (ChatMessage("user", "hello"),))
 
     async def ask(server: ChatServer, waits: Waits) -> str:
-        door = ModelDoor(ModelDoorConfig(api_base=server.url))
+        client = ModelClient(ModelClientConfig(api_base=server.url))
         try:
             return await run(
-                lambda _n: complete(door, request, CancelToken()), waits, random=lambda: 0.0
+                lambda _n: complete(client, request, CancelToken()), waits, random=lambda: 0.0
             )
         finally:
-            door.close()
+            client.close()
 
     with ChatServer() as server:
         waits = Waits()

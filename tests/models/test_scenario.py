@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     ChatMessage,
     Event,
     Finished,
-    ModelDoor,
+    ModelClient,
     ModelRequest,
     TextDelta,
     ThinkingDelta,
@@ -26,8 +26,7 @@ from explorer.models.offline.scenario import (
     scenario_of,
     scenarios,
 )
-from explorer.models.offline.scenario_place import next_message
-from explorer.models.offline.scenario_player import play
+from explorer.models.offline.scenario_player import next_message, play
 from explorer.settings.live import project_of
 from explorer.settings.opening import live_settings
 from explorer.work.sandbox import make_sandbox
@@ -223,9 +222,9 @@ def test_patterns_and_calls_that_there_are_not_are_told(tmp_path: Path) -> None:
 
 
 def test_each_scenario_is_a_model_with_a_plain_label() -> None:
-    door = ModelDoor()
-    infos = {info.id: info for info in door.models()}
-    door.close()
+    client = ModelClient()
+    infos = {info.id: info for info in client.models()}
+    client.close()
     assert scenarios()
     for scenario in scenarios():
         info = infos[scenario.model]

@@ -13,9 +13,9 @@ from explorer.agent.approval import ApprovalAnswer, ApprovalRequest, Approvals
 from explorer.agent.events import TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import PROFILES
-from explorer.models.door import CancelToken, ModelDoor
+from explorer.models.client import CancelToken, ModelClient
 from explorer.models.offline.scenario import Scenario, scenario_of
-from explorer.models.offline.scenario_place import next_message
+from explorer.models.offline.scenario_player import next_message
 from explorer.session.describe import text_of as text_in
 from explorer.session.kinds import Kind
 from explorer.settings.effective import effective
@@ -79,10 +79,10 @@ def play_whole(
     scenario = scenario_of(TILL)
     assert scenario is not None
     root = make_sandbox(scenario, tmp_path / "sandboxes")
-    door = ModelDoor()
-    door.use_pace(0)
+    client = ModelClient()
+    client.use_pace(0)
     with Store.open(tmp_path / "one.db") as store:
-        bench = Workbench(store, door)
+        bench = Workbench(store, client)
 
         async def play_it() -> Run:
             run = Run(await bench.create(root, scenario.title), scenario, root, profile)
@@ -95,7 +95,7 @@ def play_whole(
         try:
             return asyncio.run(play_it())
         finally:
-            door.close()
+            client.close()
 
 
 @pytest.mark.parametrize("profile", ["explorer", "omp", "copilot"])

@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,
     Found,
-    ModelDoor,
-    ModelDoorConfig,
+    ModelClient,
+    ModelClientConfig,
     ModelError,
     ModelRequest,
     Override,
     Server,
     complete,
 )
-from explorer.models.own import ServerModel
 from explorer.models.servers import free_name, model_info, server_address
+from explorer.models.user_models import ServerModel
 from tests.models.server import Answer, ChatServer, HttpFailure, Stall
 
 OLLAMA = {
@@ -76,21 +76,23 @@ def as_they_are(others: list[ChatServer]) -> None:
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> Iterator[ModelDoor]:
-    config = ModelDoorConfig(own=tmp_path / "models.json", timeout_s=20, idle_timeout_s=20)
-    opened = ModelDoor(config)
+def client(tmp_path: Path) -> Iterator[ModelClient]:
+    config = ModelClientConfig(
+        user_models=tmp_path / "models.json", timeout_s=20, idle_timeout_s=20
+    )
+    opened = ModelClient(config)
     yield opened
     opened.close()
 
 
-def search(door: ModelDoor, *addresses: str) -> Found:
-    return asyncio.run(door.find_servers(CancelToken(), addresses))
+def search(client: ModelClient, *addresses: str) -> Found:
+    return asyncio.run(client.find_servers(CancelToken(), addresses))
 
 
 def test_all_are_found_at_once_with_the_context_that_each_tells(
-    door: ModelDoor, others: list[ChatServer]
+    client: ModelClient, others: list[ChatServer]
 ) -> None:
-    found = search(door, *(server.root for server in others))
+    found = search(client, *(server.root for server in others))
     ollama, llama, vllm, studio = found.servers
     assert [server.kind for server in found.servers] == ["ollama", "llama.cpp", "vllm", "lm-studio"]
     assert found.silent == ()
@@ -106,43 +108,43 @@ def test_all_are_found_at_once_with_the_context_that_each_tells(
 
 
 def test_where_nobody_answers_the_others_are_found_all_the_same(
-    door: ModelDoor, others: list[ChatServer]
+    client: ModelClient, others: list[ChatServer]
 ) -> None:
     others[0].pages["/v1/models"] = Stall()
     others[1].pages["/v1/models"] = HttpFailure(500, "broken")
     others[2].pages["/v1/models"] = {"hello": "I am something else"}
-    found = search(door, "http://127.0.0.1:9", *(server.root for server in others))
+    found = search(client, "http://127.0.0.1:9", *(server.root for server in others))
     assert [server.kind for server in found.servers] == ["lm-studio"]
     assert len(found.silent) == 4
-    nothing = search(door, "http://127.0.0.1:9")
+    nothing = search(client, "http://127.0.0.1:9")
     assert nothing.told == "No server answered on this machine (ports 9)."
 
 
-def test_a_search_can_be_given_up(door: ModelDoor, others: list[ChatServer]) -> None:
+def test_a_search_can_be_given_up(client: ModelClient, others: list[ChatServer]) -> None:
     others[0].pages["/v1/models"] = Stall()
     token = CancelToken()
 
     async def run() -> None:
-        task = asyncio.create_task(door.find_servers(token, [others[0].root]))
+        task = asyncio.create_task(client.find_servers(token, [others[0].root]))
         while "/v1/models" not in others[0].asked_for:
             await asyncio.sleep(0.01)
         token.cancel()
         with pytest.raises(Cancelled):
             await task
-        assert door.running == 0
+        assert client.running == 0
 
     asyncio.run(run())
     assert others[0].gone.wait(5)
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        asyncio.run(door.find_servers(token, [others[0].root]))
+        asyncio.run(client.find_servers(token, [others[0].root]))
 
 
-def test_an_address_is_looked_at_and_named(door: ModelDoor, others: list[ChatServer]) -> None:
-    door.own.keep_server(Server("vllm", "http://localhost:1", "vllm"))
+def test_an_address_is_looked_at_and_named(client: ModelClient, others: list[ChatServer]) -> None:
+    client.user_models.save_server(Server("vllm", "http://localhost:1", "vllm"))
     address = others[2].root.removeprefix("http://") + "/v1/"
-    found = asyncio.run(door.look_at_server(address, CancelToken()))
+    found = asyncio.run(client.probe_server(address, CancelToken()))
     assert (found.name, found.address, found.kind) == ("vllm-2", others[2].root, "vllm")
 
 
@@ -155,12 +157,12 @@ def test_an_address_is_looked_at_and_named(door: ModelDoor, others: list[ChatSer
     ],
 )
 def test_an_address_that_is_none_says_why(
-    door: ModelDoor, others: list[ChatServer], page: object, kind: str, told: str
+    client: ModelClient, others: list[ChatServer], page: object, kind: str, told: str
 ) -> None:
     others[3].pages.clear()
     others[3].pages["/v1/models"] = page
     with pytest.raises(ModelError, match=told) as caught:
-        asyncio.run(door.look_at_server(others[3].root, CancelToken()))
+        asyncio.run(client.probe_server(others[3].root, CancelToken()))
     assert caught.value.kind == kind
 
 
@@ -188,16 +190,20 @@ def test_addresses_that_text_must_not_go_to_are_refused(given: str) -> None:
 
 
 def test_several_servers_answer_side_by_side_each_by_its_name(
-    door: ModelDoor, others: list[ChatServer]
+    client: ModelClient, others: list[ChatServer]
 ) -> None:
-    door.own.keep_server(Server("one", others[0].root, models=(ServerModel("qwen3:8b", 4096),)))
-    door.own.keep_server(Server("two", others[1].root, models=(ServerModel("a/b", 8192),)))
+    client.user_models.save_server(
+        Server("one", others[0].root, models=(ServerModel("qwen3:8b", 4096),))
+    )
+    client.user_models.save_server(
+        Server("two", others[1].root, models=(ServerModel("a/b", 8192),))
+    )
     others[0].plan(Answer(text="from one"))
     others[1].plan(Answer(text="from two"))
 
     async def ask(model: str) -> str:
         request = ModelRequest(model, (ChatMessage("user", "hi"),))
-        return (await complete(door, request, CancelToken())).text
+        return (await complete(client, request, CancelToken())).text
 
     async def both() -> list[str]:
         return list(await asyncio.gather(ask("one/qwen3:8b"), ask("two/a/b")))
@@ -205,22 +211,22 @@ def test_several_servers_answer_side_by_side_each_by_its_name(
     assert asyncio.run(both()) == ["from one", "from two"]
     assert [server.requests[0]["model"] for server in others[:2]] == ["qwen3:8b", "a/b"]
     assert others[0].paths == ["/v1/chat/completions"]
-    listed = {model.id: model for model in door.models()}
+    listed = {model.id: model for model in client.models()}
     assert listed["one/qwen3:8b"].window == 4096
     assert listed["two/a/b"].source_of("window") == "server"
-    door.own.set_override("two/a/b", Override(window=2048))
-    assert door.info("two/a/b").window == 2048
-    door.own.drop_server("two")
-    assert "one/qwen3:8b" in [model.id for model in door.models()]
-    assert [model.provider for model in door.by_provider("a/b")] == ["two"], "said by the person"
+    client.user_models.set_override("two/a/b", Override(window=2048))
+    assert client.info("two/a/b").window == 2048
+    client.user_models.remove_server("two")
+    assert "one/qwen3:8b" in [model.id for model in client.models()]
+    assert [model.provider for model in client.by_provider("a/b")] == ["two"], "said by the person"
 
 
-def test_a_servers_overflow_is_one(door: ModelDoor, others: list[ChatServer]) -> None:
-    door.own.keep_server(Server("one", others[0].root))
+def test_a_servers_overflow_is_one(client: ModelClient, others: list[ChatServer]) -> None:
+    client.user_models.save_server(Server("one", others[0].root))
     others[0].plan(HttpFailure(400, "the input length exceeds the context length"))
     request = ModelRequest("one/any", (ChatMessage("user", "hi"),))
     with pytest.raises(ModelError) as caught:
-        asyncio.run(complete(door, request, CancelToken()))
+        asyncio.run(complete(client, request, CancelToken()))
     assert caught.value.kind == "overflow"
 
 
@@ -232,6 +238,6 @@ def test_a_server_here_takes_no_money_and_another_may() -> None:
     assert model_info(there, "unheard-of").window is None
 
 
-def test_names_are_free(door: ModelDoor) -> None:
+def test_names_are_free(client: ModelClient) -> None:
     assert free_name("other", []) == "server"
     assert free_name("ollama", [Server("ollama", ""), Server("ollama-2", "")]) == "ollama-3"

@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.paths import HOME_VARIABLE, database_path, ensure, preferences_path
 from explorer.store import Store
 from explorer.workbench import Workbench
@@ -104,13 +104,13 @@ def _fill(name: str, folder: Path) -> None:
         write_session(folder / "large.jsonl", LARGE)
     ensure(database_path().parent)
     store = Store.open(database_path())
-    door = ModelDoor()
+    client = ModelClient()
     try:
-        bench = Workbench(store, door)
+        bench = Workbench(store, client)
         for file in files:
             bench.import_blocking(file)
     finally:
-        door.close()
+        client.close()
         store.close()
 
 

@@ -17,7 +17,7 @@ import pytest
 from explorer.agent.loop import TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig, ModelInfo
+from explorer.models.client import CancelToken, ModelClient, ModelClientConfig, ModelInfo
 from explorer.models.retry import RetryPolicy
 from explorer.session.kinds import Kind
 from explorer.store import Store
@@ -50,11 +50,11 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture(scope="module")
-def door(server: ChatServer) -> Iterator[ModelDoor]:
-    """One door for all tests: litellm takes seconds to import."""
+def client(server: ChatServer) -> Iterator[ModelClient]:
+    """One client for all tests: litellm takes seconds to import."""
     models = (ModelInfo(MODEL, "agent", 400_000, 700), ModelInfo(SUMMARIZER, "sum", 200_000, 4_000))
-    opened = ModelDoor(
-        ModelDoorConfig(models=models, api_base=server.url, timeout_s=20, idle_timeout_s=20)
+    opened = ModelClient(
+        ModelClientConfig(models=models, api_base=server.url, timeout_s=20, idle_timeout_s=20)
     )
     yield opened
     opened.close()
@@ -100,11 +100,11 @@ class Desk:
 
 
 @pytest.fixture
-def desk(server: ChatServer, door: ModelDoor, database: Path) -> Iterator[Desk]:
+def desk(server: ChatServer, client: ModelClient, database: Path) -> Iterator[Desk]:
     server.forget()
     server.plan(Answer(text=GOOD), model="summary-model")
     server.plan(Answer(text="Yes.", usage=ROOM), model="test-model")
-    bench = Workbench(Store.open(database), door, clock_ms=Clock(), random=Random(7))
+    bench = Workbench(Store.open(database), client, clock_ms=Clock(), random=Random(7))
     document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
     explorer = replace(PROFILES["explorer"], pruning=None)
     yield Desk(document, AutomaticRules.of(explorer, SUMMARIZER, SETTINGS))

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from explorer import paths
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.store import Store
 from explorer.work.document import Document
 from explorer.workbench import Workbench
@@ -34,11 +34,11 @@ def database(tmp_path: Path) -> Path:
 
 
 def open_bench(database: Path) -> Workbench:
-    return Workbench(Store.open(database), ModelDoor(), clock_ms=Clock(), random=Random(7))
+    return Workbench(Store.open(database), ModelClient(), clock_ms=Clock(), random=Random(7))
 
 
 def close_bench(bench: Workbench) -> None:
-    bench.door.close()
+    bench.client.close()
     bench.store.close()
 
 

@@ -10,7 +10,7 @@ import pytest
 from explorer.agent.loop import TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.models.door import CancelToken
+from explorer.models.client import CancelToken
 from explorer.models.retry import Retry
 from explorer.session.kinds import Flag, Kind
 from explorer.work.automatic import NotNow
@@ -31,8 +31,8 @@ from tests.work.automatic_desk import (
     SUMMARIZER,
     Desk,
     asked,
+    client,
     desk,
-    door,
     server,
     state,
     until,
@@ -40,7 +40,7 @@ from tests.work.automatic_desk import (
     workspace,
 )
 
-__all__ = ["desk", "door", "server", "workspace"]
+__all__ = ["client", "desk", "server", "workspace"]
 
 # the threshold ----------------------------------------------------------------------------------
 

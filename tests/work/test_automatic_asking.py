@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from explorer.agent.loop import TurnResult
-from explorer.models.door import CancelToken
+from explorer.models.client import CancelToken
 from explorer.session.kinds import Kind
 from explorer.work.asking import Answer as Word
 from explorer.work.asking import Compact, NotNow
@@ -21,15 +21,15 @@ from tests.work.automatic_desk import (
     SUMMARIZER,
     Desk,
     asked,
+    client,
     desk,
-    door,
     server,
     state,
     until,
     wait,
 )
 
-__all__ = ["desk", "door", "server"]
+__all__ = ["client", "desk", "server"]
 
 
 @pytest.fixture

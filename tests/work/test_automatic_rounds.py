@@ -10,7 +10,7 @@ import pytest
 
 from explorer.agent.workspace import Workspace
 from explorer.compaction.profile import PROFILES
-from explorer.models.door import CancelToken
+from explorer.models.client import CancelToken
 from explorer.session.kinds import Kind
 from tests.models.server import Answer, ChatServer, Stall
 from tests.work.automatic_desk import (
@@ -18,15 +18,15 @@ from tests.work.automatic_desk import (
     SETTINGS,
     Desk,
     asked,
+    client,
     desk,
-    door,
     server,
     until,
     wait,
     workspace,
 )
 
-__all__ = ["desk", "door", "server", "workspace"]
+__all__ = ["client", "desk", "server", "workspace"]
 
 
 def rounds(count: int, words: int = 900) -> list[Answer]:

@@ -19,11 +19,11 @@ from explorer.agent.workspace import Workspace
 from explorer.compaction.background import State
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.compaction.profile.rules import PromptBudget
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
-    ModelDoor,
-    ModelDoorConfig,
+    ModelClient,
+    ModelClientConfig,
     ModelError,
     ModelInfo,
     ModelRequest,
@@ -62,8 +62,8 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture(scope="module")
-def door(server: ChatServer) -> Iterator[ModelDoor]:
-    config = ModelDoorConfig(
+def client(server: ChatServer) -> Iterator[ModelClient]:
+    config = ModelClientConfig(
         models=(
             ModelInfo(MODEL, "test", 200_000, 700),
             ModelInfo("openai/summarizer", "test", 200_000, 700),
@@ -73,18 +73,18 @@ def door(server: ChatServer) -> Iterator[ModelDoor]:
         timeout_s=20,
         idle_timeout_s=20,
     )
-    opened = ModelDoor(config)
+    opened = ModelClient(config)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def bench(server: ChatServer, door: ModelDoor, database: Path) -> Iterator[Workbench]:
+def bench(server: ChatServer, client: ModelClient, database: Path) -> Iterator[Workbench]:
     server.plan(Answer(text=SUMMARY))
     server.requests.clear()
     server.gone.clear()
     server.started.clear()
-    made = Workbench(Store.open(database), door, clock_ms=Clock(), random=Random(7))
+    made = Workbench(Store.open(database), client, clock_ms=Clock(), random=Random(7))
     yield made
     made.store.close()
 

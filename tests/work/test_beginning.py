@@ -9,7 +9,7 @@ from random import Random
 
 from explorer.audit.provenance import Provenance
 from explorer.formats import open_source
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.store import Store
 from explorer.work.beginning import new_header, session_uuid
 from explorer.work.document import Document
@@ -43,8 +43,8 @@ def test_the_header_is_the_line_that_pi_writes() -> None:
 
 def test_a_session_begun_here_is_listed_named_and_exported(tmp_path: Path) -> None:
     with Store.open(tmp_path / "one.db") as store:
-        door = ModelDoor()
-        bench = Workbench(store, door, clock_ms=lambda: NOW)
+        client = ModelClient()
+        bench = Workbench(store, client, clock_ms=lambda: NOW)
 
         async def begin() -> None:
             nameless = await bench.create(tmp_path)
@@ -59,7 +59,7 @@ def test_a_session_begun_here_is_listed_named_and_exported(tmp_path: Path) -> No
             await bench.export(document.key, tmp_path / "out.jsonl")
 
         asyncio.run(begin())
-        door.close()
+        client.close()
         assert {row.cwd for row in bench.sessions()} == {str(tmp_path)}
     source = open_source(tmp_path / "out.jsonl")
     records = [record for batch in source.batches() for record in batch]

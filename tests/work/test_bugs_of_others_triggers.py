@@ -15,11 +15,11 @@ from explorer.agent.keeping import TooLarge
 from explorer.agent.loop import TurnResult
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.triggers import MOST_FAILURES
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     Event,
     Finished,
-    ModelDoor,
+    ModelClient,
     ModelRequest,
     TextDelta,
     Usage,
@@ -43,7 +43,7 @@ TURNS = 1_000
 AGENT = "hostile/agent"
 
 
-class Hostile(ModelDoor):
+class Hostile(ModelClient):
     """Says what it is told to say, and reports what it is told to report."""
 
     def __init__(self) -> None:
@@ -123,9 +123,9 @@ class Talk:
 
 @pytest.fixture
 def hostile() -> Iterator[Hostile]:
-    door = Hostile()
-    yield door
-    door.close()
+    client = Hostile()
+    yield client
+    client.close()
 
 
 @pytest.fixture

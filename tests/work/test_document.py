@@ -15,12 +15,12 @@ import pytest
 from explorer.compaction.partition import Verdict
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     Event,
     Finished,
-    ModelDoor,
+    ModelClient,
     ModelError,
     ModelRequest,
     TextDelta,
@@ -51,8 +51,8 @@ def draft(document: Document, instructions: str = "") -> Draft:
     return wait(document.summarize(shown, order(instructions)))
 
 
-class Answering(ModelDoor):
-    """A door that answers with given events, for answers that offline models never give."""
+class Answering(ModelClient):
+    """A client that answers with given events, for answers that offline models never give."""
 
     def __init__(self, *events: Event | Exception) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ def test_b12_a_bad_answer_changes_nothing_and_is_recorded(
     document: Document, events: tuple[Event | Exception, ...], said: str
 ) -> None:
     before = state(document)
-    document.drafts._door = Answering(*events)
+    document.drafts._client = Answering(*events)
     with pytest.raises(DraftFailed, match=said):
         draft(document)
     assert state(document) == before
@@ -171,7 +171,7 @@ def test_b12_a_bad_answer_changes_nothing_and_is_recorded(
 
 def test_a43_a_cancelled_draft_changes_nothing(document: Document) -> None:
     before, cancel = state(document), CancelToken()
-    document.drafts._door = Answering(TextDelta("a"), TextDelta("b"), Finished("stop"))
+    document.drafts._client = Answering(TextDelta("a"), TextDelta("b"), Finished("stop"))
     asked = Order("", "offline/extractive", lambda purpose, text: cancel.cancel(), cancel)
     shown = document.preview(None, EXPLORER, SETTINGS)
     with pytest.raises(Cancelled):
@@ -434,7 +434,7 @@ def test_e16_the_summary_that_is_updated_counts_once(document: Document) -> None
         for at, verdict in enumerate(shown.verdicts)
         if verdict == Verdict.TO_SUMMARIZE
     )
-    document.drafts._door = Answering(TextDelta("word" * told), Finished("stop"))
+    document.drafts._client = Answering(TextDelta("word" * told), Finished("stop"))
     with pytest.raises(DraftFailed, match="nothing is gained"):
         wait(document.summarize(shown, order()))
 

@@ -19,13 +19,13 @@ from explorer.compaction.profile import PROFILES, Settings
 from explorer.extensions.manager import Extensions, install_example
 from explorer.extensions.records import HookRecord, records_of
 from explorer.extensions.trust import PROJECT_FOLDER, TrustStore
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ChatMessage,
     ImagePart,
-    ModelDoor,
-    ModelDoorConfig,
+    ModelClient,
+    ModelClientConfig,
     ModelRequest,
     TextPart,
     ToolCall,
@@ -60,7 +60,7 @@ BEFORE = "session_before_compact"
 class Place:
     """A workbench with a folder of extensions, and what was told."""
 
-    def __init__(self, folder: Path, door: ModelDoor | None = None) -> None:
+    def __init__(self, folder: Path, client: ModelClient | None = None) -> None:
         self.folder = folder
         self.own = folder / "extensions"
         self.limit_s = 10.0
@@ -68,20 +68,20 @@ class Place:
             self.own, TrustStore(folder / "trust.json"), lambda: self.limit_s
         )
         self.told: list[Change] = []
-        self._door = door
+        self._client = client
         self.open()
 
     def open(self) -> None:
         store = Store.open(self.folder / "sessions.db")
         self.bench = Workbench(
-            store, self._door or ModelDoor(), clock_ms=Clock(), random=Random(7),
+            store, self._client or ModelClient(), clock_ms=Clock(), random=Random(7),
             extensions=self.extensions,
         )  # fmt: skip
         self.bench.subscribe(self.told.append)
 
     def close(self) -> None:
-        if self._door is None:
-            self.bench.door.close()
+        if self._client is None:
+            self.bench.client.close()
         self.bench.store.close()
         self.extensions.close()
 
@@ -114,18 +114,18 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture(scope="module")
-def door(server: ChatServer) -> Iterator[ModelDoor]:
-    opened = ModelDoor(ModelDoorConfig(api_base=server.url, timeout_s=20, idle_timeout_s=20))
+def client(server: ChatServer) -> Iterator[ModelClient]:
+    opened = ModelClient(ModelClientConfig(api_base=server.url, timeout_s=20, idle_timeout_s=20))
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def online(server: ChatServer, door: ModelDoor, tmp_path: Path) -> Iterator[Place]:
+def online(server: ChatServer, client: ModelClient, tmp_path: Path) -> Iterator[Place]:
     """A place whose models answer over HTTP."""
     server.forget()
     server.plan(Answer(text=GOOD))
-    made = Place(tmp_path, door)
+    made = Place(tmp_path, client)
     yield made
     made.close()
 
@@ -558,12 +558,12 @@ def test_a_projects_own_are_asked_only_once_it_is_trusted(place: Place, tmp_path
 
 def test_nobody_is_asked_where_there_are_no_extensions(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "sessions.db")
-    bench = Workbench(store, ModelDoor(), clock_ms=Clock(), random=Random(7))
+    bench = Workbench(store, ModelClient(), clock_ms=Clock(), random=Random(7))
     document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
     made = draft(document)
     assert records_of(made.facts) == []
     wait(document.commit(made))
-    bench.door.close()
+    bench.client.close()
     store.close()
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from explorer import paths
 from explorer.agent.loop import TurnResult
-from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig, Server
-from explorer.models.own import ServerModel
+from explorer.models.client import CancelToken, ModelClient, ModelClientConfig, Server
+from explorer.models.user_models import ServerModel
 from explorer.store import Store
 from explorer.work.document import Document
 from explorer.work.drafting import DraftFailed
@@ -53,15 +53,17 @@ def bench(
 ) -> Iterator[Workbench]:
     monkeypatch.setenv("OPENAI_API_KEY", IN_ENVIRONMENT)
     paths.ensure(paths.database_path().parent)
-    config = ModelDoorConfig(
-        api_base=server.url, own=paths.models_path(), timeout_s=20, idle_timeout_s=20
+    config = ModelClientConfig(
+        api_base=server.url, user_models=paths.models_path(), timeout_s=20, idle_timeout_s=20
     )
-    door = ModelDoor(config)
-    door.own.keep_server(Server("box", server.root, "vllm", (ServerModel("qwen", 32_768),)))
-    door.keys.keep("box", IN_KEYRING)
-    made = Workbench(Store.open(paths.database_path()), door, clock_ms=Clock(), random=Random(7))
+    client = ModelClient(config)
+    client.user_models.save_server(
+        Server("box", server.root, "vllm", (ServerModel("qwen", 32_768),))
+    )
+    client.keys.keep("box", IN_KEYRING)
+    made = Workbench(Store.open(paths.database_path()), client, clock_ms=Clock(), random=Random(7))
     yield made
-    door.close()
+    client.close()
     made.store.close()
 
 
@@ -89,7 +91,7 @@ def test_a_planted_key_is_found_in_no_file_after_turns_errors_drafts_and_an_expo
             with pytest.raises(DraftFailed) as failed:
                 await document.summarize(compaction(document), order())
             assert not any(key in str(failed.value) for key in PLANTED)
-            assert (await bench.door.test_key(model.split("/")[0], None, CancelToken())).told
+            assert (await bench.client.test_key(model.split("/")[0], None, CancelToken())).told
         await bench.export(document.key, explorer_home / "original.jsonl", "original")
         await bench.export(document.key, explorer_home / "pi.jsonl", "pi-v3")
 

@@ -21,11 +21,11 @@ from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
-    ModelDoor,
-    ModelDoorConfig,
+    ModelClient,
+    ModelClientConfig,
     ModelError,
     ModelInfo,
     TextDelta,
@@ -105,26 +105,26 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture(scope="module")
-def door(server: ChatServer) -> Iterator[ModelDoor]:
-    """One door for all tests: litellm takes seconds to import."""
-    config = ModelDoorConfig(
+def client(server: ChatServer) -> Iterator[ModelClient]:
+    """One client for all tests: litellm takes seconds to import."""
+    config = ModelClientConfig(
         models=(ModelInfo(MODEL, "test", 200_000, 700),),
         api_base=server.url,
         timeout_s=20,
         idle_timeout_s=20,
     )
-    opened = ModelDoor(config)
+    opened = ModelClient(config)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def bench(server: ChatServer, door: ModelDoor, database: Path) -> Iterator[Workbench]:
+def bench(server: ChatServer, client: ModelClient, database: Path) -> Iterator[Workbench]:
     server.plan(Answer(text=GOOD))
     server.requests.clear()
     server.gone.clear()
     server.started.clear()
-    made = Workbench(Store.open(database), door, clock_ms=Clock(), random=Random(7))
+    made = Workbench(Store.open(database), client, clock_ms=Clock(), random=Random(7))
     yield made
     made.store.close()
 
@@ -342,7 +342,7 @@ def test_a43_e21_a_cancelled_draft_hangs_up_and_changes_nothing(
     assert server.gone.wait(10), "the connection was let go"
     assert state(document) == before
     assert last_draft(document).status == "cancelled"
-    assert document.door.running == 0
+    assert document.client.running == 0
     server.plan(Answer(text=GOOD))
     assert wait(document.summarize(compaction(document), order())).status == "done"
 
@@ -387,10 +387,10 @@ def test_a20_the_answers_of_a_split_turn_are_merged_and_one_failure_fails_both(
     assert all("Name every port." in text_of(m[-1][1]) for m in sent(server))  # E9
 
 
-def test_a_door_that_is_closed_fails_the_draft(bench: Workbench, document: Document) -> None:
-    closed = ModelDoor(ModelDoorConfig())
+def test_a_client_that_is_closed_fails_the_draft(bench: Workbench, document: Document) -> None:
+    closed = ModelClient(ModelClientConfig())
     closed.close()
-    document.drafts._door = closed
+    document.drafts._client = closed
     before = state(document)
     with pytest.raises(DraftFailed, match="closed"):
         wait(document.summarize(compaction(document), order()))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer.compaction.profile import PROFILES
-from explorer.models.door import TextPart
+from explorer.models.client import TextPart
 from explorer.settings.profile_files import OwnProfile, ProfileError
 from explorer.work.changes import Change, ProfilesChanged
 from explorer.work.talk import chat_messages

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import Cancelled, CancelToken, ModelDoor, ModelDoorConfig
+from explorer.models.client import Cancelled, CancelToken, ModelClient, ModelClientConfig
 from explorer.store import Store
 from explorer.templates import shipped_prompt
 from explorer.work.document import Document
@@ -35,7 +35,7 @@ OTHER = "Only this:\n\n## Goal\n[the goal]\n\n## Next Steps\n1. [one]"
 
 def trial_of(document: Document, text: str = OTHER, name: str = NAME) -> Trial:
     texts = (shipped_prompt(name), text)
-    return Trial(lambda _key: document, document.door, name, texts, EXPLORER, SETTINGS)
+    return Trial(lambda _key: document, document.client, name, texts, EXPLORER, SETTINGS)
 
 
 def order(model: str = "offline/extractive", cancel: CancelToken | None = None) -> Order:
@@ -80,10 +80,10 @@ def test_the_same_text_twice_is_no_change(document: Document) -> None:
 @pytest.fixture
 def remote(tmp_path: Path) -> Iterator[tuple[ChatServer, Document]]:
     with ChatServer() as server:
-        door = ModelDoor(ModelDoorConfig(api_base=server.url))
-        bench = Workbench(Store.open(tmp_path / "s.db"), door, clock_ms=Clock())
+        client = ModelClient(ModelClientConfig(api_base=server.url))
+        bench = Workbench(Store.open(tmp_path / "s.db"), client, clock_ms=Clock())
         yield server, bench.open_blocking(bench.import_blocking(SAMPLE).key)
-        door.close()
+        client.close()
         bench.store.close()
 
 

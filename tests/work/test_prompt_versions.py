@@ -11,7 +11,7 @@ import pytest
 
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.requests import build_requests
-from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig
+from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
 from explorer.store import Store
 from explorer.template_catalogue import TEMPLATES, check_template, names_used_by
 from explorer.template_files import TemplateError, TemplateFiles
@@ -188,8 +188,8 @@ def test_the_provider_is_sent_the_own_text_and_the_draft_records_it(
     server: ChatServer, tmp_path: Path
 ) -> None:
     server.plan(Answer(text="## Goal\nReliable retries.\n\n## Next Steps\n1. Ship." + PREFIX))
-    door = ModelDoor(ModelDoorConfig(api_base=server.url))
-    bench = Workbench(Store.open(tmp_path / "own.db"), door, clock_ms=Clock())
+    client = ModelClient(ModelClientConfig(api_base=server.url))
+    bench = Workbench(Store.open(tmp_path / "own.db"), client, clock_ms=Clock())
     try:
         document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
         bench.prompts.save("history-update", OWN)
@@ -198,7 +198,7 @@ def test_the_provider_is_sent_the_own_text_and_the_draft_records_it(
         shown = document.preview(None, profile, replace(SETTINGS, keep_recent_tokens=4000))
         draft = asyncio.run(document.summarize(shown, order))
     finally:
-        door.close()
+        client.close()
         bench.store.close()
     # The turn is split: its first part is asked for at the same time.
     asked = [request["messages"][-1]["content"] for request in server.requests]

@@ -142,7 +142,7 @@ def test_the_prune_is_there_when_the_session_is_opened_again_and_in_its_file(
     other = open_bench(database)
     again = other.open_blocking(document.key)
     assert dict(again.context().pruned) == pruned and len(pruned) == 2
-    other.door.close()
+    other.client.close()
     other.store.close()
     out = tmp_path / "out.jsonl"
     wait(bench.export(document.key, out))

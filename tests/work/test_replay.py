@@ -11,7 +11,7 @@ import pytest
 
 from explorer.agent.loop import Stored
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import CancelToken, ModelError, ModelRequest
+from explorer.models.client import CancelToken, ModelError, ModelRequest
 from explorer.session.kinds import Kind
 from explorer.work.changes import CompactionEnded
 from explorer.work.document import Document

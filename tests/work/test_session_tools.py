@@ -9,7 +9,7 @@ from explorer.agent.approval import Approvals
 from explorer.agent.workspace import Workspace
 from explorer.compaction.file_ops import FileOperations
 from explorer.compaction.profile import PROFILES
-from explorer.models.door import DEMO, CancelToken, ToolCall
+from explorer.models.client import DEMO, CancelToken, ToolCall
 from explorer.session.tree import SessionTree
 from explorer.work.document import Document
 from explorer.work.session_tools import outputs_folder, tools_of

@@ -13,7 +13,7 @@ import pytest
 
 from explorer.compaction.partition import Verdict
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import CancelToken
+from explorer.models.client import CancelToken
 from explorer.session.edit_entries import KEPT_USER_TOKENS
 from explorer.work.document import Document, NothingToUndo
 from explorer.work.drafting import Order
@@ -221,11 +221,11 @@ def test_it_all_is_there_when_the_session_is_opened_again_and_in_its_file(
     again = other.open_blocking(other.import_blocking(out).key).context()
     assert again.messages == seen.messages and again.again == dict(seen.again)
     assert again.omitted == dict(seen.omitted)
-    other.door.close()
+    other.client.close()
     other.store.close()
     reopened = open_bench(database)
     assert reopened.open_blocking(document.key).context().messages == seen.messages
-    reopened.door.close()
+    reopened.client.close()
     reopened.store.close()
 
 

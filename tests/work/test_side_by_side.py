@@ -12,7 +12,7 @@ import pytest
 from explorer.agent.events import TurnEvent
 from explorer.agent.prompt import Prompt
 from explorer.agent.workspace import Workspace
-from explorer.models.door import TextDelta
+from explorer.models.client import TextDelta
 from explorer.models.request import ImagePart
 from explorer.session.branch_difference import compare_branches
 from explorer.session.kinds import Flag, Kind

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig, ModelInfo
+from explorer.models.client import CancelToken, ModelClient, ModelClientConfig, ModelInfo
 from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.work.document import Document
@@ -42,17 +42,19 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture(scope="module")
-def door(server: ChatServer) -> Iterator[ModelDoor]:
-    config = ModelDoorConfig(models=(PRICED,), api_base=server.url, timeout_s=20, idle_timeout_s=20)
-    opened = ModelDoor(config)
+def client(server: ChatServer) -> Iterator[ModelClient]:
+    config = ModelClientConfig(
+        models=(PRICED,), api_base=server.url, timeout_s=20, idle_timeout_s=20
+    )
+    opened = ModelClient(config)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def bench(server: ChatServer, door: ModelDoor, database: Path) -> Iterator[Workbench]:
+def bench(server: ChatServer, client: ModelClient, database: Path) -> Iterator[Workbench]:
     server.forget()
-    made = Workbench(Store.open(database), door, clock_ms=Clock(), random=Random(7))
+    made = Workbench(Store.open(database), client, clock_ms=Clock(), random=Random(7))
     yield made
     made.store.close()
 
@@ -186,7 +188,7 @@ def test_who_stops_waiting_and_asks_again_counts_nothing_twice(document: Documen
     wait(go())
     again = document.spending.session()
     fresh = type(document.spending)(
-        document.store, document.key, lambda: document.tree, document.payloads, document.door.info
+        document.store, document.key, lambda: document.tree, document.payloads, document.client.info
     )
     wait(fresh.follow())
     assert again == fresh.session()

@@ -18,13 +18,13 @@ from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.validation import form_of
-from explorer.models.door import (
+from explorer.models.client import (
     EXTRACTIVE,
     REMOTE,
     Cancelled,
     CancelToken,
-    ModelDoor,
-    ModelDoorConfig,
+    ModelClient,
+    ModelClientConfig,
     ModelInfo,
 )
 from explorer.models.retry import Patience, RetryPolicy
@@ -80,23 +80,23 @@ def server(running: ChatServer) -> ChatServer:
 
 
 @pytest.fixture(scope="module")
-def door(running: ChatServer) -> Iterator[ModelDoor]:
+def client(running: ChatServer) -> Iterator[ModelClient]:
     models = (
         ModelInfo(MODEL, "test", None, None),
         ModelInfo(OTHER, "other", 200_000, 900),
         ModelInfo(SMALL, "small", SMALL_WINDOW, 700),
         ModelInfo(EXTRACTIVE, "offline", 5000, 1000, True),
     )
-    opened = ModelDoor(
-        ModelDoorConfig(models=models, api_base=running.url, timeout_s=20, idle_timeout_s=20)
+    opened = ModelClient(
+        ModelClientConfig(models=models, api_base=running.url, timeout_s=20, idle_timeout_s=20)
     )
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def document(door: ModelDoor, database: Path) -> Iterator[Document]:
-    bench = Workbench(Store.open(database), door, clock_ms=Clock(), random=Random(7))
+def document(client: ModelClient, database: Path) -> Iterator[Document]:
+    bench = Workbench(Store.open(database), client, clock_ms=Clock(), random=Random(7))
     yield bench.open_blocking(bench.import_blocking(SAMPLE).key)
     bench.store.close()
 
@@ -413,7 +413,7 @@ def test_c6_e21_cancel_between_two_windows(document: Document, server: ChatServe
     wait(give_up())
     assert state(document) == before
     assert [kind for _, _, kind in recorded(document)] == ["", "", "cancelled"]
-    assert document.door.running == 0
+    assert document.client.running == 0
 
 
 def test_c6_the_offline_summarizer_carries_a_fact_from_the_first_window_to_the_last(
@@ -480,7 +480,7 @@ def test_a25_both_are_asked_at_the_same_time(document: Document, server: ChatSer
         assert arrived == 2
 
     wait(both())
-    assert document.door.running == 0
+    assert document.client.running == 0
 
 
 @pytest.mark.parametrize("how", ["refused", "empty", "hangs"])
@@ -501,7 +501,7 @@ def test_a25_its_failure_never_fails_the_compaction(
     assert all(each.problem for each in draft.attempts if each.purpose == "short")
     index = wait(document.commit(draft))
     assert "shortSummary" not in document.entry(index)
-    assert document.door.running == 0
+    assert document.client.running == 0
 
 
 # a service ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from explorer.models.door import ChatMessage, ImagePart, TextPart
+from explorer.models.client import ChatMessage, ImagePart, TextPart
 from explorer.session.kinds import Kind
 from explorer.work.document import Document
 from explorer.work.talk import chat_messages

@@ -22,12 +22,12 @@ from explorer.agent.limits import TurnLimits
 from explorer.agent.prompt import MessageQueue, Prompt
 from explorer.agent.tools.workspace_tools import WorkspaceTools
 from explorer.agent.workspace import Workspace
-from explorer.models.door import (
+from explorer.models.client import (
     Cancelled,
     CancelToken,
     ImagePart,
-    ModelDoor,
-    ModelDoorConfig,
+    ModelClient,
+    ModelClientConfig,
     ModelInfo,
     TextDelta,
     ThinkingDelta,
@@ -81,14 +81,16 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture(scope="module")
-def door(server: ChatServer) -> Iterator[ModelDoor]:
-    """One door for all tests: litellm takes seconds to import."""
+def client(server: ChatServer) -> Iterator[ModelClient]:
+    """One client for all tests: litellm takes seconds to import."""
     infos = tuple(ModelInfo(model, "test", 200_000, 4_000) for model in MODELS)
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("ANTHROPIC_API_KEY", "none-of-ours")
         environment.setenv("ANTHROPIC_API_BASE", server.root)
-        config = ModelDoorConfig(models=infos, api_base=server.url, timeout_s=20, idle_timeout_s=20)
-        opened = ModelDoor(config)
+        config = ModelClientConfig(
+            models=infos, api_base=server.url, timeout_s=20, idle_timeout_s=20
+        )
+        opened = ModelClient(config)
         yield opened
         opened.close()
 
@@ -198,13 +200,13 @@ def check_sent(body: dict[str, Any]) -> None:
 
 
 @pytest.fixture
-def desk(server: ChatServer, door: ModelDoor, database: Path, tmp_path: Path) -> Iterator[Desk]:
+def desk(server: ChatServer, client: ModelClient, database: Path, tmp_path: Path) -> Iterator[Desk]:
     server.forget()
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "ports.txt").write_text("The server listens on 8431.\n")
     store = Store.open(database)
-    bench = Workbench(store, door, clock_ms=Clock(), random=Random(7))
+    bench = Workbench(store, client, clock_ms=Clock(), random=Random(7))
     from_sample = bench.import_blocking(
         Path(__file__).parents[2] / "resources" / "samples" / "retry-that-flakes.jsonl"
     )

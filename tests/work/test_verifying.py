@@ -21,7 +21,7 @@ from explorer.compaction.verification_request import (
     mended_text,
     split_footer,
 )
-from explorer.models.door import Cancelled, CancelToken, ModelDoor, ModelDoorConfig
+from explorer.models.client import Cancelled, CancelToken, ModelClient, ModelClientConfig
 from explorer.store import Store
 from explorer.templates import load_templates
 from explorer.work.auditing import Auditor
@@ -50,8 +50,8 @@ class Desk:
 
     def __init__(self, server: ChatServer, folder: Path) -> None:
         self.server = server
-        self.door = ModelDoor(ModelDoorConfig(api_base=server.url))
-        self.bench = Workbench(Store.open(folder / "s.db"), self.door, clock_ms=Clock())
+        self.client = ModelClient(ModelClientConfig(api_base=server.url))
+        self.bench = Workbench(Store.open(folder / "s.db"), self.client, clock_ms=Clock())
         key = self.bench.import_blocking(SAMPLE).key
         self.document: Document = self.bench.open_blocking(key)
         self.auditor = Auditor(self.document)
@@ -86,7 +86,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     with ChatServer() as server:
         made = Desk(server, tmp_path)
         yield made
-        made.door.close()
+        made.client.close()
         made.bench.store.close()
 
 

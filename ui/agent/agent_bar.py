@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.agent.approval import ApprovalMode
-from explorer.models.thinking import THINKING_LEVELS, ThinkingLevel
+from explorer.models.request import THINKING_LEVELS, ThinkingLevel
 from ui import theme
 from ui.widgets.choice import Choice
 from ui.widgets.flow import FlowLayout

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject
 from explorer.agent.prompt import Prompt
 from explorer.agent.tools.context import OutputFiles
 from explorer.compaction.triggers import manual_now
-from explorer.models.door import Cancelled, CancelToken
-from explorer.models.thinking import ThinkingLevel, as_level
+from explorer.models.client import Cancelled, CancelToken
+from explorer.models.request import ThinkingLevel, as_level
 from explorer.work.automatic import AutomaticCompaction, NotNow
 from explorer.work.changes import EntriesAppended, LeafMoved
 from explorer.work.session_tools import outputs_folder
@@ -165,7 +165,7 @@ class AgentControl(QObject):
     def thinks(self) -> bool:
         """Whether the chosen model has something to think with."""
         bench = self._desk.bench
-        return bench is not None and bool(bench.door.info(self._desk.agent_model()).reasoning)
+        return bench is not None and bool(bench.client.info(self._desk.agent_model()).reasoning)
 
     @property
     def thinking(self) -> ThinkingLevel:

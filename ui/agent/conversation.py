@@ -14,7 +14,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from explorer.agent.events import RoundStarted, ToolEnded, ToolOutput, ToolStarted, TurnEvent
-from explorer.models.door import Silence, TextDelta, ThinkingDelta, ToolCallReady
+from explorer.models.client import Silence, TextDelta, ThinkingDelta, ToolCallReady
 from explorer.models.retry import Retry
 from ui import theme
 from ui.agent.view.find_bar import FindBar, FindControl

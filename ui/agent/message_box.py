@@ -176,7 +176,7 @@ class AttachmentControl(QObject):
         """Whether it is known that the chosen model takes no pictures."""
         if self._desk.bench is None:
             return False
-        return self._desk.bench.door.info(self._desk.agent_model()).images is False
+        return self._desk.bench.client.info(self._desk.agent_model()).images is False
 
     def show_warning(self) -> None:
         """Tell beside the pictures that the chosen model does not take them."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalMode, ApprovalRequest
-from explorer.models.door import Cancelled, CancelToken
+from explorer.models.client import Cancelled, CancelToken
 from explorer.work.document import Document
 from ui.app_state import Desk
 

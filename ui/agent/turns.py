@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject
 from explorer.agent.events import Steered, TurnEvent, TurnResult
 from explorer.agent.limits import TurnLimits
 from explorer.agent.prompt import MessageQueue, Prompt, Queued
-from explorer.models.door import CancelToken
+from explorer.models.client import CancelToken
+from explorer.models.request import ThinkingLevel
 from explorer.models.retry import Retry
-from explorer.models.thinking import ThinkingLevel
 from explorer.store.rows import StoreError
 from explorer.work.document import Document
 from explorer.work.talk import resume_turn, start_turn

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from explorer.models.door import ImagePart
+from explorer.models.client import ImagePart
 from explorer.session.kinds import METADATA_KINDS
 from explorer.work.changes import Change, LeafMoved
 from explorer.work.document import Document

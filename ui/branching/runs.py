@@ -24,9 +24,10 @@ from explorer.agent.events import RoundStarted, ToolEnded, ToolStarted, TurnEven
 from explorer.agent.limits import TurnLimits
 from explorer.agent.prompt import Prompt
 from explorer.agent.workspace import Workspace
-from explorer.models.door import CancelToken, Silence, TextDelta, ThinkingDelta, UsageReport
+from explorer.models.catalogue import levels_of
+from explorer.models.client import CancelToken, Silence, TextDelta, ThinkingDelta, UsageReport
+from explorer.models.request import ThinkingLevel, as_level
 from explorer.models.retry import Retry
-from explorer.models.thinking import ThinkingLevel, as_level, levels_of
 from explorer.session.branch_difference import (
     duration,
 )
@@ -457,7 +458,7 @@ class RunsControl(QObject):
 
     def _levels(self, model: str) -> Sequence[ThinkingLevel]:
         assert self._desk.bench is not None
-        return levels_of(self._desk.bench.door.info(model))
+        return levels_of(self._desk.bench.client.info(model))
 
     def _facts(self) -> str:
         folder = self._agent.folder.folder

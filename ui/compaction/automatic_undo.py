@@ -100,7 +100,7 @@ class AutomaticUndoControl(QObject):
 
     def _if_it_fits(self, document: Document, left: list[Prompt]) -> None:
         desk = self._desk
-        window = document.door.info(desk.agent_model()).window
+        window = document.client.info(desk.agent_model()).window
         taken = document.context_size(desk.profile).tokens
         most = limits_of(desk.profile, desk.settings, window).window
         if taken <= most:

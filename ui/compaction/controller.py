@@ -7,8 +7,8 @@ import asyncio
 from PySide6.QtCore import QObject
 
 from explorer.compaction.partition import Partition
-from explorer.models.door import Cancelled, CancelToken
-from explorer.models.offline.names import cannot_summarize
+from explorer.models.catalogue import cannot_summarize
+from explorer.models.client import Cancelled, CancelToken
 from explorer.store.rows import StoreError
 from explorer.work.document import Document, NothingToUndo
 from explorer.work.drafting import Draft, DraftFailed, Order

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of, scenarios
-from explorer.models.offline.scenario_place import next_message
+from explorer.models.offline.scenario_player import next_message
 from explorer.store.rows import StoreError
 from explorer.work.chat import chat_messages
 from explorer.work.document import Document

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.branch_summaries import BranchPreparation
-from explorer.models.door import Cancelled, CancelToken
+from explorer.models.client import Cancelled, CancelToken
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError

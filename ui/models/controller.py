@@ -51,7 +51,7 @@ class ModelsControl(QObject):
         def told() -> None:
             loop.call_soon_threadsafe(self._changed)
 
-        self._stop_watching = self._desk.bench.door.own.subscribe(told)
+        self._stop_watching = self._desk.bench.client.user_models.subscribe(told)
         self._show_tips()
 
     def stop(self) -> None:
@@ -68,7 +68,7 @@ class ModelsControl(QObject):
         """What is known of the model that answers stands in the tip of its box."""
         if self._desk.bench is None:
             return
-        info = self._desk.bench.door.info(self._desk.agent_model())
+        info = self._desk.bench.client.info(self._desk.agent_model())
         words = tip(info)
         if is_too_small(info, self._context()):
             words = f"{words}\n{too_small_words(info, self._context())}"
@@ -96,7 +96,7 @@ class ModelsControl(QObject):
             self.dialog.activateWindow()
             return
         self._purpose = purpose
-        dialog = ModelsDialog(bench.door, self._start, self._around(), parent)
+        dialog = ModelsDialog(bench.client, self._start, self._around(), parent)
         dialog.model_chosen.connect(self._chosen)
         dialog.models_changed.connect(self._keys_changed)
         dialog.renamed.connect(self._renamed)

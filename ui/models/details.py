@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.models.info import FIGURES, ModelInfo
+from explorer.models.catalogue import FIGURES, ModelInfo
 from ui.models.model_table import ModelRow
 from ui.models.words import (
     SOURCES,

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
-from explorer.models.door import ModelDoor
-from explorer.models.offline.names import cannot_summarize, only_summarizes
+from explorer.models.catalogue import cannot_summarize, only_summarizes
+from explorer.models.client import ModelClient
 from explorer.models.servers import USUAL_ADDRESSES
 from ui.models.keys_page import KeysPage
 from ui.models.model_table import ModelRow
@@ -67,16 +67,16 @@ class ModelsDialog(Dialog):
     renamed = Signal(str, str)
     """A server's (old name, new name)."""
 
-    def __init__(self, door: ModelDoor, start: Start, around: Surroundings, parent: QWidget):
+    def __init__(self, client: ModelClient, start: Start, around: Surroundings, parent: QWidget):
         super().__init__(TITLES[around.purpose], parent)
         self._around = around
-        self._door, self._start = door, start
+        self._client, self._start = client, start
         self.pages = QTabWidget(self)
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Pages of the dialog")
         self.pages.tabBar().setAccessibleName("Models, keys and servers")
         self._places = {page: self._place(page, title) for page, title in TABS.items()}
-        self.models = ModelsPage(door, start, self._places["models"])
+        self.models = ModelsPage(client, start, self._places["models"])
         self._fill("models", self.models)
         self._keys: KeysPage | None = None
         self._servers: ServersPage | None = None
@@ -125,7 +125,7 @@ class ModelsDialog(Dialog):
     @property
     def keys(self) -> KeysPage:
         if self._keys is None:
-            page = self._keys = KeysPage(self._door, self._start, self._places["keys"])
+            page = self._keys = KeysPage(self._client, self._start, self._places["keys"])
             page.changed.connect(self.models_changed)
             self._fill("keys", page)
             page.refresh()
@@ -135,7 +135,7 @@ class ModelsDialog(Dialog):
     def servers(self) -> ServersPage:
         if self._servers is None:
             page = self._servers = ServersPage(
-                self._door, self._start, self._around.addresses, self._places["servers"]
+                self._client, self._start, self._around.addresses, self._places["servers"]
             )
             page.key_asked.connect(self.show_key)
             page.renamed.connect(self.renamed)

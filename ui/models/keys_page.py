@@ -17,17 +17,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.models.catalogue import PROVIDER_KEYS
-from explorer.models.door import (
+from explorer.models.catalogue import PROVIDER_KEYS, provider_of
+from explorer.models.client import (
     CancelToken,
     KeyringUnavailable,
     KeyState,
     KeyTest,
-    ModelDoor,
-    OwnModelsError,
+    ModelClient,
+    UserModelsError,
 )
 from explorer.models.keys import variables_of
-from explorer.models.listing import provider_of
 from ui.models.busy import Busy
 from ui.models.models_page import Start
 from ui.theme import S8, S12, S16, bind_font, scaled, set_tone, ui_font
@@ -45,9 +44,9 @@ class KeysPage(QWidget):
     changed = Signal()
     """Another key is there, or one less."""
 
-    def __init__(self, door: ModelDoor, start: Start, parent: QWidget) -> None:
+    def __init__(self, client: ModelClient, start: Start, parent: QWidget) -> None:
         super().__init__(parent)
-        self._door, self._start = door, start
+        self._client, self._start = client, start
         self._states: dict[str, KeyState] = {}
         self._every: list[str] = []
         self._problem = ""
@@ -150,27 +149,27 @@ class KeysPage(QWidget):
         self._start("Looking for keys", self._refresh())
 
     async def _refresh(self) -> None:
-        self._problem = await asyncio.to_thread(self._door.keys.cannot_keep)
+        self._problem = await asyncio.to_thread(self._client.keys.unavailable_reason)
         self._every = await asyncio.to_thread(self._providers)
         self._states = await asyncio.to_thread(self._find)
         self._list()
 
     def _providers(self) -> list[str]:
-        found = dict.fromkeys(provider_of(model.id) for model in self._door.every_model())
+        found = dict.fromkeys(provider_of(model.id) for model in self._client.every_model())
         return [name for name in found if name not in ("offline", "remote", "replay")]
 
     def _find(self) -> dict[str, KeyState]:
         """Of the providers that are listed without a search, where the key is."""
-        own = self._door.own
+        own = self._client.user_models
         servers = [server.name for server in own.servers()]
         usual = [name for name, _variables in PROVIDER_KEYS]
-        others = [name for name in self._every if self._door.keys.has(name)]
+        others = [name for name in self._every if self._client.keys.has(name)]
         names = dict.fromkeys((*usual, *others, *servers, *sorted(own.in_keyring())))
         return {name: self._state(name) for name in names}
 
     def _state(self, provider: str) -> KeyState:
         try:
-            return self._door.keys.state(provider)
+            return self._client.keys.state(provider)
         except KeyringUnavailable:
             # The keyring is locked; that a key should be there is known all the same.
             return KeyState(provider, "keyring", variable=variables_of(provider)[0])
@@ -245,7 +244,7 @@ class KeysPage(QWidget):
     def _enable(self) -> None:
         typed, free = bool(self.field.text().strip()), not self.busy.running
         has_key = self._place(self.provider) != "none"
-        is_server = self._door.own.server(self.provider) is not None
+        is_server = self._client.user_models.server(self.provider) is not None
         self.keep.setEnabled(typed and free and not self._problem)
         self.keep.setToolTip(self._problem)
         self.test.setEnabled(free and (typed or has_key or is_server))
@@ -269,8 +268,8 @@ class KeysPage(QWidget):
 
     async def _keep_now(self, provider: str, key: str) -> None:
         try:
-            await asyncio.to_thread(self._door.keys.keep, provider, key)
-        except (KeyringUnavailable, OwnModelsError) as error:
+            await asyncio.to_thread(self._client.keys.keep, provider, key)
+        except (KeyringUnavailable, UserModelsError) as error:
             self._say(f"Not kept. {error}", failed=True)
             return
         await self._refresh()
@@ -282,8 +281,8 @@ class KeysPage(QWidget):
 
     async def _remove_now(self, provider: str) -> None:
         try:
-            await asyncio.to_thread(self._door.keys.forget, provider)
-        except (KeyringUnavailable, OwnModelsError) as error:
+            await asyncio.to_thread(self._client.keys.forget, provider)
+        except (KeyringUnavailable, UserModelsError) as error:
             self._say(f"Not removed. {error}", failed=True)
             return
         await self._refresh()
@@ -299,7 +298,7 @@ class KeysPage(QWidget):
         self._say("")
 
         async def ask(cancel: CancelToken) -> KeyTest:
-            return await self._door.test_key(provider, key, cancel)
+            return await self._client.test_key(provider, key, cancel)
 
         tried = await self.busy.run(f"Asking {provider}…", ask)
         if provider != self.provider:

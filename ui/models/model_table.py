@@ -15,9 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.models.door import ModelDoor
-from explorer.models.info import ModelInfo
-from explorer.models.listing import provider_of
+from explorer.models.catalogue import ModelInfo, provider_of
+from explorer.models.client import ModelClient
 from ui.models.words import (
     Mark,
     is_too_small,
@@ -79,14 +78,14 @@ class Heading:
 Line = ModelRow | Heading
 
 
-def rows_of(door: ModelDoor) -> list[ModelRow]:
+def rows_of(client: ModelClient) -> list[ModelRow]:
     """All models, those that can be called first; for a worker thread."""
     ways: dict[str, bool] = {}
     made: list[ModelRow] = []
-    for info in door.every_model():
+    for info in client.every_model():
         provider = provider_of(info.id)
         if provider not in ways:
-            ways[provider] = door.can_call(info.id)
+            ways[provider] = client.can_call(info.id)
         made.append(
             ModelRow(
                 info, provider, ways[provider], _searched(info), _cells(info),

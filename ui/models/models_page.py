@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
-from explorer.models.door import ModelDoor, Override, OwnModelsError
+from explorer.models.client import ModelClient, Override, UserModelsError
 from ui.models.details import ModelDetails
 from ui.models.model_table import ModelRow, ModelsTable, rows_of
 from ui.theme import S8, S12, S16, scaled, set_tone
@@ -27,7 +27,7 @@ DETAILS = 330
 
 
 class ModelsPage(QWidget):
-    """Lists the models of a door. What is said of one is written at once."""
+    """Lists the models of a client. What is said of one is written at once."""
 
     chosen = Signal()
     """The marked model is to be taken."""
@@ -39,9 +39,9 @@ class ModelsPage(QWidget):
     failed = Signal(str)
     """A sentence on what could not be done; empty when something was."""
 
-    def __init__(self, door: ModelDoor, start: Start, parent: QWidget) -> None:
+    def __init__(self, client: ModelClient, start: Start, parent: QWidget) -> None:
         super().__init__(parent)
-        self._door, self._start = door, start
+        self._client, self._start = client, start
         self._wanted = ""
         self._context = 0
         self._shows_figures = False
@@ -117,7 +117,7 @@ class ModelsPage(QWidget):
         self._start("Reading the models", self._refresh())
 
     async def _refresh(self) -> None:
-        rows = await asyncio.to_thread(rows_of, self._door)
+        rows = await asyncio.to_thread(rows_of, self._client)
         marked = self.row.info.id if self.row is not None else self._wanted
         at = self.table.verticalScrollBar().value()
         was_empty = not self.table.models.known
@@ -168,7 +168,7 @@ class ModelsPage(QWidget):
         return words if provider and name and " " not in words else ""
 
     def _marked(self, row: ModelRow | None) -> None:
-        others = self._door.said_by_others(row.info.id) if row is not None else None
+        others = self._client.info_without_overrides(row.info.id) if row is not None else None
         self.details.show_model(row, others, self._context)
         self.marked.emit(row)
 
@@ -194,7 +194,7 @@ class ModelsPage(QWidget):
     # what is said --------------------------------------------------------------------------------
 
     def _say(self, model: str, figure: str, value: object) -> None:
-        before = self._door.own.override(model) or Override()
+        before = self._client.user_models.override(model) or Override()
         self._keep(model, replace(before, **{figure: value}))  # type: ignore[arg-type]
 
     def _reset(self, model: str) -> None:
@@ -205,8 +205,8 @@ class ModelsPage(QWidget):
 
     async def _keep_now(self, model: str, said: Override | None) -> None:
         try:
-            await asyncio.to_thread(self._door.own.set_override, model, said)
-        except OwnModelsError as error:
+            await asyncio.to_thread(self._client.user_models.set_override, model, said)
+        except UserModelsError as error:
             self.failed.emit(f"Not kept: {error}")
         else:
             self.failed.emit("")

@@ -20,15 +20,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     Found,
     KeyringUnavailable,
     KeyTest,
-    ModelDoor,
+    ModelClient,
     ModelError,
-    OwnModelsError,
     Server,
+    UserModelsError,
 )
 from explorer.models.servers import title_of
 from ui.models.busy import Busy, Result
@@ -187,11 +187,11 @@ class ServersPage(QWidget):
     key_asked = Signal(str)
 
     def __init__(
-        self, door: ModelDoor, start: Start, addresses: Sequence[str], parent: QWidget
+        self, client: ModelClient, start: Start, addresses: Sequence[str], parent: QWidget
     ) -> None:
         """``addresses``: where servers are looked for."""
         super().__init__(parent)
-        self._door, self._start, self._addresses = door, start, addresses
+        self._client, self._start, self._addresses = client, start, addresses
         self._found: dict[str, Server] = {}
         """By address, what was found and is not added."""
         self.look = QPushButton("&Look for servers on this machine", self)
@@ -282,7 +282,7 @@ class ServersPage(QWidget):
         if item is None:
             return None
         if item.data(0, ADDED):
-            return self._door.own.server(item.text(0))
+            return self._client.user_models.server(item.text(0))
         return self._found.get(item.toolTip(0))
 
     @property
@@ -295,7 +295,7 @@ class ServersPage(QWidget):
         wanted = wanted or self.name
         self.list.blockSignals(True)
         self.list.clear()
-        added = self._door.own.servers()
+        added = self._client.user_models.servers()
         known = {server.address for server in added}
         found = [server for address, server in self._found.items() if address not in known]
         for server, is_added in (*((s, True) for s in added), *((s, False) for s in found)):
@@ -330,7 +330,7 @@ class ServersPage(QWidget):
 
     async def _look(self) -> None:
         async def search(cancel: CancelToken) -> Found:
-            return await self._door.find_servers(cancel, self._addresses)
+            return await self._client.find_servers(cancel, self._addresses)
 
         self._say("")
         found = await self.busy.run("Looking at the usual ports of this machine…", search)
@@ -338,7 +338,7 @@ class ServersPage(QWidget):
             self._say("The search was cancelled; nothing was added.")
             return
         self._found = {server.address: self._free(server) for server in found.servers}
-        known = {server.address for server in self._door.own.servers()}
+        known = {server.address for server in self._client.user_models.servers()}
         new = [server for server in self._found.values() if server.address not in known]
         self._say(found.told)
         self.refresh(new[0].name if new else "")
@@ -346,7 +346,7 @@ class ServersPage(QWidget):
 
     def _free(self, server: Server) -> Server:
         """The server under a name that none of the added ones has."""
-        taken = {one.name for one in self._door.own.servers()}
+        taken = {one.name for one in self._client.user_models.servers()}
         name, number = server.name, 2
         while name in taken:
             name, number = f"{server.name}-{number}", number + 1
@@ -360,13 +360,13 @@ class ServersPage(QWidget):
 
     async def _add_now(self, address: str, key: str) -> None:
         async def look(cancel: CancelToken) -> Server:
-            return await self._door.look_at_server(address, cancel, key)
+            return await self._client.probe_server(address, cancel, key)
 
         found = await self._asked(f"Asking {address}…", look)
         if found is None:
             return
         self.address.clear()
-        known = {one.address: one.name for one in self._door.own.servers()}
+        known = {one.address: one.name for one in self._client.user_models.servers()}
         server = replace(found, name=known.get(found.address, found.name))
         await self._keep_now(server, key)
 
@@ -382,12 +382,12 @@ class ServersPage(QWidget):
 
     async def _keep_now(self, server: Server, key: str) -> None:
         try:
-            await asyncio.to_thread(self._door.own.keep_server, server)
+            await asyncio.to_thread(self._client.user_models.save_server, server)
             told = f"{server.name} is added: {title_of(server.kind)} at {server.address} with"
             self._say(f"{told} {count(len(server.models), 'model')}.")
             if key:
-                await asyncio.to_thread(self._door.keys.keep, server.name, key)
-        except OwnModelsError as error:
+                await asyncio.to_thread(self._client.keys.keep, server.name, key)
+        except UserModelsError as error:
             self._say(f"Not added. {error}", failed=True)
             return
         except KeyringUnavailable as error:
@@ -422,29 +422,29 @@ class ServersPage(QWidget):
 
     async def _test(self, server: Server) -> None:
         async def ask(cancel: CancelToken) -> KeyTest:
-            return await self._door.test_key(server.name, None, cancel)
+            return await self._client.test_key(server.name, None, cancel)
 
         tried = await self._asked(f"Asking {server.name} for an answer…", ask)
         if tried is not None:
             self._say(tried.told, failed=not tried.works)
 
     async def _again(self, server: Server) -> None:
-        key = await asyncio.to_thread(self._door.keys.key, server.name)
+        key = await asyncio.to_thread(self._client.keys.key, server.name)
 
         async def look(cancel: CancelToken) -> Server:
-            return await self._door.look_at_server(server.address, cancel, key or "")
+            return await self._client.probe_server(server.address, cancel, key or "")
 
         found = await self._asked(f"Asking {server.name} what it has…", look)
         if found is not None:
             await self._keep_now(replace(found, name=server.name), "")
 
     async def _remove(self, server: Server) -> None:
-        had_key = server.name in self._door.own.in_keyring()
+        had_key = server.name in self._client.user_models.in_keyring()
         try:
             if had_key:
-                await asyncio.to_thread(self._door.keys.forget, server.name)
-            await asyncio.to_thread(self._door.own.drop_server, server.name)
-        except (OwnModelsError, KeyringUnavailable) as error:
+                await asyncio.to_thread(self._client.keys.forget, server.name)
+            await asyncio.to_thread(self._client.user_models.remove_server, server.name)
+        except (UserModelsError, KeyringUnavailable) as error:
             self._say(f"Not removed. {error}", failed=True)
             return
         self._found[server.address] = server
@@ -460,8 +460,8 @@ class ServersPage(QWidget):
 
     async def _rename_now(self, old: str, new: str) -> None:
         try:
-            await asyncio.to_thread(self._door.rename_server, old, new)
-        except (OwnModelsError, KeyringUnavailable) as error:
+            await asyncio.to_thread(self._client.rename_server, old, new)
+        except (UserModelsError, KeyringUnavailable) as error:
             self._say(f"Not renamed. {error}", failed=True)
             self._show_server()
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import NamedTuple
 
-from explorer.models.info import FigureSource, ModelInfo
+from explorer.models.catalogue import FigureSource, ModelInfo
 from ui.widgets.figures import round_short
 
 SOURCES: dict[FigureSource, str] = {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from explorer.agent.events import TurnEvent
-from explorer.models.door import CancelToken
+from explorer.models.client import CancelToken
 from explorer.store.rows import StoreError
 from explorer.work.changes import CompactionEnded, PruneMade
 from explorer.work.document import Document

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from explorer.compaction.profile import PROFILES
-from explorer.models.door import ModelError
+from explorer.models.client import ModelError
 from explorer.settings.effective import pace_of
 from explorer.settings.live import SettingsChanged
 from ui.app_state import Desk
@@ -109,17 +109,17 @@ class SettingsControl(QObject):
         desk = self._desk
         if desk.bench is None:
             return
-        desk.bench.door.use_api_base(desk.live.get("models.apiBase") or "")
-        desk.bench.door.use_silence(desk.live.get("models.silenceSeconds"))
-        desk.bench.door.use_pace(pace_of(desk.live.get("models.scriptedPace")))
+        desk.bench.client.use_api_base(desk.live.get("models.apiBase") or "")
+        desk.bench.client.use_silence(desk.live.get("models.silenceSeconds"))
+        desk.bench.client.use_pace(pace_of(desk.live.get("models.scriptedPace")))
         endpoint = desk.profile.remote_endpoint
         if endpoint == self._endpoint:
             return
         self._endpoint = endpoint
         try:
-            desk.bench.door.use_endpoint(endpoint)
+            desk.bench.client.use_endpoint(endpoint)
         except ModelError as error:
-            desk.bench.door.use_endpoint("")
+            desk.bench.client.use_endpoint("")
             desk.notice("warning", f"The service for summaries cannot be used: {error.message}")
         desk.models_changed.emit()
 

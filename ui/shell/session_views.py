@@ -232,7 +232,7 @@ class SessionViewsControl(QObject):
         title = " ".join(legible(document.title).split())
         window.setWindowTitle(f"{title} — Session Explorer")
         # What is shown is what triggers: the agent's model may have a smaller window.
-        model = document.door.info(self._desk.agent_model())
+        model = document.client.info(self._desk.agent_model())
         limits = limits_of(self._desk.profile, settings, model.window)
         reserve = limits.window - limits.threshold
         window.context.set_limits(limits.window, reserve, self._desk.profile)

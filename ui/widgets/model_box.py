@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
-from explorer.models.listing import provider_of
+from explorer.models.catalogue import provider_of
 from ui.theme import S16, scaled, small_font
 from ui.widgets.choice import Choice
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 
 from explorer.compaction.preparation import Preparation
-from explorer.models.door import Cancelled, CancelToken
+from explorer.models.client import Cancelled, CancelToken
 from explorer.store.rows import StoreError
 from explorer.template_catalogue import names_used_by
 from explorer.template_files import TemplateError, Version
@@ -122,7 +122,7 @@ class TrialControl(QObject):
                 return
         documents = self._documents
         trial = Trial(
-            lambda key: documents[key], desk.bench.door, dialog.name, (first, second),
+            lambda key: documents[key], desk.bench.client, dialog.name, (first, second),
             desk.profile, desk.settings,
         )  # fmt: skip
         page.start.setEnabled(False)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject
 
 from explorer.audit.atoms import ScanCancelled
 from explorer.compaction.partition import Partition
-from explorer.models.door import Cancelled, CancelToken
+from explorer.models.client import Cancelled, CancelToken
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
@@ -214,7 +214,7 @@ class SummaryCheckControl(QObject):
             return
         request = asked.request
         tokens = estimate_text(request.system) + estimate_text(request.prompt)
-        info = document.door.info(model)
+        info = document.client.info(model)
         words = f"{full(tokens)} tokens, and up to {full(request.max_output_tokens)} in the answer"
         if model.startswith("offline/"):
             words += ": nothing leaves this computer, and nothing is charged"

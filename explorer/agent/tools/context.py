@@ -11,7 +11,7 @@ from pathlib import Path
 
 from explorer import paths, private_files
 from explorer.agent.workspace import Workspace
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 _SUFFIX = ".txt"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 from explorer.models.request import ImagePart, ToolCall, ToolSpec
 
 Arguments = Mapping[str, Any]

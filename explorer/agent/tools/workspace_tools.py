@@ -18,7 +18,7 @@ from explorer.agent.tools.read import read
 from explorer.agent.tools.search import find, grep, ls
 from explorer.agent.tools.specs import CHANGES_FILES, READ_ONLY, specs_of
 from explorer.agent.workspace import Workspace, WorkspaceError
-from explorer.models.cancel import CancelToken
+from explorer.models.events import CancelToken
 from explorer.models.request import ToolCall, ToolSpec
 
 _READ_ONLY_TOOLS: dict[str, Callable[[ToolContext, Arguments, ToolRun], ToolOutcome]] = {

@@ -1,7 +1,7 @@
-"""Scripted scenarios: what a run says and does, and the small repository that it does it to.
+"""Scripted runs: their messages and tool calls, and the small repository that they work on.
 
-A scenario is one JSON file in ``resources/scenarios``; its README tells the format. Read whole or
-not at all: a mistake is told with its place.
+A scenario is one JSON file in ``resources/scenarios``; its README defines the format. Read whole or
+not at all: an error names its place.
 """
 
 from __future__ import annotations
@@ -16,16 +16,14 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from explorer import paths
-from explorer.models.info import ModelInfo
+from explorer.models.catalogue import SCENARIO_PREFIX, ModelInfo
 
-PREFIX = "offline/scenario-"
-"""How the names of models begin that play a scenario."""
 FOLDER = "scenarios"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 class ScenarioError(Exception):
-    """A scenario that cannot be played, and where it says what it should not."""
+    """A scenario file that cannot be played; the message names the place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ class Scenario:
     @property
     def model(self) -> str:
         """The name of the model that plays it."""
-        return f"{PREFIX}{self.name}"
+        return f"{SCENARIO_PREFIX}{self.name}"
 
     @property
     def info(self) -> ModelInfo:
@@ -113,11 +111,6 @@ class Scenario:
             offline=True, input_price=0.0, output_price=0.0, reasoning=True, images=False,
             tools=True,
         )  # fmt: skip
-
-
-def is_scenario(model: str) -> bool:
-    """Whether a model's name is that of a scenario."""
-    return model.startswith(PREFIX)
 
 
 @cache

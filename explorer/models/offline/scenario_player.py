@@ -1,20 +1,154 @@
-"""Plays a script at a pace at which one can read along."""
+"""Plays a scenario: finds the place of a conversation in it, and streams the next reply.
+
+The place is read from the conversation alone: the ids of the calls name it, and replies without
+calls are known by their text. So a scenario continues after a restart, after a compaction and on
+another branch.
+"""
 
 from __future__ import annotations
 
+import re
+import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from explorer.models.events import Event, TextDelta, ThinkingDelta, ToolCallReady
-from explorer.models.offline.pieces import Emit, IsCancelled, send_end
+from explorer.models.offline.demo.conversation import asks_to_go_on
 from explorer.models.offline.scenario import Scenario, ScriptedReply
-from explorer.models.offline.scenario_place import Next, call_id, next_of
-from explorer.models.request import ModelRequest, ToolCall
+from explorer.models.offline.streaming import Emit, IsCancelled, send_end
+from explorer.models.request import ChatMessage, ModelRequest, ToolCall
 
 _PIECE = 6
 """Characters that come at once, as from a model."""
 _NAP_S = 0.02
 """How long it sleeps before it looks whether it is to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What is to be said now: a reply of the script, or one text."""
+
+    turn: int = -1
+    reply: int = -1
+    text: str = ""
+    """Said instead of a reply, or before it."""
+
+    @property
+    def is_reply(self) -> bool:
+        return self.reply >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """A reply of the script that the conversation holds."""
+
+    at: int
+    """Its message."""
+    turn: int
+    reply: int
+    passage: bool = False
+    """Not the reply itself, but what was said because of what it gave."""
+
+
+def call_id(scenario: Scenario, turn: int, reply: int, call: int) -> str:
+    """An id for a call that names its place and is like no other."""
+    return f"{scenario.name}-{turn}-{reply}-{call}-{secrets.token_hex(3)}"
+
+
+def next_of(scenario: Scenario, messages: Sequence[ChatMessage]) -> Next:
+    """What the script says to these messages."""
+    played = _last_played(scenario, messages)
+    asked = [m.text for m in messages[(played.at if played else -1) + 1 :] if m.role == "user"]
+    if played is None:
+        return _begin(scenario, _turn_asked(scenario, asked), asked)
+    if played.passage:
+        # What did not come out as written is tried once more.
+        return Next(played.turn, played.reply)
+    reply = scenario.turns[played.turn].replies[played.reply]
+    if reply.calls:
+        failed = _unexpected(reply, messages, played.at)
+        if failed and not asked:
+            return Next(text=scenario.passages[failed])
+        return Next(played.turn, played.reply if failed else played.reply + 1)
+    if asked and asks_to_go_on(asked[-1]):
+        return Next(text=scenario.waits)
+    return _begin(scenario, played.turn + 1, asked)
+
+
+def next_message(scenario: Scenario, messages: Sequence[ChatMessage]) -> str:
+    """The message that the person is offered to send now; empty while a turn is not over."""
+    played = _last_played(scenario, messages)
+    if played is None:
+        return scenario.turns[0].message if not messages else ""
+    reply = scenario.turns[played.turn].replies[played.reply]
+    if reply.calls or played.passage or played.turn + 1 >= len(scenario.turns):
+        return ""
+    return scenario.turns[played.turn + 1].message
+
+
+def _begin(scenario: Scenario, turn: int, asked: Sequence[str]) -> Next:
+    if turn >= len(scenario.turns):
+        return Next(text=scenario.end)
+    offered = scenario.turns[turn].message
+    other = bool(asked) and not any(_same(text, offered) for text in asked)
+    return Next(turn, 0, scenario.unread if other else "")
+
+
+def _turn_asked(scenario: Scenario, asked: Sequence[str]) -> int:
+    """The turn whose message was sent, the first by default."""
+    for at, turn in enumerate(scenario.turns):
+        if any(_same(text, turn.message) for text in asked[-1:]):
+            return at
+    return 0
+
+
+def _same(text: str, other: str) -> bool:
+    return " ".join(text.split()) == " ".join(other.split())
+
+
+def _last_played(scenario: Scenario, messages: Sequence[ChatMessage]) -> _Played | None:
+    """The last reply of the script in a conversation; None when it holds none."""
+    ids = re.compile(rf"{re.escape(scenario.name)}-(\d+)-(\d+)-\d+-[0-9a-f]+")
+    last: _Played | None = None
+    for at, message in enumerate(messages):
+        if message.role != "assistant":
+            continue
+        named = [found for call in message.tool_calls if (found := ids.fullmatch(call.id))]
+        if named and _exists(scenario, int(named[0][1]), int(named[0][2])):
+            last = _Played(at, int(named[0][1]), int(named[0][2]))
+        elif not message.tool_calls:
+            last = _by_text(scenario, message.text.strip(), at, last) or last
+    return last
+
+
+def _exists(scenario: Scenario, turn: int, reply: int) -> bool:
+    return turn < len(scenario.turns) and reply < len(scenario.turns[turn].replies)
+
+
+def _by_text(scenario: Scenario, text: str, at: int, last: _Played | None) -> _Played | None:
+    if last is not None and text in [one.strip() for one in scenario.passages.values()]:
+        return _Played(at, last.turn, last.reply, passage=True)
+    if last is not None and text == scenario.waits.strip():
+        return _Played(at, last.turn, last.reply, last.passage)
+    for turn, scripted in enumerate(scenario.turns):
+        for reply, one in enumerate(scripted.replies):
+            if not one.calls and text.endswith(one.text.strip()):
+                return _Played(at, turn, reply)
+    return None
+
+
+def _unexpected(reply: ScriptedReply, messages: Sequence[ChatMessage], at: int) -> str:
+    """The passage for the first result that is not what the script was written for, or none."""
+    results = {m.tool_call_id: m.text for m in messages[at + 1 :] if m.role == "tool"}
+    given = [results.get(call.id, "") for call in messages[at].tool_calls]
+    for expectation in reply.expects:
+        if expectation.call >= len(given) or not expectation.fits(given[expectation.call]):
+            return expectation.otherwise
+    return ""
+
+
+# playing ------------------------------------------------------------------------------------------
 
 
 class Stopped(Exception):

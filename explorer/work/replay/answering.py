@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from explorer.agent.tools.port import ToolOutcome
-from explorer.models.door import (
+from explorer.models.client import (
     CancelToken,
     ChatMessage,
     Event,
@@ -25,8 +25,8 @@ from explorer.models.door import (
     Usage,
     UsageReport,
 )
-from explorer.models.offline.pieces import estimate_tokens
 from explorer.session.text import blocks_of, well_formed
+from explorer.tokens.estimate import estimate_text
 from explorer.work.replay.recorded import calls_of
 
 PIECE = 24
@@ -120,7 +120,7 @@ class RecordedModel:
 
 def _tokens(message: ChatMessage) -> int:
     calls = "".join(f"{call.name}{call.arguments}" for call in message.tool_calls)
-    return estimate_tokens(message.text + calls)
+    return estimate_text(message.text + calls)
 
 
 def _events(message: Mapping[str, Any]) -> Iterable[tuple[Event, int]]:
@@ -131,12 +131,12 @@ def _events(message: Mapping[str, Any]) -> Iterable[tuple[Event, int]]:
         if isinstance(said, str):
             make = TextDelta if kind == "text" else ThinkingDelta
             for piece in _pieces(well_formed(said)):
-                yield make(piece), estimate_tokens(piece)
+                yield make(piece), estimate_text(piece)
     for called in calls_of(message):
         arguments = called.get("arguments")
         known = dict(arguments) if isinstance(arguments, Mapping) else {}
         call = ToolCall(str(called.get("id", "")), str(called.get("name", "")), known)
-        yield ToolCallReady(call), estimate_tokens(str(known))
+        yield ToolCallReady(call), estimate_text(str(known))
 
 
 def _pieces(text: str) -> Iterable[str]:

@@ -11,7 +11,7 @@ from typing import Literal
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import Stored, TurnEvent
 from explorer.agent.prompt import Prompt
-from explorer.models.door import EXTRACTIVE, CancelToken, ImagePart, ModelInfo
+from explorer.models.client import EXTRACTIVE, CancelToken, ImagePart, ModelInfo
 from explorer.models.retry import RetryPolicy
 from explorer.session.edit_entries import CUSTOM_TYPES
 from explorer.session.text import blocks_of, well_formed
@@ -113,7 +113,7 @@ class Player:
         """Play from where it stands to the end. Raises StoreError."""
         info = ModelInfo(self.model, f"Replay of {self.play.document.title}", self._window, None,
                          True, 0.0, 0.0)  # fmt: skip
-        forget = self.target.door.serve(info, self._answers.answer)
+        forget = self.target.client.serve(info, self._answers.answer)
         try:
             for scene in scenes(self.play, self.position):
                 await self._stand_still(cancel)

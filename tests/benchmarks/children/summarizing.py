@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.models.door import EXTRACTIVE, CancelToken, ModelDoor, complete
+from explorer.models.client import EXTRACTIVE, CancelToken, ModelClient, complete
 from explorer.store import Store
 from explorer.work.calling import model_request
 from explorer.workbench import Workbench
@@ -16,9 +16,9 @@ from tests.benchmarks.children.storing import database_of
 
 def extractive(home: str, rounds: int) -> dict[str, Any]:
     """Summarize everything before the cut of the first session; ms of each round."""
-    door = ModelDoor()
+    client = ModelClient()
     with Store.open(database_of(home)) as store:
-        bench = Workbench(store, door)
+        bench = Workbench(store, client)
         document = bench.open_blocking(bench.sessions()[0].key)
         profile = PROFILES["explorer"]
         requests = document.requests(document.preview(None, profile, Settings.of(profile)))
@@ -26,7 +26,7 @@ def extractive(home: str, rounds: int) -> dict[str, Any]:
         found = []
         for _ in range(rounds):
             start = time.perf_counter()
-            answer = asyncio.run(complete(door, call, CancelToken()))
+            answer = asyncio.run(complete(client, call, CancelToken()))
             found.append((time.perf_counter() - start) * 1000)
-    door.close()
+    client.close()
     return {"ms": found, "characters": len(requests[0].prompt), "answer": len(answer.text)}

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from explorer.models.door import TextDelta
+from explorer.models.client import TextDelta
 from explorer.tokens.counters import ProcessCounter
 from tests.benchmarks.children.window import Heartbeat, run_window, until
 from ui.main_window import TABS

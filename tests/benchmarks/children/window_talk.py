@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from explorer.models.door import TextDelta
+from explorer.models.client import TextDelta
 from tests.benchmarks.children.window import Heartbeat, paint, run_window, until
 from ui.agent.conversation import Conversation
 from ui.session import WindowSession

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-from explorer.models.overflow_texts import OverflowText
+from tests.models.overflow_replies import OverflowReply
 from tests.models.serving.plans import HttpFailure
 
 _OWN_SERVERS = ("ollama", "llama.cpp", "vllm", "lm-studio", "omlx", "mlx-serve")
 
 
-def model_of(row: OverflowText) -> str:
+def model_of(row: OverflowReply) -> str:
     """The model to ask, so that litellm goes the provider's own way."""
     if row.provider in _OWN_SERVERS:
         return "openai/test-model"
@@ -19,12 +19,12 @@ def model_of(row: OverflowText) -> str:
     return f"{row.provider}/test-model"
 
 
-def refusal(row: OverflowText) -> HttpFailure:
+def refusal(row: OverflowReply) -> HttpFailure:
     """What the provider's server sends."""
     return HttpFailure(row.status, row.text, raw_body=json.dumps(_body(row)))
 
 
-def _body(row: OverflowText) -> object:
+def _body(row: OverflowReply) -> object:
     if row.provider == "anthropic":
         return {"type": "error", "error": {"type": row.error_type, "message": row.text}}
     if row.provider == "gemini":

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from explorer.agent.events import RoundStarted, ToolOutput, ToolStarted
-from explorer.models.door import TextDelta, ThinkingDelta, ToolCall, ToolCallReady
+from explorer.models.client import TextDelta, ThinkingDelta, ToolCall, ToolCallReady
 from tests.screens.stage import Scene
 from tests.screens.states.registry import state
 from tests.ui.window.running import RunningWindow

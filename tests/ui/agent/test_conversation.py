@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from explorer.agent.events import RoundStarted, ToolEnded, ToolOutput, ToolStarted
 from explorer.agent.tools.port import ToolOutcome
-from explorer.models.door import TextDelta, ThinkingDelta, ToolCall, ToolCallReady
+from explorer.models.client import TextDelta, ThinkingDelta, ToolCall, ToolCallReady
 from tests.ui.agent.view.talks import CODE, Opened, Talk, call, long, rich, thinking
 from tests.ui.waiting import Heard, settle, wait_for
 from ui import theme

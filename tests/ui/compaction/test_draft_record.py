@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from explorer.models.door import Usage
+from explorer.models.client import Usage
 from tests.ui.compaction.previews import Written
 from tests.ui.waiting import settle, shown_texts
 from ui.compaction.draft_record import DraftRecordView, headline, origin, step

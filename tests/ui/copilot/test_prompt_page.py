@@ -15,7 +15,7 @@ from explorer.agent.keeping import Outgoing
 from explorer.compaction.background import Machine, Rendered, State, step
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile.rules import Background
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.store import Store
 from explorer.work.document import Document
 from explorer.work.prompt import CopilotWords, PreparedPrompt, prepare_prompt
@@ -31,9 +31,9 @@ WINDOW = 40_000
 
 @pytest.fixture
 def document(tmp_path: Path) -> Iterator[Document]:
-    bench = Workbench(Store.open(tmp_path / "sessions.db"), ModelDoor(), random=Random(7))
+    bench = Workbench(Store.open(tmp_path / "sessions.db"), ModelClient(), random=Random(7))
     yield bench.open_blocking(bench.import_blocking(Path(sample_path())).key)
-    bench.door.close()
+    bench.client.close()
     bench.store.close()
 
 

@@ -9,19 +9,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from tests.ui.waiting import Heard, settle
 from ui.models.model_table import Heading, ModelRow, ModelsTable, rows_of, sift
 
 
 @pytest.fixture(scope="module")
 def all_rows() -> Iterator[list[ModelRow]]:
-    door = ModelDoor()
+    client = ModelClient()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ANTHROPIC_API_KEY", "none")
         patch.delenv("OPENAI_API_KEY", raising=False)
-        yield rows_of(door)
-    door.close()
+        yield rows_of(client)
+    client.close()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from explorer.models.info import ModelInfo, PriceTier
+from explorer.models.catalogue import ModelInfo, PriceTier
 from ui.models.words import (
     is_too_small,
     marks_of,

@@ -7,8 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from explorer.models.catalogue import ModelInfo
-from explorer.models.listing import listed
+from explorer.models.catalogue import ModelInfo, listed
 from tests.ui.waiting import Heard, settle
 from ui.widgets.model_box import MORE, ModelBox
 

@@ -22,18 +22,18 @@ from ui.library.found import FoundDialog
 OTHER_PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from explorer.models.door import ModelDoor
+from explorer.models.client import ModelClient
 from explorer.store import Store
 from explorer.workbench import Workbench
 
 async def work():
     store = Store.open(Path(sys.argv[1]))
-    door = ModelDoor()
-    document = await Workbench(store, door).open(int(sys.argv[2]))
+    client = ModelClient()
+    document = await Workbench(store, client).open(int(sys.argv[2]))
     message = {"role": "user", "content": [{"type": "text", "text": "said elsewhere"}]}
     await document.writer.append("message", document.leaf, message=message)
     await document.set_label(5, "from afar")
-    door.close()
+    client.close()
     store.close()
 
 asyncio.run(work())

@@ -312,7 +312,7 @@ async def test_a_figure_that_is_said_holds_at_once_and_can_be_taken_back(
     live.type("1.25\n")
     await live.idle()
     assert live.session.desk.bench is not None
-    info = live.session.desk.bench.door.info("openai/gpt-4o")
+    info = live.session.desk.bench.client.info("openai/gpt-4o")
     assert info.input_price == pytest.approx(1.25e-6)
     price.selectAll()
     live.type("dear\n")
@@ -321,13 +321,13 @@ async def test_a_figure_that_is_said_holds_at_once_and_can_be_taken_back(
     assert price.text() == "1.25" and dialog.isVisible()
     live.choose(details.figures["images"].field, False)  # type: ignore[arg-type]
     await live.idle()
-    assert live.session.desk.bench.door.info("openai/gpt-4o").images is False
+    assert live.session.desk.bench.client.info("openai/gpt-4o").images is False
     live.click(details.figures["window"].reset)
     await live.idle()
     assert "128,000" in gauge.accessibleDescription()
     live.click(details.reset)
     await live.idle()
-    assert live.session.desk.bench.door.own.override("openai/gpt-4o") is None
+    assert live.session.desk.bench.client.user_models.override("openai/gpt-4o") is None
     assert price.text() == "2.50"
 
 

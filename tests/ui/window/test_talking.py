@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
-import explorer.models.patience as patience
+from explorer.models import reply_guard
 from explorer.session.kinds import Flag, Kind
 from tests.models.server import Answer, ChatServer, HttpFailure, Stall
 from tests.ui.window.house import House
@@ -112,7 +112,7 @@ async def test_stopping_keeps_what_had_arrived(house: House, server: ChatServer)
 async def test_a_silence_is_shown_while_it_lasts_and_what_arrived_before_it(
     house: House, server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "FIRST_WORD_S", 0.3)
+    monkeypatch.setattr(reply_guard, "FIRST_SILENCE_S", 0.3)
     server.plan(Stall(after=1, text="Let me see. "))
     live = await house.start(sample_path())
     await say(live, "Look around.")

@@ -149,7 +149,7 @@ async def test_the_cost_is_counted_with_the_prices_of_a_model(house: House) -> N
     assert not view.totals.isColumnHidden(view.totals.rows.column("Cost"))
     bench = live.session.desk.bench
     assert bench is not None and view.drawing is not None
-    prices = prices_of(bench.door.info(model))
+    prices = prices_of(bench.client.info(model))
     assert prices is not None
     expected = [f"${line.found.cost(prices).total:,.2f}" for line in view.drawing.lines]
     assert column(view, "Cost") == expected

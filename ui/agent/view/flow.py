@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.models.door import ToolCall
+from explorer.models.client import ToolCall
 from explorer.session.describe import call_title
 from explorer.session.kinds import Kind
 from ui import theme

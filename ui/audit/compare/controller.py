@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject
 
 from explorer.compaction.partition import Partition, is_possible
 from explorer.compaction.profile import Settings
-from explorer.models.door import Cancelled, CancelToken
-from explorer.models.offline.names import cannot_summarize
+from explorer.models.catalogue import cannot_summarize
+from explorer.models.client import Cancelled, CancelToken
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.work.changes import DraftChanged, EntriesAppended, LeafMoved

@@ -146,11 +146,11 @@ class WhatIfControl(QObject):
         bench, document = self._desk.bench, self._desk.document
         if bench is None or document is None:
             return
-        door, held = bench.door, [name for name in document.tree.columns.models if name]
+        client, held = bench.client, [name for name in document.tree.columns.models if name]
         listed = self._desk.model_infos()
 
         def priced() -> list[tuple[str, str]]:
-            infos = [*(door.info(name) for name in held), *listed]
+            infos = [*(client.info(name) for name in held), *listed]
             found = {info.id: info.label for info in infos if prices_of(info) is not None}
             return list(found.items())
 
@@ -164,7 +164,7 @@ class WhatIfControl(QObject):
     def _price(self, model: str) -> None:
         bench, view = self._desk.bench, self._view
         if bench is not None and view is not None:
-            view.show_prices(prices_of(bench.door.info(model)) if model else None)
+            view.show_prices(prices_of(bench.client.info(model)) if model else None)
 
     # rules of the session ----------------------------------------------------------------------
 

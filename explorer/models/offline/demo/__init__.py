@@ -1,10 +1,9 @@
-"""An agent without a language model, to try the window with: simple rules and every tool.
+"""The demonstration agent: simple rules and the workspace tools, without a language model.
 
-It reads, searches, creates, changes and runs what it is plainly asked to, repairs some kinds of
-failing tests, keeps to the limits that it understands, and says what it is. It remembers nothing
-between two requests: what it did stands in the conversation.
+It reads, searches, creates, edits and runs what it is plainly asked to, obeys the limits that it
+understands, and says what it is. It has no state: what it did is read from the conversation.
 """
 
-from explorer.models.offline.demo.answering import answer
+from explorer.models.offline.demo.agent import answer
 
 __all__ = ["answer"]

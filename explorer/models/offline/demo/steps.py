@@ -1,20 +1,33 @@
-"""What a request asks for, step by step: things to look at, to create, to change and to run."""
+"""What a request asks for, as steps: look at something, create, replace, run."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from explorer.models.offline.demo.looking import wanted_call
-from explorer.models.offline.demo.move import Wanted
+TEST_COMMAND = "python3 -m pytest -q"
+"""What "run the tests" runs where no command is named."""
+LONGEST_REQUEST = 100_000
+"""Characters of a request that the rules read; a part of a longer one would ask for something
+else."""
+
+
+class WantedCall(NamedTuple):
+    """A tool to call, and its arguments."""
+
+    tool: str
+    arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """Read, list, find or search."""
 
-    want: Wanted
-    saying: str
+    want: WantedCall
+    announcement: str
+    """The sentence that goes with the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +40,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Put a text in the place of another, in one file."""
+    """Replace a text by another everywhere in one file."""
 
     path: str
     old: str
@@ -41,15 +54,7 @@ class Run:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tests:
-    """Run the tests, and repair what fails where ``repairs``. ``command``: how, where named."""
-
-    command: str = ""
-    repairs: bool = False
-
-
-Step = Look | Create | Replace | Run | Tests
+Step = Look | Create | Replace | Run
 
 _TEXT = (
     r"(?:```\w*\n(?P<{0}f>.*?)\n?```|`(?P<{0}b>[^`\n]+)`|\"(?P<{0}d>[^\"\n]*)\""
@@ -103,13 +108,6 @@ _TESTS = re.compile(
     r"|\bwhy\s+(?:do|does|is|are)\b.{0,100}\btests?\b.{0,100}\bfail",
     re.IGNORECASE,
 )
-_FIX = re.compile(
-    r"\b(?:fix|repair|correct|mend|solve)\b.{0,300}\b(?:tests?|bugs?|failures?|failing|errors?|fails?|"
-    r"breaks?|it)\b"
-    r"|\b(?:make|get|let)\b.{0,100}\btests?\b.{0,100}\b(?:pass|green|work|succeed)"
-    r"|\btests?\b.{0,100}\bfail\w*\b.{0,100}\b(?:fix|repair|correct|mend)\b",
-    re.IGNORECASE | re.DOTALL,
-)
 _BETWEEN = re.compile(
     r"(?<!\s)[^\S\n]*+\n\s*+(?:[-*]|\d++[.)])\s+|;\s+|[.!]\s+(?=[A-Z])|(?:,|(?<!\s))\s++(?:and\s+then|and\s+after\s+that|then|and)\s+"
     r"(?=(?:then\s+|please\s+|also\s+)*(?:read|show|open|list|find|search|grep|look|create|make|write|"
@@ -118,24 +116,16 @@ _BETWEEN = re.compile(
 )
 _OPAQUE = re.compile(r"```.*?```|`[^`\n]*`|\"[^\"\n]*\"|(?<!\w)'[^'\n]*'", re.DOTALL)
 
-LONGEST = 100_000
-"""Characters of a request that the rules read."""
-
 
 def steps_in(question: str) -> list[Step]:
-    """The steps that a request asks for, in order; empty when no rule understands it, or it is
-    longer than ``LONGEST``: cut off, it would ask for something else."""
-    if len(question) > LONGEST:
+    """The steps that a request asks for, in order; empty where no rule understands it."""
+    if len(question) > LONGEST_REQUEST:
         return []
-    whole = _step(question)
-    if isinstance(whole, Tests) and whole.repairs:
-        # Reading the failure, the file and running again are part of it.
-        return [whole]
-    parts = _parts(question)
-    steps = [step for part in parts if (step := _step(part)) is not None]
-    if len(steps) > 1 or whole is None:
+    steps = [step for part in _parts(question) if (step := _step(part)) is not None]
+    if len(steps) > 1:
         return steps
-    return [whole]
+    whole = _step(question)
+    return steps if whole is None else [whole]
 
 
 def _parts(question: str) -> list[str]:
@@ -151,36 +141,110 @@ def _parts(question: str) -> list[str]:
 
 def _step(part: str) -> Step | None:
     """The one step that a text asks for."""
-    command = _command(part)
-    if _FIX.search(part):
-        return Tests(command, repairs=True)
     if (found := _IN_REPLACE.search(part) or _REPLACE.search(part)) is not None:
-        return Replace(found["path"], _said(found, "o"), _said(found, "n"))
+        return Replace(found["path"], _quoted(found, "o"), _quoted(found, "n"))
     if (found := _WRITE_TO.search(part)) is not None:
-        return Create(found["path"], _ended(_said(found, "c")))
+        return Create(found["path"], _with_line_end(_quoted(found, "c")))
+    if (found := _RUN.search(part)) is not None:
+        return Run((found["f"] or found["b"] or found["w"] or "").strip())
     if _TESTS.search(part):
-        return Tests(command)
-    if command:
-        return Run(command)
+        return Run(TEST_COMMAND)
     if (found := _CREATE.search(part)) is not None:
-        return Create(found["path"], _ended(_said(found, "c")))
-    look = wanted_call(part)
-    return None if look is None else Look(Wanted(look[0], look[1]), look[2])
+        return Create(found["path"], _with_line_end(_quoted(found, "c")))
+    return _look(part)
 
 
-def _command(part: str) -> str:
-    found = _RUN.search(part)
-    if found is None:
-        return ""
-    return (found["f"] or found["b"] or found["w"] or "").strip()
-
-
-def _said(found: re.Match[str], name: str) -> str:
+def _quoted(found: re.Match[str], name: str) -> str:
+    """The text of the groups that ``_text(name)`` made."""
     groups = found.groupdict()
     return next((text for end in "fbdsw" if (text := groups[name + end]) is not None), "")
 
 
-def _ended(content: str) -> str:
-    """The content of a file, its last line ended."""
+def _with_line_end(content: str) -> str:
     content = content.replace("\\n", "\n")
     return f"{content}\n" if content and not content.endswith("\n") else content
+
+
+# looks --------------------------------------------------------------------------------------------
+
+_NAMED_PATH = re.compile(
+    r"[`\"']([^`\"'\n]+)[`\"']|((?:(?<![\w@.+-])|(?=~))(?:[~.]{0,2}/)?[\w@.+-]++(?:/[\w@.+-]++)+/?"
+    r"|(?<![\w@+-])[\w@+-][\w@.+-]{0,300}\.\w+)"
+)
+_LIST = re.compile(
+    r"\b(?:ls|dir)\b|\b(?:list|show|which|what)\b.{0,300}\b(?:files?|folders?|director(?:y|ies)|entries)\b"
+    r"|\bwhat(?:['’]s|\s+is)\s+(?:here|in\s+(?:this|the)\s+(?:folder|directory|workspace|project|repo))",
+    re.IGNORECASE,
+)
+_NAMED_FOLDER = re.compile(
+    r"\b(?:in|of|inside|below|under)\s+(?:the\s+folder\s+)?(?!the\b|this\b|here\b|it\b)([\w-]+)"
+    r"(?:\s+folder)?\W*$",
+    re.IGNORECASE,
+)
+_READ = re.compile(
+    r"\b(?:read|open|show|cat|print|display|view|look\s+at|look\s+into)\b"
+    r"|\bwhat(?:['’]s|\s+is|\s+does)\b.{0,300}\b(?:in|inside|do|contain)\b",
+    re.IGNORECASE,
+)
+_FIND_FILE = re.compile(
+    r"\b(?:find|locate|where\s+(?:is|are))\b.{0,300}\bfiles?\b(?:\s+(?:named|called|matching|like))?|\*\.\w+",
+    re.IGNORECASE,
+)
+_GREP = re.compile(
+    r"\b(?:find|search(?:\s+for)?|grep(?:\s+for)?|look\s+for|where\s+(?:is|are|do\s+we|does)|"
+    r"who\s+(?:calls|uses)|occurrences?\s+of|usages?\s+of|uses\s+of)\s+(?P<what>.+)",
+    re.IGNORECASE,
+)
+_GLOB = re.compile(r"(?<![\w./-])[\w./-]*+\*[\w.*/-]*")
+_QUOTES = re.compile(r"[`\"']([^`\"'\n]+)[`\"']")
+_IN_FOLDER = re.compile(
+    r"(?<!\s)\s++(?:in|under|inside|within)\s+(?:the\s+)?[`\"']?([\w@./+-]+)[`\"']?[?.!]*$"
+)
+_ARTICLES = re.compile(r"^(?:the|all|every|any|for|word|text|string)\s+")
+_TAIL = re.compile(r"(?<!\s)\s++(?:used|defined|called|mentioned|in\s+.*)$")
+
+
+def _look(question: str) -> Look | None:
+    """The look that a question asks for; None where it asks for none."""
+    path = path_in(question)
+    glob = _GLOB.search(question)
+    if glob and _FIND_FILE.search(question):
+        return _look_with("find", f"Looking for files that match {glob[0]}.", pattern=glob[0])
+    if _LIST.search(question):
+        named = _NAMED_FOLDER.search(question)
+        folder = path or (named.group(1) if named else ".")
+        where = "this folder" if folder == "." else folder
+        return _look_with("ls", f"Listing {where}.", path=folder)
+    if path and _READ.search(question):
+        return _look_with("read", f"Reading {path}.", path=path)
+    if path and _FIND_FILE.search(question):
+        return _look_with("find", f"Looking for {path}.", pattern=path)
+    search = _GREP.search(question)
+    return _search(search["what"]) if search else None
+
+
+def _look_with(tool: str, announcement: str, **arguments: str) -> Look:
+    return Look(WantedCall(tool, arguments), announcement)
+
+
+def _search(what: str) -> Look | None:
+    quoted, folder = _QUOTES.search(what), _IN_FOLDER.search(what)
+    place: dict[str, str] = {}
+    if folder and ("/" in folder.group(1) or "." in folder.group(1).strip(".")):
+        place["path"] = folder.group(1).rstrip(".")
+        what = what[: folder.start()]
+    word = quoted.group(1) if quoted else _ARTICLES.sub("", what)
+    word = _TAIL.sub("", word.strip(" ?.!"))
+    if not word:
+        return None
+    pattern = re.escape(word).replace(r"\ ", " ").replace(r"\-", "-")
+    return _look_with("grep", f"Searching for {word}.", pattern=pattern, **place)
+
+
+def path_in(question: str) -> str | None:
+    """The first path that a text names; None when it names none."""
+    match = _NAMED_PATH.search(question)
+    if match is None:
+        return None
+    path = (match.group(1) or match.group(2)).rstrip(".,;:?!")
+    return path if path and " " not in path else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from explorer.models.offline.extractive.mending import is_mending, mend
 from explorer.models.offline.extractive.summarize import summarize
-from explorer.models.offline.pieces import Emit, IsCancelled, send_end, send_text
+from explorer.models.offline.streaming import Emit, IsCancelled, send_end, send_text
 from explorer.models.request import ModelRequest
 
 __all__ = ["answer", "summarize"]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from explorer.models.offline.extractive.template import Section, meaning
-from explorer.models.offline.pieces import estimate_tokens
 from explorer.models.request import ModelRequest
+from explorer.tokens.estimate import estimate_text
 
 _SUMMARY = re.compile(r"<summary>\n?(.*?)\n?</summary>\s*(?=.*<findings>)", re.DOTALL)
 _FINDINGS = re.compile(r"<findings>\n?(.*?)\n?</findings>", re.DOTALL)
@@ -60,7 +60,7 @@ def mend(request: ModelRequest) -> str:
     body = summary.group(1)
     for found in _read(listed.group(1)):
         changed = _put_right(body, found)
-        if budget is None or estimate_tokens(changed) <= budget:
+        if budget is None or estimate_text(changed) <= budget:
             body = changed
     return body
 

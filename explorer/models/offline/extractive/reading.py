@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from explorer.models.offline.extractive.blocks import Block, speech_blocks
 from explorer.models.offline.extractive.statement import Speaker
-from explorer.models.offline.pieces import estimate_tokens
 from explorer.models.request import ChatMessage, ModelRequest
+from explorer.tokens.estimate import estimate_text
 
 _VERY_LONG = 1_000_000
 _TAGGED = ("previous-summary", "additional-context")
@@ -42,7 +42,7 @@ class Material:
         very long."""
         parts = (self.conversation, self.previous, *(b.text for b in self.spoken))
         return sum(
-            estimate_tokens(part) if len(part) < _VERY_LONG else len(part) // 4 for part in parts
+            estimate_text(part) if len(part) < _VERY_LONG else len(part) // 4 for part in parts
         )
 
 

@@ -18,7 +18,7 @@ from explorer.models.offline.extractive.previous import (
 from explorer.models.offline.extractive.selecting import Choice
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
 from explorer.models.offline.extractive.template import Heading, Section, Template
-from explorer.models.offline.pieces import utf16_units
+from explorer.tokens.estimate import utf16_units
 
 NONE = "- (none)"
 _ANALYSIS = "(picked from the record without a language model)"

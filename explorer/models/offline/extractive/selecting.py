@@ -14,7 +14,7 @@ from explorer.models.offline.extractive.ranking import exact_worth, stands
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
 from explorer.models.offline.extractive.thinning import stoppable
 from explorer.models.offline.extractive.wording import wordings
-from explorer.models.offline.pieces import utf16_units
+from explorer.tokens.estimate import utf16_units
 
 FLOOR = 1.5
 LEFTOVER_FLOOR = 0.6

@@ -22,8 +22,8 @@ from explorer.models.offline.extractive.template import Template, read_template
 from explorer.models.offline.extractive.thinning import thin
 from explorer.models.offline.extractive.wording import wordings
 from explorer.models.offline.extractive.words import lower_words
-from explorer.models.offline.pieces import estimate_tokens, utf16_units
 from explorer.models.request import ChatMessage, ModelRequest
+from explorer.tokens.estimate import estimate_text, utf16_units
 
 _SHARE = 0.2
 _CEILING = 0.5
@@ -180,13 +180,13 @@ def _within(budget: int, template: Template, choices: list[Choice], tight: bool)
     """The text without what is worth least, until it fits."""
     text = render(template, choices, tight)
     kept = sorted(choices, key=lambda c: (-c.worth, c.statement.order))
-    while (over := estimate_tokens(text) - budget) > 0 and len(kept) > 1:
+    while (over := estimate_text(text) - budget) > 0 and len(kept) > 1:
         freed = 0
         while freed < over * 4 and len(kept) > 1:
             freed += kept.pop().size
         text = render(template, kept, tight)
     loose = render(template, kept) if tight else text
-    return loose if estimate_tokens(loose) <= budget else text
+    return loose if estimate_text(loose) <= budget else text
 
 
 def latest_wordings(latest: Statement, limit: int) -> list[str]:

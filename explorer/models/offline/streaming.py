@@ -1,4 +1,4 @@
-"""What both offline models share: estimates and streaming in small pieces."""
+"""Streaming of texts and of the end of an answer, for the offline models."""
 
 from __future__ import annotations
 
@@ -14,21 +14,13 @@ from explorer.models.events import (
     UsageSource,
 )
 from explorer.models.request import ChatMessage, ModelRequest
+from explorer.tokens.estimate import estimate_text
 
-PIECE = 48
+_PIECE = 48
+"""Characters of one text event at most."""
 
 Emit = Callable[[Event], None]
 IsCancelled = Callable[[], bool]
-
-
-def utf16_units(text: str) -> int:
-    """The length of a text in UTF-16 code units, as JavaScript counts it (B8)."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def estimate_tokens(text: str) -> int:
-    """ceil(UTF-16 units / 4): the estimate that all profiles share (B8)."""
-    return -(-utf16_units(text) // 4)
 
 
 def send_text(text: str, emit: Emit, cancelled: IsCancelled) -> bool:
@@ -37,7 +29,7 @@ def send_text(text: str, emit: Emit, cancelled: IsCancelled) -> bool:
     while start < len(text):
         if cancelled():
             return False
-        end = min(len(text), start + PIECE)
+        end = min(len(text), start + _PIECE)
         if end < len(text):
             space = text.rfind(" ", start + 1, end)
             end = space if space > start else end
@@ -56,15 +48,15 @@ def send_end(
     """Send the usage by the estimate and the finish.
 
     ``source``: ``provider`` where the model is an agent. Its own count is the estimate then, and
-    is stored with its replies, as rules want it that go by what a provider said.
+    is stored with its replies, as rules need it that go by the provider's count.
     """
     given = sum(_given(message) for message in request.messages)
-    made = estimate_tokens(output)
+    made = estimate_text(output)
     emit(UsageReport(Usage(input=given, output=made, total=given + made, source=source)))
     emit(Finished(reason))
 
 
 def _given(message: ChatMessage) -> int:
     """Tokens of a message and of its calls."""
-    calls = sum(estimate_tokens(call.name + str(call.arguments)) for call in message.tool_calls)
-    return estimate_tokens(message.text) + calls
+    calls = sum(estimate_text(call.name + str(call.arguments)) for call in message.tool_calls)
+    return estimate_text(message.text) + calls

@@ -1,4 +1,4 @@
-"""The one door to every model.
+"""The client for every model.
 
 `offline/...` models run here without litellm; all others go through litellm in a thread
 of its own. The same events, errors and cancel for both.
@@ -16,18 +16,31 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from explorer.models.cancel import CancelToken
-from explorer.models.catalogue import DEMO, EXTRACTIVE, REMOTE, REMOTE_MODEL, Catalogue
-from explorer.models.completion import Completion, Streams, complete
-from explorer.models.elsewhere import on_provider_loop
+from explorer.models.catalogue import (
+    DEMO,
+    EXTRACTIVE,
+    REMOTE,
+    REMOTE_MODEL,
+    Catalogue,
+    ModelInfo,
+    ProviderModels,
+    grouped,
+    levels_of,
+    listed,
+    provider_of,
+)
+from explorer.models.cross_loop import EventPipe, on_provider_loop
 from explorer.models.events import (
     Cancelled,
+    CancelToken,
+    Completion,
     ErrorKind,
     Event,
     Finished,
     ModelError,
     Silence,
     StopReason,
+    Streams,
     TextDelta,
     ThinkingDelta,
     ThinkingSigned,
@@ -35,36 +48,47 @@ from explorer.models.events import (
     Usage,
     UsageReport,
     UsageSource,
+    complete,
 )
-from explorer.models.incoming import Limits
-from explorer.models.info import ModelInfo
-from explorer.models.keys import KeyringUnavailable, Keys, KeyState
-from explorer.models.listing import ProviderModels, grouped, listed, provider_of
+from explorer.models.keys import (
+    KeyringUnavailable,
+    Keys,
+    KeyState,
+    KeyTest,
+    judged,
+    model_to_ask,
+    remember_secret,
+    smallest_request,
+)
 from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.offline.scenario import scenario_of, scenarios
 from explorer.models.offline.scenario_player import play
-from explorer.models.own import Override, OwnModels, OwnModelsError, Server
-from explorer.models.pipe import EventPipe
-from explorer.models.probing import KeyTest, judged, model_to_ask, smallest_request
 from explorer.models.provider import ProviderThread
 from explorer.models.remote import RemoteSettings, call_endpoint, check_address
-from explorer.models.renaming import rename_server
+from explorer.models.reply_guard import Limits
 from explorer.models.request import (
+    THINKING_LEVELS,
     ChatMessage,
     ContentPart,
     ImagePart,
     ModelRequest,
     Role,
     TextPart,
+    ThinkingLevel,
     ThinkingPart,
     ToolCall,
     ToolSpec,
 )
 from explorer.models.route import FindRoute, Route, Routes
-from explorer.models.secrets import remember_secret
 from explorer.models.servers import USUAL_ADDRESSES, Found, find_servers, free_name, look_at
-from explorer.models.thinking import THINKING_LEVELS, ThinkingLevel, levels_of
+from explorer.models.user_models import (
+    Override,
+    Server,
+    UserModels,
+    UserModelsError,
+    check_server_name,
+)
 
 __all__ = [
     "DEMO",
@@ -84,13 +108,12 @@ __all__ = [
     "KeyState",
     "KeyTest",
     "KeyringUnavailable",
-    "ModelDoor",
-    "ModelDoorConfig",
+    "ModelClient",
+    "ModelClientConfig",
     "ModelError",
     "ModelInfo",
     "ModelRequest",
     "Override",
-    "OwnModelsError",
     "ProviderModels",
     "Role",
     "Server",
@@ -109,6 +132,7 @@ __all__ = [
     "Usage",
     "UsageReport",
     "UsageSource",
+    "UserModelsError",
     "complete",
     "levels_of",
 ]
@@ -119,8 +143,8 @@ _OFFLINE: Mapping[str, OfflineModel] = {EXTRACTIVE: answer_extractive, DEMO: ans
 
 
 @dataclass(frozen=True, slots=True)
-class ModelDoorConfig:
-    """What a door may be told. Keys are never here: they come from the keyring or the environment.
+class ModelClientConfig:
+    """Settings of a client. Keys are never here: they come from the keyring or the environment.
 
     `default` is the model for summaries and the agent where one was chosen; `models` adds
     or replaces catalogue rows (a server of one's own); times in seconds.
@@ -137,24 +161,24 @@ class ModelDoorConfig:
     limits: Limits = field(default_factory=Limits)
     remote: RemoteSettings = field(default_factory=RemoteSettings)
     """The endpoint that ``remote/endpoint`` stands for (A29)."""
-    own: Path | None = None
-    """The file with the person's own servers and figures; None keeps them in memory."""
+    user_models: Path | None = None
+    """The file with the user's servers and overrides; None: they are in memory only."""
 
 
-class ModelDoor:
+class ModelClient:
     """Answers model requests on whichever asyncio loop asks."""
 
-    def __init__(self, config: ModelDoorConfig | None = None) -> None:
-        self._config = config or ModelDoorConfig()
+    def __init__(self, config: ModelClientConfig | None = None) -> None:
+        self._config = config or ModelClientConfig()
         self._remote = self._config.remote
         self._api_base = self._config.api_base
         scripted = tuple(scenario.info for scenario in scenarios())
-        self.own = OwnModels(self._config.own)
+        self.user_models = UserModels(self._config.user_models)
         """The person's servers, and what they say of models."""
-        self.keys = Keys(self.own)
+        self.keys = Keys(self.user_models)
         """Where the keys are."""
         catalogue = Catalogue((*scripted, *self._config.models))
-        self._routes = Routes(catalogue, self.own, self.keys)
+        self._routes = Routes(catalogue, self.user_models, self.keys)
         self._pace = 1.0
         self._silence_s = self._config.idle_timeout_s
         self._provider = ProviderThread()
@@ -203,7 +227,7 @@ class ModelDoor:
         self._pace = pace
 
     def use_silence(self, seconds: float | None) -> None:
-        """End calls after so long without a byte from now on; None as the door was made."""
+        """End calls after so long without a byte from now on; None: as configured."""
         self._silence_s = self._config.idle_timeout_s if seconds is None else seconds
 
     def use_api_base(self, address: str) -> None:
@@ -227,34 +251,52 @@ class ModelDoor:
         served = self._served.get(model_id)
         return served[0] if served is not None else self._routes.info(model_id)
 
-    def said_by_others(self, model_id: str) -> ModelInfo:
-        """``info`` without what the person says."""
+    def info_without_overrides(self, model_id: str) -> ModelInfo:
+        """``info`` without the user's overrides."""
         served = self._served.get(model_id)
-        return served[0] if served is not None else self._routes.said_by_others(model_id)
+        return served[0] if served is not None else self._routes.info_without_overrides(model_id)
 
     async def find_servers(
         self, cancel: CancelToken, addresses: Sequence[str] = USUAL_ADDRESSES
     ) -> Found:
-        """Look for servers of the person's own on this machine; ``own.keep_server`` adds one.
+        """Look for servers of the person's own on this machine; ``own.save_server`` adds one.
         Raises Cancelled."""
         return await on_provider_loop(self._provider, find_servers(addresses), cancel)
 
-    async def look_at_server(self, address: str, cancel: CancelToken, key: str = "") -> Server:
-        """What the server at an address has, named so that it can be kept. Raises ModelError with
-        the reason, and Cancelled."""
+    async def probe_server(self, address: str, cancel: CancelToken, key: str = "") -> Server:
+        """The server at an address and its models, under a name that is free. Raises ModelError,
+        Cancelled."""
         found = await on_provider_loop(self._provider, look_at(address, key), cancel)
-        return replace(found, name=free_name(found.kind, self.own.servers()))
+        return replace(found, name=free_name(found.kind, self.user_models.servers()))
 
     def rename_server(self, old: str, new: str) -> None:
-        """Give a server of the person's own another name; see ``renaming.rename_server``."""
-        rename_server(self.own, self.keys, old, new)
+        """Give a server another name; its models, its key and its overrides follow. May wait for
+        the keyring: for a worker thread.
+
+        Raises UserModelsError for a name that cannot be used or a server that is not there, and
+        KeyringUnavailable where its key cannot be moved; then everything is as it was.
+        """
+        server = self.user_models.server(old)
+        if server is None:
+            raise UserModelsError(f"There is no server {old}.")
+        if new == old:
+            return
+        check_server_name(new, frozenset(one.name for one in self.user_models.servers()))
+        self.keys.move(old, new)
+        self.user_models.save_server(replace(server, name=new))
+        for model_id, override in self.user_models.overrides().items():
+            provider, _, name = model_id.partition("/")
+            if provider == old:
+                self.user_models.set_override(f"{new}/{name}", override)
+                self.user_models.set_override(model_id, None)
+        self.user_models.remove_server(old)
 
     async def test_key(
         self, provider: str, key: str | None, cancel: CancelToken, model: str = ""
     ) -> KeyTest:
         """Make the smallest real request of a provider, or of a server of the person's own.
 
-        ``key`` None takes the one that is kept; ``model`` names whom to ask, else the cheapest one.
+        ``key`` None takes the stored one; ``model`` is the one to ask, by default a cheap one.
         Raises Cancelled.
         """
         if key is not None and not key.strip():
@@ -270,8 +312,8 @@ class ModelDoor:
                 route = replace(route, api_key=key.strip())
             return route
 
-        tried = "The key" if self.own.server(provider) is None else "The server"
-        needs_key = key is None and self.own.server(provider) is None
+        tried = "The key" if self.user_models.server(provider) is None else "The server"
+        needs_key = key is None and self.user_models.server(provider) is None
         if needs_key and not await asyncio.to_thread(self.keys.key, provider):
             return KeyTest("no key", f"There is no key of {provider}.", asked)
         try:
@@ -282,7 +324,7 @@ class ModelDoor:
         return judged(provider, asked, None, tried)
 
     def _model_to_ask(self, provider: str) -> str:
-        server = self.own.server(provider)
+        server = self.user_models.server(provider)
         if server is not None:
             return f"{provider}/{server.models[0].id}" if server.models else ""
         return model_to_ask(self._routes.all_of(provider), provider)
@@ -307,7 +349,7 @@ class ModelDoor:
         self._provider.warm(lambda _error: None)
 
     def close(self) -> None:
-        """Cancel what runs and end the threads; a closed door answers no more."""
+        """Cancel what runs and end the threads; a closed client answers no more."""
         self._provider.close()
         self._workers.shutdown(wait=False, cancel_futures=True)
 
@@ -343,7 +385,7 @@ class ModelDoor:
             await pipe.closed(_END_WAIT_S)
 
     def _route(self, model_id: str) -> Route:
-        """The way to a model, with the door's own patience."""
+        """The route to a model, with the client's limits."""
         return replace(
             self._routes.route(model_id, self._api_base),
             headers=self._config.headers,
@@ -404,6 +446,6 @@ class ModelDoor:
         except RuntimeError as error:
             with self._lock:
                 self._offline_running -= 1
-            raise ModelError("unavailable", "This door to the models is closed.") from error
+            raise ModelError("unavailable", "The model client is closed.") from error
         future.add_done_callback(on_end)
         return stopped.set

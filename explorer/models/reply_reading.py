@@ -1,62 +1,64 @@
-"""Makes sense of what a model server sends, in both languages that are spoken most.
+"""A model server's reply, parsed and rebuilt from the fields that are known, in their right types.
 
-Figures that cannot be right count as not reported. What can be read in one way only is read so;
-what cannot be read at all raises Misunderstood, which says why in words that follow "the reply is
-not understood:". The result has nothing but what is known, in the types that it should have.
+litellm and the clients beneath it fail in many ways on unexpected JSON and copy unfinished events
+at every piece of bytes, so that they are handed clean events of one line each. Figures that cannot
+be right count as not reported. What cannot be read at all raises UnreadableReply.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
-from explorer.models.shown import storable
-from explorer.session.json_values import MAX_COUNT
+from explorer.session import json_values
+from explorer.session.json_values import recorded_count
 
+Format = Literal["completions", "messages"]
+"""OpenAI's chat completions, or Anthropic's messages."""
 _MOST_CALLS = 1_000
-_COUNTED = ("prompt_tokens", "completion_tokens", "total_tokens")
-_MORE_COUNTED = (
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-    "prompt_cache_hit_tokens",
-    "prompt_cache_miss_tokens",
-)
-_DETAILS = {
-    "prompt_tokens_details": ("cached_tokens", "cache_creation_tokens"),
-    "completion_tokens_details": ("reasoning_tokens",),
-}
-_MESSAGE_COUNTED = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-)
-_KINDS = {list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+_LONGEST_ERROR = 200
+"""Characters of an error that is plain text."""
+_DONE = "[DONE]"
+_LONE_OR_NUL = re.compile(r"[\x00\ud800-\udfff]")
 
 
-class Misunderstood(ValueError):
-    """Why a reply cannot be read, as the end of a sentence."""
+class UnreadableReply(ValueError):
+    """Why a reply cannot be read, as the end of a sentence: "the reply is not understood: ..."."""
+
+
+def shortened(text: str, longest: int) -> str:
+    """One line of at most ``longest`` characters, all of them printable."""
+    begin = storable(text.lstrip()[: longest * 4])
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in begin).split())
+    return line if len(line) <= longest else f"{line[: longest - 3]}..."
+
+
+def storable(text: str) -> str:
+    """The text with U+FFFD for what no file and no database takes: lone surrogates and NUL."""
+    return _LONE_OR_NUL.sub("\ufffd", text)
 
 
 def read_json(text: str, what: str) -> Any:
-    """The value of a JSON text, its texts storable. Raises Misunderstood."""
+    """The value of a JSON text, its texts storable, NaN and infinities as None.
+
+    Raises UnreadableReply, whose sentence begins with ``what``.
+    """
     try:
-        return _storable(json.loads(text, parse_constant=_no_number))
-    except RecursionError as error:
-        raise Misunderstood(f"{what} is nested too deep") from error
-    except Misunderstood:
-        raise
-    except ValueError as error:
-        long = "digits" in str(error)
-        raise Misunderstood(
-            f"{what} {'has an endless number' if long else 'is not JSON'}"
-        ) from error
+        return _storable(json_values.read_json(text))
+    except json.JSONDecodeError as error:
+        raise UnreadableReply(f"{what} is not JSON") from error
+    except (ValueError, RecursionError) as error:
+        raise UnreadableReply(f"{what} is nested too deep") from error
 
 
-def _no_number(_name: str) -> None:
-    """NaN and the infinities are no JSON; no figure is read out of them."""
+def _json_or_none(text: str) -> Any:
+    try:
+        return read_json(text, "")
+    except UnreadableReply:
+        return None
 
 
 def _storable(value: Any) -> Any:
@@ -69,22 +71,144 @@ def _storable(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def count(value: object) -> int | None:
-    """A number of tokens; None for what cannot be one."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    if not 0 <= value <= MAX_COUNT or value != int(value):
-        return None
-    return int(value)
+# events -----------------------------------------------------------------------------------------
 
 
-def _is(value: object) -> str:
-    return "null" if value is None else _KINDS.get(type(value), "an object")
+class EventStream:
+    """Server-sent events: takes bytes, gives cleaned events with one line of JSON each."""
+
+    def __init__(self, format: Format, longest_event: int) -> None:
+        self._clean = clean_chunk if format == "completions" else MessageEvents().clean
+        self._named = format == "messages"
+        self._longest = longest_event
+        self._rest: list[bytes] = []
+        self._data: list[str] = []
+        self._name = ""
+        self._size = 0
+        self._events = 0
+        self._plain: list[str] = []
+        """Lines before the first event that are no part of one."""
+        self.done = False
+        """The server sent the end marker: what follows is not read."""
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """The events that end in a piece. Raises UnreadableReply."""
+        if piece.endswith(b"\r"):
+            piece, held = piece[:-1], [b"\r"]
+        else:
+            held = []
+        if b"\n" not in piece and b"\r" not in piece and not self._ends_in_cr():
+            self._rest += [piece, *held]
+            return
+        text = b"".join((*self._rest, piece)).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        *lines, rest = text.split(b"\n")
+        self._rest = [rest, *held]
+        for line in lines:
+            yield from self._line(line.decode("utf-8", "replace"))
+            if self.done:
+                return
+
+    def _ends_in_cr(self) -> bool:
+        return bool(self._rest) and self._rest[-1] == b"\r"
+
+    def end(self) -> Iterator[bytes]:
+        """What is left at the end. Raises UnreadableReply where nothing was a reply."""
+        rest = b"".join(self._rest).decode("utf-8", "replace").strip("\r")
+        self._rest = []
+        if rest:
+            yield from self._line(rest)
+        if self._data:
+            # An event that was cut off is none; litellm sees that the end is missing.
+            with_end = _json_or_none("\n".join(self._data))
+            if with_end is not None:
+                yield from self._event()
+        if not self._events and not self.done:
+            yield from self._whole("\n".join(self._plain).strip())
+
+    def _line(self, line: str) -> Iterator[bytes]:
+        if not line:
+            yield from self._event()
+            return
+        self._size += len(line)
+        if self._size > self._longest:
+            raise UnreadableReply(f"one event of it is larger than {self._longest:,} bytes")
+        field, colon, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "data":
+            self._data.append(value)
+        elif field == "event":
+            self._name = value
+        elif not self._events and not (colon and field in ("", "id", "retry")):
+            self._plain.append(line)
+        elif not field:
+            self._size -= len(line)  # a comment: only a sign of activity
+
+    def _event(self) -> Iterator[bytes]:
+        data, name = self._data, self._name
+        self._data, self._name = [], ""
+        if not self._plain:
+            self._size = 0
+        if not data:
+            return
+        self._events += 1
+        self._plain.clear()
+        joined = "\n".join(data)
+        if joined.strip().startswith(_DONE):
+            self.done = True
+            yield b"data: [DONE]\n\n"
+            return
+        if not joined.strip():
+            return
+        # Some servers leave out the empty line between events.
+        alone = len(data) > 1 and _json_or_none(joined) is None
+        for text in data if alone else (joined,):
+            yield from self._cleaned(text, name)
+
+    def _cleaned(self, text: str, name: str) -> Iterator[bytes]:
+        if name == "error":
+            value = _json_or_none(text)
+            if not isinstance(value, dict) or not value.get("error"):
+                words = value.get("message") if isinstance(value, dict) else text
+                message = shortened(str(words or text), _LONGEST_ERROR)
+                value = {"type": "error", "error": {"message": message}}
+        else:
+            value = read_json(text, "an event of it")
+        clean = self._clean(value)
+        if clean is not None:
+            kind = f"event: {clean['type']}\n" if self._named else ""
+            yield f"{kind}data: {json.dumps(clean)}\n\n".encode()
+
+    def _whole(self, text: str) -> Iterator[bytes]:
+        """A reply that is no stream: a refusal, or all of it at once."""
+        if not text:
+            return  # as if the connection had been cut
+        value = _json_or_none(text)
+        if isinstance(value, dict):
+            yield from self._cleaned(text, "")
+        elif text.startswith("<"):
+            raise UnreadableReply("it is a web page")
+        else:
+            raise UnreadableReply("it is not a stream of events")
+
+
+# fields -----------------------------------------------------------------------------------------
+
+_TYPE_NAMES = {
+    list: "a list",
+    str: "a text",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+}
+
+
+def _type_name(value: object) -> str:
+    return "null" if value is None else _TYPE_NAMES.get(type(value), "an object")
 
 
 def _object(value: object, what: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise Misunderstood(f"{what} is {_is(value)}")
+        raise UnreadableReply(f"{what} is {_type_name(value)}")
     return value
 
 
@@ -99,14 +223,26 @@ def _words(value: object, what: str) -> str | None:
     if isinstance(value, list):
         parts = [part.get("text") if isinstance(part, dict) else part for part in value]
         return "".join(part for part in parts if isinstance(part, str))
-    raise Misunderstood(f"{what} is {_is(value)}")
+    raise UnreadableReply(f"{what} is {_type_name(value)}")
 
 
 # chat completions ---------------------------------------------------------------------------------
 
+_COUNTED = ("prompt_tokens", "completion_tokens", "total_tokens")
+_MORE_COUNTED = (
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "prompt_cache_hit_tokens",
+    "prompt_cache_miss_tokens",
+)
+_DETAILS = {
+    "prompt_tokens_details": ("cached_tokens", "cache_creation_tokens"),
+    "completion_tokens_details": ("reasoning_tokens",),
+}
+
 
 def clean_chunk(value: object) -> dict[str, Any] | None:
-    """A chunk of chat completions; a refusal stays a refusal. Raises Misunderstood."""
+    """A chunk of chat completions; a refusal stays a refusal. Raises UnreadableReply."""
     chunk = _object(value, "a chunk of it")
     if chunk.get("error"):
         return {"error": _refusal(chunk["error"], chunk)}
@@ -114,11 +250,11 @@ def clean_chunk(value: object) -> dict[str, Any] | None:
     if choices is None:
         choices = []
     if not isinstance(choices, list):
-        raise Misunderstood(f"its list of choices is {_is(choices)}")
+        raise UnreadableReply(f"its list of choices is {_type_name(choices)}")
     clean: dict[str, Any] = {
         "id": _text(chunk.get("id")) or "chunk",
         "object": "chat.completion.chunk",
-        "created": count(chunk.get("created")) or 0,
+        "created": recorded_count(chunk.get("created")) or 0,
         "model": _text(chunk.get("model")) or "",
         # Only one answer was asked for.
         "choices": [_choice(choice) for choice in choices[:1]],
@@ -167,7 +303,7 @@ def _delta(delta: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(calls, list) and calls:
         clean["tool_calls"] = [_call(number, call) for number, call in enumerate(calls)]
     elif calls is not None and calls != []:
-        raise Misunderstood(f"its list of tool calls is {_is(calls)}")
+        raise UnreadableReply(f"its list of tool calls is {_type_name(calls)}")
     return clean
 
 
@@ -186,11 +322,11 @@ def _call(number: int, value: object) -> dict[str, Any]:
     index = call.get("index")
     if index is None:
         index = number
-    if count(index) is None or index >= _MOST_CALLS:
-        raise Misunderstood("a tool call of it has an index that cannot be")
+    if recorded_count(index) is None or index >= _MOST_CALLS:
+        raise UnreadableReply("a tool call of it has an index that cannot be")
     name = function.get("name")
     if name is not None and not isinstance(name, str):
-        raise Misunderstood(f"the name of a tool call is {_is(name)}")
+        raise UnreadableReply(f"the name of a tool call is {_type_name(name)}")
     call_id = call.get("id")
     return {
         "index": int(index),
@@ -222,17 +358,24 @@ def clean_usage(value: object) -> dict[str, Any] | None:
             clean[name] = found
     clean = {"prompt_tokens": 0, "completion_tokens": 0} | clean
     parts = clean["prompt_tokens"] + clean["completion_tokens"]
-    return clean | {"total_tokens": count(value.get("total_tokens")) or parts}
+    return clean | {"total_tokens": recorded_count(value.get("total_tokens")) or parts}
 
 
 def _counts(value: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any] | None:
     """The figures that are there; None where one cannot be right."""
     found = {name: value[name] for name in names if value.get(name) is not None}
-    clean = {name: count(figure) for name, figure in found.items()}
+    clean = {name: recorded_count(figure) for name, figure in found.items()}
     return None if None in clean.values() else clean
 
 
 # Anthropic's messages -----------------------------------------------------------------------------
+
+_MESSAGE_COUNTED = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
 
 
 class MessageEvents:
@@ -242,7 +385,7 @@ class MessageEvents:
         self._counted = True
 
     def clean(self, value: object) -> dict[str, Any] | None:
-        """An event of Anthropic's stream; None for one that says nothing. Raises Misunderstood."""
+        """An event of Anthropic's stream; None for one without content. Raises UnreadableReply."""
         event = _object(value, "an event of it")
         kind = event.get("type")
         if kind == "error" or (event.get("error") and kind is None):
@@ -259,11 +402,11 @@ class MessageEvents:
         if kind == "message_delta":
             return self._message_delta(event)
         if kind == "message":
-            raise Misunderstood("it is not a stream of events")
+            raise UnreadableReply("it is not a stream of events")
         if kind in ("message_stop", "ping"):
             return {"type": kind}
         if not isinstance(kind, str):
-            raise Misunderstood(f"the type of an event is {_is(kind)}")
+            raise UnreadableReply(f"the type of an event is {_type_name(kind)}")
         return None  # an event of tomorrow
 
     def _message_delta(self, event: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -272,8 +415,8 @@ class MessageEvents:
         reason, usage = _text(delta.get("stop_reason")), self._usage(event)
         if reason is None and not usage:
             return None  # an end without a reason is none
-        said = {"stop_reason": reason, "stop_sequence": None}
-        return {"type": "message_delta", "delta": said, **usage}
+        end = {"stop_reason": reason, "stop_sequence": None}
+        return {"type": "message_delta", "delta": end, **usage}
 
     def _usage(self, around: Mapping[str, Any]) -> dict[str, Any]:
         """The figures so far. Where one was wrong, the later ones are part of a wrong sum."""
@@ -284,9 +427,9 @@ class MessageEvents:
 
 
 def _index(event: Mapping[str, Any]) -> int:
-    index = count(event.get("index", 0))
+    index = recorded_count(event.get("index", 0))
     if index is None or index >= _MOST_CALLS:
-        raise Misunderstood("a block of it has an index that cannot be")
+        raise UnreadableReply("a block of it has an index that cannot be")
     return index
 
 
@@ -311,7 +454,7 @@ def _block_start(event: Mapping[str, Any]) -> dict[str, Any] | None:
     elif kind == "tool_use":
         name, call_id = block.get("name"), block.get("id")
         if name is not None and not isinstance(name, str):
-            raise Misunderstood(f"the name of a tool call is {_is(name)}")
+            raise UnreadableReply(f"the name of a tool call is {_type_name(name)}")
         clean = {"type": kind, "id": _text(call_id) or "", "name": name or "", "input": {}}
     else:
         return None
@@ -332,7 +475,9 @@ def _block_delta(event: Mapping[str, Any]) -> dict[str, Any] | None:
     name = _DELTAS.get(kind) if isinstance(kind, str) else None
     if name is None:
         return None
-    said = delta.get(name)
-    words = _arguments(said) if name == "partial_json" else _words(said, f"the {name} of an event")
+    value = delta.get(name)
+    words = (
+        _arguments(value) if name == "partial_json" else _words(value, f"the {name} of an event")
+    )
     clean = {"type": kind, name: words or ""}
     return {"type": "content_block_delta", "index": _index(event), "delta": clean}

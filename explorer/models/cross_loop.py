@@ -1,7 +1,7 @@
-"""Carries events from a working thread to whichever asyncio loop asked for them.
+"""Events and results carried from the providers' thread to the asyncio loop that asked for them.
 
-A burst of events costs the asking loop one wake-up, not one per event: the window's
-loop is the one that asks, and thousands of small wake-ups are what make it stutter.
+A burst of events costs the asking loop one wake-up, not one per event: it is the window's loop, and
+thousands of small wake-ups are what make it stutter.
 """
 
 from __future__ import annotations
@@ -10,9 +10,13 @@ import asyncio
 import contextlib
 import threading
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, TypeVar
 
-from explorer.models.events import Event
+from explorer.models.events import Cancelled, CancelToken, Event
+from explorer.models.provider import ProviderThread
+
+T = TypeVar("T")
 
 
 class EventPipe:
@@ -94,3 +98,40 @@ class EventPipe:
                 if final is not None:
                     raise final
                 return
+
+
+async def on_provider_loop(
+    thread: ProviderThread, work: Coroutine[Any, Any, T], cancel: CancelToken
+) -> T:
+    """What ``work`` returns. Raises what it raises, and Cancelled as soon as it is cancelled;
+    cancelling the waiting task ends the work too."""
+    if cancel.cancelled:
+        work.close()
+        raise Cancelled
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+    result: list[T] = []
+
+    async def run() -> None:
+        result.append(await work)
+
+    def settle(error: BaseException | None) -> None:
+        if ended.done():
+            return
+        if error is None:
+            ended.set_result(None)
+        else:
+            ended.set_exception(Cancelled() if isinstance(error, asyncio.CancelledError) else error)
+
+    def on_end(error: BaseException | None) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop closed meanwhile: nobody waits
+            loop.call_soon_threadsafe(settle, error)
+
+    call = thread.work(run(), on_end)
+    forget = cancel.add_callback(call.cancel)
+    try:
+        await ended
+    finally:
+        forget()
+        call.cancel()
+    return result[0]

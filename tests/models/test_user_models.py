@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from explorer.models.costs import Cost, cost_of, usage_record
-from explorer.models.door import ModelDoor, ModelDoorConfig, Usage
-from explorer.models.info import ModelInfo, PriceTier
-from explorer.models.own import (
+from explorer.models.catalogue import Cost, ModelInfo, PriceTier, cost_of, usage_record
+from explorer.models.client import ModelClient, ModelClientConfig, Usage
+from explorer.models.user_models import (
     Override,
-    OwnModels,
-    OwnModelsError,
     Server,
     ServerModel,
+    UserModels,
+    UserModelsError,
     check_server_name,
 )
 
@@ -23,48 +22,48 @@ SONNET = "anthropic/claude-sonnet-4-5"
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> ModelDoor:
-    return ModelDoor(ModelDoorConfig(own=tmp_path / "models.json"))
+def client(tmp_path: Path) -> ModelClient:
+    return ModelClient(ModelClientConfig(user_models=tmp_path / "models.json"))
 
 
-def test_the_table_knows_what_a_model_can_and_what_its_cache_costs(door: ModelDoor) -> None:
-    info = door.info(SONNET)
+def test_the_table_knows_what_a_model_can_and_what_its_cache_costs(client: ModelClient) -> None:
+    info = client.info(SONNET)
     assert (info.window, info.reasoning, info.images, info.tools) == (200_000, True, True, True)
     assert info.cache_read_price is not None and info.input_price is not None
     assert info.cache_read_price < info.input_price < (info.cache_write_price or 0)
     assert info.source_of("window") == "litellm"
-    unknown = door.info("nobody/knows-this")
+    unknown = client.info("nobody/knows-this")
     assert (unknown.window, unknown.reasoning) == (None, None)
     assert unknown.source_of("window") == "default"
-    assert door.info("offline/demo").source_of("window") == "program"
+    assert client.info("offline/demo").source_of("window") == "program"
 
 
 def test_what_a_person_says_goes_first_and_holds_for_the_next_start(
-    door: ModelDoor, tmp_path: Path
+    client: ModelClient, tmp_path: Path
 ) -> None:
     said = Override(window=64_000, images=False, output_price=0.0)
     told: list[str] = []
-    forget = door.own.subscribe(lambda: told.append("changed"))
-    door.own.set_override(SONNET, said)
+    forget = client.user_models.subscribe(lambda: told.append("changed"))
+    client.user_models.set_override(SONNET, said)
     assert told == ["changed"]
     forget()
-    info = door.info(SONNET)
+    info = client.info(SONNET)
     assert (info.window, info.images, info.output_price) == (64_000, False, 0.0)
     assert [info.source_of(name) for name in ("window", "images", "tools")] == [
         "you", "you", "litellm",
     ]  # fmt: skip
-    later = ModelDoor(ModelDoorConfig(own=tmp_path / "models.json"))
+    later = ModelClient(ModelClientConfig(user_models=tmp_path / "models.json"))
     assert later.info(SONNET) == info
-    later.own.set_override(SONNET, None)
+    later.user_models.set_override(SONNET, None)
     assert later.info(SONNET).window == 200_000
-    assert door.info(SONNET).window == 200_000, "the other window follows"
+    assert client.info(SONNET).window == 200_000, "the other window follows"
     assert told == ["changed"]
 
 
-def test_a_model_that_only_the_person_knows_is_listed(door: ModelDoor) -> None:
-    door.own.set_override("nobody/knows-this", Override(window=10_000, tools=True))
-    assert "nobody/knows-this" in [model.id for model in door.models()]
-    (group,) = door.by_provider("nobody tools")
+def test_a_model_that_only_the_person_knows_is_listed(client: ModelClient) -> None:
+    client.user_models.set_override("nobody/knows-this", Override(window=10_000, tools=True))
+    assert "nobody/knows-this" in [model.id for model in client.models()]
+    (group,) = client.by_provider("nobody tools")
     assert (group.provider, [model.id for model in group.models]) == (
         "nobody", ["nobody/knows-this"],
     )  # fmt: skip
@@ -79,10 +78,10 @@ def test_a_model_that_only_the_person_knows_is_listed(door: ModelDoor) -> None:
         (Override(cache_read_price=-0.1), "one token"),
     ],
 )
-def test_figures_that_cannot_be_are_refused(door: ModelDoor, said: Override, why: str) -> None:
-    with pytest.raises(OwnModelsError, match=why):
-        door.own.set_override(SONNET, said)
-    assert door.own.overrides() == {}
+def test_figures_that_cannot_be_are_refused(client: ModelClient, said: Override, why: str) -> None:
+    with pytest.raises(UserModelsError, match=why):
+        client.user_models.set_override(SONNET, said)
+    assert client.user_models.overrides() == {}
 
 
 def test_a_damaged_file_is_told_and_what_is_sound_is_taken(tmp_path: Path) -> None:
@@ -96,45 +95,45 @@ def test_a_damaged_file_is_told_and_what_is_sound_is_taken(tmp_path: Path) -> No
             }
         )
     )
-    own = OwnModels(path)
+    own = UserModels(path)
     assert own.overrides() == {"a/b": Override(window=5000)}
     assert [server.name for server in own.servers()] == ["box"]
     assert own.in_keyring() == {"openai"}
     assert "c/d" in own.problem and "a server" in own.problem
     path.write_text(json.dumps({"overrides": {"a/b": {"window": 5000}}, "keyring": 7}))
-    other = OwnModels(path)
+    other = UserModels(path)
     assert other.in_keyring() == set() and other.overrides() == {"a/b": Override(window=5000)}
     assert "keyring" in other.problem
     path.write_text("{")
-    assert OwnModels(path).servers() == ()
-    broken = OwnModels(path)
+    assert UserModels(path).servers() == ()
+    broken = UserModels(path)
     broken.servers()
     assert str(path) in broken.problem
 
 
 def test_a_file_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "folder").write_text("in the way")
-    own = OwnModels(tmp_path / "folder" / "models.json")
-    with pytest.raises(OwnModelsError, match="cannot be written"):
-        own.keep_server(Server("box", "http://localhost:1"))
+    own = UserModels(tmp_path / "folder" / "models.json")
+    with pytest.raises(UserModelsError, match="cannot be written"):
+        own.save_server(Server("box", "http://localhost:1"))
     assert own.servers() == ()
 
 
 @pytest.mark.parametrize("name", ["", "Box", "a/b", "offline", "-box", "x" * 41])
 def test_a_servers_name_is_one_that_models_can_be_called_by(name: str) -> None:
-    with pytest.raises(OwnModelsError):
+    with pytest.raises(UserModelsError):
         check_server_name(name)
 
 
 def test_servers_survive_the_file(tmp_path: Path) -> None:
-    own = OwnModels(tmp_path / "models.json")
+    own = UserModels(tmp_path / "models.json")
     server = Server(
         "box", "http://localhost:8000", "vllm", (ServerModel("qwen", 32_768, True, None, False),)
     )
-    own.keep_server(server)
-    assert OwnModels(tmp_path / "models.json").server("box") == server
-    own.drop_server("box")
-    assert OwnModels(tmp_path / "models.json").servers() == ()
+    own.save_server(server)
+    assert UserModels(tmp_path / "models.json").server("box") == server
+    own.remove_server("box")
+    assert UserModels(tmp_path / "models.json").servers() == ()
 
 
 # what a call costs --------------------------------------------------------------------------------
@@ -181,7 +180,7 @@ def test_the_record_is_as_pi_writes_it_and_never_an_estimate() -> None:
     assert nothing == usage_record(None)
 
 
-def test_every_price_of_the_table_is_one_for_a_token(door: ModelDoor) -> None:
-    info = door.info("gemini/gemini-2.5-pro")
+def test_every_price_of_the_table_is_one_for_a_token(client: ModelClient) -> None:
+    info = client.info("gemini/gemini-2.5-pro")
     (tier,) = info.tiers
     assert tier.above == 200_000 and (tier.input_price or 0) > (info.input_price or 1)

@@ -1,5 +1,5 @@
-"""What a person says of models: figures that override the table's, servers of their own, and of
-which providers a key lies in the keyring. One small JSON file; keys are never in it.
+"""What the user says of models: figures that override the table's, servers, and which providers
+have a key in the keyring. One small JSON file; keys are never in it.
 
     {"overrides": {"openai/gpt-x": {"window": 64000}},
      "servers": [{"name": "box", "address": "http://localhost:8000", "kind": "vllm", "models": []}],
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from explorer import paths, private_files
-from explorer.models.info import FIGURES, FigureSource, ModelInfo
+from explorer.models.catalogue import FIGURES, FigureSource, ModelInfo
 
 ServerKind = Literal["ollama", "llama.cpp", "vllm", "lm-studio", "other"]
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
@@ -26,13 +26,13 @@ _PRICES = frozenset(name for name in FIGURES if name.endswith("_price"))
 _YES_NO = frozenset({"reasoning", "images", "tools"})
 
 
-class OwnModelsError(Exception):
-    """What a person asked for cannot be kept; the message says why, in words."""
+class UserModelsError(Exception):
+    """A change that cannot be stored; the message is a sentence with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What a person says of a model; None leaves what others say. Units as in ``ModelInfo``."""
+    """The user's figures for a model; None leaves a figure as it is. Units as in ``ModelInfo``."""
 
     window: int | None = None
     output_limit: int | None = None
@@ -46,7 +46,7 @@ class Override:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The figures that are said, by name."""
+        """The figures that are set, by name."""
         return {
             field.name: value
             for field in fields(self)
@@ -56,7 +56,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class ServerModel:
-    """A model that a server has, as the server tells of it. ``window`` in tokens."""
+    """A model of a server, as the server reports it. ``window`` in tokens."""
 
     id: str
     window: int | None = None
@@ -83,19 +83,19 @@ class Server:
 
 
 def check_server_name(name: str, taken: frozenset[str] = frozenset()) -> str:
-    """The name, if models may be called by it. Raises OwnModelsError with the reason."""
+    """The name, if models may be called by it. Raises UserModelsError with the reason."""
     if not _NAME.fullmatch(name):
-        raise OwnModelsError(
+        raise UserModelsError(
             "A server's name is made of small letters, digits, dots and dashes, 40 at most, such"
             " as my-server."
         )
     if name in _TAKEN or name in taken:
-        raise OwnModelsError(f"The name {name} stands for something else already; choose another.")
+        raise UserModelsError(f"The name {name} stands for something else already; choose another.")
     return name
 
 
 def overridden(info: ModelInfo, override: Override | None) -> ModelInfo:
-    """What is known of a model with what the person says put first."""
+    """What is known of a model, with the user's figures before all others."""
     if override is None or not override.given:
         return info
     own: dict[str, FigureSource] = dict.fromkeys(override.given, "you")
@@ -104,11 +104,11 @@ def overridden(info: ModelInfo, override: Override | None) -> ModelInfo:
     return replace(info, **override.given, tiers=tiers, sources=sources)
 
 
-class OwnModels:
+class UserModels:
     """The file, read at the first question and written whole at every change. Any thread."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """``path`` None keeps everything in memory alone."""
+        """``path`` None: everything is in memory only."""
         self._path = path
         self._lock = threading.RLock()
         self._overrides: dict[str, Override] = {}
@@ -121,7 +121,8 @@ class OwnModels:
         used is left out, and the file is not written over until something is changed."""
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Be told after every change made here, on the thread that makes it; returns the end."""
+        """Call ``listener`` after every change made here, on the thread that makes it; returns its
+        removal."""
         with self._lock:
             key = max(self._listeners, default=0) + 1
             self._listeners[key] = listener
@@ -131,7 +132,7 @@ class OwnModels:
         with self._lock:
             self._listeners.pop(key, None)
 
-    # what is kept --------------------------------------------------------------------------------
+    # reading -------------------------------------------------------------------------------------
 
     def override(self, model_id: str) -> Override | None:
         with self._lock:
@@ -161,10 +162,10 @@ class OwnModels:
             self._follow()
             return frozenset(self._keyring)
 
-    # changes: each raises OwnModelsError when the file cannot be written --------------------------
+    # changes: each raises UserModelsError when the file cannot be written ------------------------
 
     def set_override(self, model_id: str, override: Override | None) -> None:
-        """Say what holds for a model; None, or nothing said, takes it back."""
+        """Set what holds for a model; None, or an empty override, removes it."""
         if override is not None:
             _check_override(override)
 
@@ -176,18 +177,18 @@ class OwnModels:
 
         self._change(change)
 
-    def keep_server(self, server: Server) -> None:
+    def save_server(self, server: Server) -> None:
         """Add a server, or put its newer description in the old one's place."""
         check_server_name(server.name)
         self._change(lambda: self._servers.__setitem__(server.name, server))
 
-    def drop_server(self, name: str) -> None:
+    def remove_server(self, name: str) -> None:
         """Forget a server; its key stays in the keyring until that is taken away."""
         self._change(lambda: self._servers.pop(name, None))
 
-    def note_key(self, owner: str, kept: bool) -> None:
+    def record_key(self, owner: str, stored: bool) -> None:
         """Write down that the keyring has a key of this provider or server, or has none."""
-        change = self._keyring.add if kept else self._keyring.discard
+        change = self._keyring.add if stored else self._keyring.discard
         self._change(lambda: change(owner))
 
     def _change(self, change: Callable[[], object]) -> None:
@@ -200,7 +201,7 @@ class OwnModels:
             except OSError as error:
                 self._overrides, self._servers = before[0], before[1]
                 self._keyring = before[2]
-                raise OwnModelsError(f"{self._path} cannot be written: {error}") from error
+                raise UserModelsError(f"{self._path} cannot be written: {error}") from error
             listeners = list(self._listeners.values())
         for listener in listeners:
             listener()
@@ -261,19 +262,19 @@ def _check_override(override: Override) -> None:
             continue
         if name in _PRICES:
             if not 0 <= value <= 1:
-                raise OwnModelsError("A price is dollars for one token, from 0 to 1.")
+                raise UserModelsError("A price is dollars for one token, from 0 to 1.")
         elif not 1 <= value <= 1_000_000_000:
-            raise OwnModelsError("A number of tokens is from 1 to 1,000,000,000.")
+            raise UserModelsError("A number of tokens is from 1 to 1,000,000,000.")
 
 
 def _read_overrides(found: object, wrong: list[str]) -> dict[str, Override]:
     result: dict[str, Override] = {}
-    for name, said in found.items() if isinstance(found, dict) else ():
+    for name, figures in found.items() if isinstance(found, dict) else ():
         try:
-            override = Override(**{key: _figure(key, value) for key, value in said.items()})
+            override = Override(**{key: _figure(key, value) for key, value in figures.items()})
             _check_override(override)
-        except (TypeError, ValueError, AttributeError, OwnModelsError):
-            wrong.append(f"what is said of {name}")
+        except (TypeError, ValueError, AttributeError, UserModelsError):
+            wrong.append(f"the figures of {name}")
             continue
         result[name] = override
     return result
@@ -293,7 +294,7 @@ def _read_servers(found: object, wrong: list[str]) -> dict[str, Server]:
         try:
             server = _server_from_json(item)
             check_server_name(server.name)
-        except (KeyError, TypeError, ValueError, AttributeError, OwnModelsError):
+        except (KeyError, TypeError, ValueError, AttributeError, UserModelsError):
             wrong.append("a server")
             continue
         result[server.name] = server
