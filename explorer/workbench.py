@@ -24,7 +24,7 @@ from explorer.formats.export import AsFormat
 from explorer.models.door import ModelDoor
 from explorer.profiles import OwnProfile, ProfileFiles, Shelf
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
-from explorer.templates import load_prompt, load_templates
+from explorer.templates import PromptTemplates, load_prompt, load_templates
 from explorer.work.beginning import new_header
 from explorer.work.changes import (
     Change,
@@ -38,7 +38,6 @@ from explorer.work.document import Document
 from explorer.work.fork_plan import plan_fork
 from explorer.work.forking import Forked, ForkSource, store_fork
 from explorer.work.origins import origin_of
-from explorer.work.prompt_versions import PromptVersions
 from explorer.work.session_tools import remove_outputs
 from explorer.work.transcript import Transcripts
 
@@ -73,8 +72,8 @@ class Workbench:
         self.templates = templates or load_templates()
         self.agent_prompt = load_prompt("agent")
         self.profile_files = ProfileFiles()
-        self.hub = ChangeHub()
-        self.prompts = PromptVersions(self.hub, clock_ms)
+        self.hub = hub = ChangeHub()
+        self.prompts = PromptTemplates(clock_ms, lambda names: hub.publish(PromptsChanged(names)))
         """The words sent to models, to be seen and changed."""
         self.hub.subscribe(self._changed)
         self._clock_ms = clock_ms

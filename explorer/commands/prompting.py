@@ -12,16 +12,13 @@ from explorer.commands.output import local_time, print_json, print_table
 from explorer.session.changed_lines import changed_lines
 from explorer.session.visible_text import visible_line
 from explorer.template_catalogue import GROUPS
-from explorer.template_files import TemplateError, Version
-from explorer.templates import template_problems
-from explorer.work.changes import ChangeHub
-from explorer.work.prompt_versions import PromptVersions
+from explorer.templates import PromptTemplates, TemplateError, Version, template_problems
 from explorer.workbench import now_ms
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run a command on the words. Raises UsageError or CommandFailed."""
-    prompts = PromptVersions(ChangeHub(), now_ms)
+    prompts = PromptTemplates(now_ms)
     try:
         if arguments.action != "list":
             prompts.info(arguments.name)
@@ -40,7 +37,7 @@ def tell_problems() -> None:
         print(f"session-explorer: {visible_line(told)}", file=sys.stderr)
 
 
-def _list(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+def _list(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     rows = [
         {
             "name": state.info.name,
@@ -72,7 +69,7 @@ def _state(row: dict[str, Any]) -> str:
     return "yours" if row["changed"] else "as it came"
 
 
-def _show(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+def _show(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     info = prompts.info(arguments.name)
     asked = arguments.version
     text = prompts.text(info.name) if asked is None else prompts.version(info.name, asked).text
@@ -94,7 +91,7 @@ def _show(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
         print(f"{{{{{one.name}}}}}: {one.about}", file=sys.stderr)
 
 
-def _edit(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+def _edit(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     name, file = arguments.name, arguments.file
     try:
         raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
@@ -110,7 +107,7 @@ def _edit(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
     _tell(arguments, saved, f"{name}: version {saved.number} is sent from now on")
 
 
-def _reset(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+def _reset(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     version = prompts.reset(arguments.name, arguments.note)
     if version is None:
         told = f"{arguments.name} is as it came with the program; nothing was changed"
@@ -127,7 +124,7 @@ def _tell(arguments: argparse.Namespace, version: Version | None, words: str) ->
         print(words)
 
 
-def _history(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+def _history(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     versions = prompts.history(arguments.name)
     if arguments.json:
         print_json(
@@ -146,7 +143,7 @@ def _history(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
     )
 
 
-def _diff(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+def _diff(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     name, asked = arguments.name, arguments.versions
     if len(asked) not in (0, 2):
         raise UsageError("name two versions, or none: 0 is the one that came with the program")

@@ -14,13 +14,14 @@ from explorer.compaction.requests import build_requests
 from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig
 from explorer.store import Store
 from explorer.template_catalogue import TEMPLATES, check_template, names_used_by
-from explorer.template_files import TemplateError, TemplateFiles
 from explorer.templates import (
+    TemplateError,
     changed_prompts,
     load_prompt,
     load_templates,
     shipped_prompt,
     template_problems,
+    user_prompts_dir,
 )
 from explorer.work.agent_words import system_prompt
 from explorer.work.changes import PromptsChanged
@@ -43,7 +44,7 @@ PREFIX = (
 
 
 def prompts_folder() -> Path:
-    return TemplateFiles().folder
+    return user_prompts_dir()
 
 
 def test_every_text_of_the_package_is_in_the_catalogue_and_nothing_is_wrong_with_it(

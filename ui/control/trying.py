@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 from explorer.models.door import Cancelled, CancelToken
 from explorer.store.rows import StoreError
-from explorer.template_files import Version
+from explorer.templates import Version
 from explorer.work.document import Document
 from explorer.work.drafting import Order
 from explorer.work.prompt_trials import (

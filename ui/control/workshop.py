@@ -10,12 +10,11 @@ from PySide6.QtWidgets import QMessageBox
 
 from explorer.compaction.prepare import Preparation
 from explorer.template_catalogue import names_used_by
-from explorer.template_files import TemplateError
+from explorer.templates import PromptTemplates, TemplateError, TemplateState
 from explorer.work.agent_words import InFolder
 from explorer.work.changes import Change, PromptsChanged
 from explorer.work.prompt_preview import Where, preview_prompt
 from explorer.work.prompt_trials import can_be_tried
-from explorer.work.prompt_versions import PromptVersions, TemplateState
 from ui.control.desk import Desk
 from ui.control.talking import AgentControl
 from ui.control.talking.turns import today
@@ -59,7 +58,7 @@ class WorkshopControl(QObject):
         return self._trial is not None and self._trial.running
 
     @property
-    def _prompts(self) -> PromptVersions:
+    def _prompts(self) -> PromptTemplates:
         assert self._desk.bench is not None
         return self._desk.bench.prompts
 
@@ -184,7 +183,7 @@ class WorkshopControl(QObject):
     def _saved(self, name: str) -> str:
         """The person's own text, a broken one too, so that it can be put right."""
         try:
-            own = self._prompts.own(name)
+            own = self._prompts.user_text(name)
         except TemplateError:
             own = None
         return self._prompts.shipped(name) if own is None else own
@@ -290,7 +289,7 @@ class WorkshopControl(QObject):
         """What is not saved is there again when the window is opened again."""
         if self._desk.bench is not None:
             try:
-                self._prompts.keep_unsaved(self._unsaved)
+                self._prompts.store_unsaved(self._unsaved)
             except TemplateError as error:
                 self._desk.notice("error", f"Changes of prompts are not kept: {error}")
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QWidget
 
 from explorer.template_catalogue import GROUPS
-from explorer.work.prompt_versions import TemplateState
+from explorer.templates import TemplateState
 from ui.theme import S4, S8, S16, on_theme_changed, small_font
 
 NAME = Qt.ItemDataRole.UserRole

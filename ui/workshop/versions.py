@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.session.changed_lines import changed_lines
-from explorer.template_files import Version
+from explorer.templates import Version
 from ui.inspector.blocks import DiffBlock
 from ui.inspector.diff_view import DiffLine, DiffView
 from ui.theme import S4, S8, S12, S16
