@@ -20,10 +20,10 @@ from explorer.commands.targets import Target, target, workbench
 from explorer.models.door import CancelToken
 from explorer.work.changes import Change, CompactionEnded, PruneMade
 from explorer.work.document import Document
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.replay.answering import Pace
 from explorer.work.replay.player import Played, Player
 from explorer.work.replay.recorded import recorded
-from explorer.work.rules import AutomaticRules
 from explorer.workbench import Workbench
 
 
@@ -130,7 +130,7 @@ def _told(one: dict[str, Any]) -> tuple[str, str]:
 
 async def _play(arguments: argparse.Namespace, chosen: Target, bench: Workbench) -> _Watched:
     profile, settings = chosen_settings(arguments, chosen)
-    rules = AutomaticRules.of(profile, "offline/extractive", settings)
+    rules = EffectiveRules.of(profile, "offline/extractive", settings)
     stage = await bench.create(chosen.document.header.cwd, f"Replay of {chosen.document.title}")
     player = Player(
         recorded(chosen.document, chosen.at), stage, lambda: rules, Pace(arguments.speed),

@@ -37,10 +37,9 @@ from explorer.store import StoreError
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.chat import chat_messages
 from explorer.work.document import Document
-from explorer.work.rules import AutomaticRules
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.sandbox import make_sandbox
 from explorer.work.session_tools import tools_of
-from explorer.work.settled_rules import rules_from
 from explorer.work.talk import resume_turn, start_turn
 from explorer.workbench import Workbench
 
@@ -82,7 +81,7 @@ class _Plan:
     mode: ApprovalMode
     allowed: Sequence[str]
     """What the settings let happen without a question."""
-    rules: AutomaticRules
+    rules: EffectiveRules
     limits: TurnLimits
     thinking: str | None
     resumes: bool
@@ -175,7 +174,7 @@ async def _plan(arguments: argparse.Namespace, bench: Workbench, prompt: Prompt 
         mode = "yes" if arguments.yes else "ask"
     return _Plan(
         found, model, scenario, prompt, folder, mode, values.get("agent.allow", ()),
-        rules_from(profile, values, model),
+        EffectiveRules.from_settings(profile, values, model),
         _limits(arguments, values), arguments.thinking, arguments.resume is not None,
     )  # fmt: skip
 

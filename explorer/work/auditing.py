@@ -23,8 +23,8 @@ from explorer.compaction.validation import FREE, SECTION_SETS, Form, section_cou
 from explorer.session.kinds import Kind
 from explorer.session.text import text_of
 from explorer.tokens.estimate import estimate_text
+from explorer.work.effective_rules import recorded_rules
 from explorer.work.opened import OpenedSession
-from explorer.work.own_rules import own_rules
 from explorer.work.recorded_inputs import recorded_inputs
 
 OnProgress = Callable[[int, int], None]
@@ -119,7 +119,7 @@ class Auditor:
             return self._found[entry]
         document = self._document
         tree = document.tree
-        rules = own_rules(document).profile
+        rules = recorded_rules(document).profile
         inputs = recorded_inputs(tree, document.store.drafts(document.key)).get(entry)
         told = branch_audit(tree, entry, rules, Settings.of(rules), inputs)
         if told.origin is not Origin.FOUND:

@@ -14,6 +14,7 @@ from weakref import WeakMethod
 
 from explorer.agent.keeping import Outgoing, Room, TooLarge
 from explorer.compaction.partition import is_possible
+from explorer.compaction.threshold import Limits
 from explorer.compaction.triggers import (
     Decision,
     Guards,
@@ -35,9 +36,9 @@ from explorer.work.changes import (
     LeafMoved,
     PruneMade,
 )
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.guarding import KeptGuards
 from explorer.work.kept_prompts import KeptPrompts
-from explorer.work.rules import AutomaticRules, Limits, limits
 from explorer.work.situation import refused_reply, situation
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class AutomaticCompaction:
     ``rules`` is asked at every decision. Implements ``ContextKeeper`` for turns of the agent.
     """
 
-    def __init__(self, document: Document, rules: Callable[[], AutomaticRules]) -> None:
+    def __init__(self, document: Document, rules: Callable[[], EffectiveRules]) -> None:
         self._document = document
         self._rules = rules
         self._asked: str | None = None
@@ -86,7 +87,7 @@ class AutomaticCompaction:
             self._unsubscribe = None
 
     @property
-    def rules(self) -> AutomaticRules:
+    def rules(self) -> EffectiveRules:
         """The rules as they stand now."""
         return self._rules()
 
@@ -116,7 +117,7 @@ class AutomaticCompaction:
 
     def limits(self, model: str) -> Limits:
         """Window and threshold for a model, in tokens."""
-        return limits(self._rules(), self._document.door.info(model).window)
+        return self._rules().limits(self._document.door.info(model).window)
 
     # what a person does ------------------------------------------------------------------------
 

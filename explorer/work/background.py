@@ -26,6 +26,7 @@ from explorer.work.asking import Answer, Asking, Compact, Made, NotNow
 from explorer.work.changes import BackgroundChanged, CompactionEnded, CompactionStarted
 from explorer.work.consent import Consent
 from explorer.work.drafting import Draft, DraftFailed
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.forks import ask
 from explorer.work.prompt import (
     CopilotWords,
@@ -34,8 +35,7 @@ from explorer.work.prompt import (
     prepare_prompt,
     window_for,
 )
-from explorer.work.prompt_rules import PromptRules
-from explorer.work.summary_ways import ahead, at_once, summary_model
+from explorer.work.summary_ways import ahead, at_once
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
@@ -56,7 +56,7 @@ class PromptKeeper:
     def __init__(
         self,
         document: Document,
-        rules: Callable[[], PromptRules],
+        rules: Callable[[], EffectiveRules],
         random: Draws,
         words: CopilotWords | None = None,
         asking: Asking | None = None,
@@ -135,7 +135,9 @@ class PromptKeeper:
 
     async def _prepare(self, outgoing: Outgoing) -> PreparedPrompt:
         rules = self._rules()
-        window = window_for(self._document, rules.profile, outgoing.model, rules.window)
+        window = window_for(
+            self._document, rules.profile, outgoing.model, rules.settings.context_window
+        )
         return await asyncio.to_thread(
             prepare_prompt, self._document, rules.profile, outgoing, window, self._words
         )
@@ -311,7 +313,11 @@ class PromptKeeper:
             if result is None:
                 raise ValueError("The summary is gone.")
             prepared = self.prepared
-            window = prepared.budget.window if prepared is not None else self._rules().window
+            window = (
+                prepared.budget.window
+                if prepared is not None
+                else self._rules().settings.context_window
+            )
             line = round(window * self.machine.trigger)
             answer = await self._consent.made_ahead(result.draft, window, line, cancel)
             if isinstance(answer, NotNow):
@@ -367,7 +373,7 @@ class PromptKeeper:
         if told is None:
             raise ValueError("There is nothing before the current round that could be summarized.")
         tokens, window = document.counted_size(rules.profile), prepared.budget.window
-        writer = summary_model(rules, outgoing.model)
+        writer = rules.prompt_summary_model(outgoing.model)
         document.hub.publish(CompactionStarted(document.key, trigger, tokens, window, model=writer))
         ended = CompactionEnded(document.key, trigger, tokens_before=tokens)
         try:

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.requests import purposes_of
+from explorer.compaction.threshold import Limits
 from explorer.compaction.triggers import Trigger
 from explorer.models.door import Cancelled, CancelToken
 from explorer.store.rows import StoreError
 from explorer.work.asking import Asking, Made, NotNow, Question
 from explorer.work.changes import AutomaticChanged, CompactionEnded, CompactionStarted
 from explorer.work.drafting import DraftFailed
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.extending import CancelledByExtension
 from explorer.work.guarding import KeptGuards
-from explorer.work.rules import AutomaticRules, Limits, limits
 from explorer.work.unreviewed import Impossible, draft_and_commit, order_of, preview
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Unreviewed:
     def __init__(
         self,
         document: Document,
-        rules: Callable[[], AutomaticRules],
+        rules: Callable[[], EffectiveRules],
         guards: KeptGuards,
         asking: Asking,
     ) -> None:
@@ -69,7 +70,7 @@ class Unreviewed:
         self,
         trigger: Trigger,
         model: str,
-        rules: AutomaticRules,
+        rules: EffectiveRules,
         cancel: CancelToken,
         retry: bool = False,
     ) -> CompactionEnded:
@@ -96,7 +97,7 @@ class Unreviewed:
 
     # the question ------------------------------------------------------------------------------
 
-    def _question(self, trigger: Trigger, model: str, rules: AutomaticRules) -> Question:
+    def _question(self, trigger: Trigger, model: str, rules: EffectiveRules) -> Question:
         now = self._limits(model, rules)
         tokens = self._document.context_size(rules.profile).tokens
         return Question(
@@ -121,7 +122,7 @@ class Unreviewed:
         self,
         ended: CompactionEnded,
         model: str,
-        rules: AutomaticRules,
+        rules: EffectiveRules,
         cancel: CancelToken,
         cut: int | None,
     ) -> CompactionEnded:
@@ -163,7 +164,7 @@ class Unreviewed:
         self,
         ended: CompactionEnded,
         model: str,
-        rules: AutomaticRules,
+        rules: EffectiveRules,
         writer: str,
         purposes: tuple[str, ...],
     ) -> None:
@@ -177,8 +178,8 @@ class Unreviewed:
             )
         )  # fmt: skip
 
-    def _limits(self, model: str, rules: AutomaticRules) -> Limits:
-        return limits(rules, self._document.door.info(model).window)
+    def _limits(self, model: str, rules: EffectiveRules) -> Limits:
+        return rules.limits(self._document.door.info(model).window)
 
     def _progress(self, words: str) -> None:
         """The summarizer is waited for: say what for."""

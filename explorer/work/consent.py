@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from explorer.models.door import CancelToken
 from explorer.work.asking import Answer, Asker, Asking, Compact, NotNow, Question
 from explorer.work.drafting import Draft
-from explorer.work.prompt_rules import PromptRules
+from explorer.work.effective_rules import EffectiveRules
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
@@ -21,7 +21,7 @@ class Consent:
     def __init__(
         self,
         document: Document,
-        rules: Callable[[], PromptRules],
+        rules: Callable[[], EffectiveRules],
         asking: Asking | None,
         left: Callable[[NotNow], None],
     ) -> None:

@@ -14,10 +14,8 @@ from explorer.work.agent_words import outgoing_of
 from explorer.work.asking import Asking, NotNow
 from explorer.work.background import PromptKeeper
 from explorer.work.drafting import DraftFailed
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.guarding import KeptGuards
-from explorer.work.prompt_rules import PromptRules
-from explorer.work.rules import AutomaticRules
-from explorer.work.summary_ways import own_model
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
@@ -29,7 +27,7 @@ class KeptPrompts:
     def __init__(
         self,
         document: Document,
-        rules: Callable[[], AutomaticRules],
+        rules: Callable[[], EffectiveRules],
         guards: KeptGuards,
         asking: Asking,
     ) -> None:
@@ -87,15 +85,13 @@ class KeptPrompts:
         """A person does not want a summary now."""
         self._guards.put_off(self._rules().profile, answer.tokens)
 
-    def _prompt_rules(self) -> PromptRules:
+    def _prompt_rules(self) -> EffectiveRules:
         rules, guards = self._rules(), self._guards.now
         tokens = self._document.context_size(rules.profile).tokens
-        return PromptRules(
-            rules.profile,
-            rules.settings.context_window,
+        return replace(
+            rules,
             # What was taken back is not made again: the oldest history goes instead.
-            rules.enabled and not guards.resting,
-            rules.summary_models or own_model,
+            enabled=rules.enabled and not guards.resting,
             ahead=not guards.is_left(tokens),
             ask_first=rules.ask_first and self._asking.attended,
         )

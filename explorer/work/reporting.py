@@ -23,8 +23,8 @@ from explorer.compaction.profile import Profile
 from explorer.installed import version
 from explorer.session.spending import Spending
 from explorer.work.auditing import Auditor, IsCancelled, OnProgress
+from explorer.work.effective_rules import recorded_rules
 from explorer.work.opened import OpenedSession
-from explorer.work.own_rules import own_rules
 from explorer.work.recorded_inputs import recorded_inputs
 
 Form = Literal["html", "md", "json"]
@@ -68,7 +68,7 @@ def make_report(
     Raises ValueError when the compaction is not on the path, ScanCancelled, and what reading
     payloads raises.
     """
-    tree, own = opened.tree, own_rules(opened)
+    tree, own = opened.tree, recorded_rules(opened)
     rules = profile or own.profile
     on_path = compactions_on_path(tree, leaf) if leaf >= 0 else ()
     if compaction is not None and compaction not in on_path:

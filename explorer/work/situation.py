@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from explorer.compaction.triggers import LastReply, Situation
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
-from explorer.work.rules import AutomaticRules, limits
+from explorer.work.effective_rules import EffectiveRules
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
@@ -16,13 +16,13 @@ _MESSAGES = selector(CONTEXT_KINDS)
 
 def situation(
     document: Document,
-    rules: AutomaticRules,
+    rules: EffectiveRules,
     model: str,
     reply: LastReply | None,
     requested: bool = False,
 ) -> Situation:
     """How full the context at the leaf is for a model, and what came since the last compaction."""
-    window, threshold = limits(rules, document.door.info(model).window)
+    window, threshold = rules.limits(document.door.info(model).window)
     return Situation(
         tokens=document.context_size(rules.profile).tokens,
         counted=document.counted_size(rules.profile),

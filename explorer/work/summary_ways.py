@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from explorer.agent.keeping import Outgoing
 from explorer.compaction.policies import PromptBudget
-from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.profile import Settings
 from explorer.compaction.quirks import with_quirks
 from explorer.compaction.requests import output_cap
 from explorer.compaction.serialize import escape_tags
-from explorer.models.door import EXTRACTIVE, ModelRequest
-from explorer.models.offline.names import cannot_summarize
+from explorer.models.door import ModelRequest
 from explorer.prompting.budget import message_budget
 from explorer.prompting.elements import Element
 from explorer.prompting.messages import PromptMessage
 from explorer.prompting.rendering import Rendering, render
 from explorer.prompting.summarizing import SimpleRecord, Told, full_request
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.forks import Asked, Way
 from explorer.work.prompt import CopilotWords, PreparedPrompt, chat_message, window_for
 from explorer.work.transcript import transcripts_of, with_breadcrumb
@@ -27,34 +26,9 @@ if TYPE_CHECKING:
     from explorer.work.document import Document
 
 
-class SummaryRules(Protocol):
-    """What of the rules concerns a summary."""
-
-    @property
-    def profile(self) -> Profile: ...
-
-    @property
-    def window(self) -> int: ...
-
-    @property
-    def summary_models(self) -> Callable[[str], Sequence[str]]: ...
-
-
-def own_model(model: str) -> tuple[str, ...]:
-    """Every model summarizes for itself."""
-    return (model,)
-
-
-def summary_model(rules: SummaryRules, model: str) -> str:
-    """Who summarizes a conversation with a model: whom the rules name for it first, by default
-    the model itself (A50, A54)."""
-    chosen = next(iter(rules.summary_models(model)), model)
-    return EXTRACTIVE if cannot_summarize(chosen) else chosen
-
-
 def ahead(
     document: Document,
-    rules: SummaryRules,
+    rules: EffectiveRules,
     prepared: PreparedPrompt,
     rendering: Rendering,
     outgoing: Outgoing,
@@ -62,7 +36,7 @@ def ahead(
     facts: dict[str, Any],
 ) -> Asked:
     """A fork of a prompt that went out: the same messages, and the order after them."""
-    model = summary_model(rules, outgoing.model)
+    model = rules.prompt_summary_model(outgoing.model)
     order = PromptMessage("user", f"{words.compact_now}\n\n{words.sections}")
 
     def request() -> ModelRequest:
@@ -75,7 +49,7 @@ def ahead(
 
 def at_once(
     document: Document,
-    rules: SummaryRules,
+    rules: EffectiveRules,
     prepared: PreparedPrompt,
     told: Told,
     outgoing: Outgoing,
@@ -85,9 +59,9 @@ def at_once(
 ) -> Asked:
     """The full request and, where it fails, the simple one; or the one that is forced."""
     policy = rules.profile.prompt_budget or PromptBudget()
-    model = summary_model(rules, outgoing.model)
+    model = rules.prompt_summary_model(outgoing.model)
     sections = document.templates.with_instructions(words.sections, instructions)
-    window = window_for(document, rules.profile, model, rules.window)
+    window = window_for(document, rules.profile, model, rules.settings.context_window)
 
     def full() -> ModelRequest:
         order = f"{words.compact_now}\n\n{sections}"
@@ -124,15 +98,15 @@ def at_once(
 
 
 def _beside_answer(
-    budget: int, window: int, rules: SummaryRules, document: Document, model: str
+    budget: int, window: int, rules: EffectiveRules, document: Document, model: str
 ) -> int:
     """A budget that leaves room for the answer in the window."""
     return max(1, min(budget, window - _cap(document, rules, model)))
 
 
-def _cap(document: Document, rules: SummaryRules, model: str) -> int:
+def _cap(document: Document, rules: EffectiveRules, model: str) -> int:
     limit = document.door.info(model).output_limit
-    window = window_for(document, rules.profile, model, rules.window)
+    window = window_for(document, rules.profile, model, rules.settings.context_window)
     return max(1, min(output_cap("history", Settings.of(rules.profile), limit), window // 4))
 
 
@@ -144,7 +118,7 @@ def _rendered(
 
 def _request(
     document: Document,
-    rules: SummaryRules,
+    rules: EffectiveRules,
     prepared: PreparedPrompt,
     messages: tuple[PromptMessage, ...],
     model: str,
@@ -163,7 +137,7 @@ def _request(
 
 def _asked(
     document: Document,
-    rules: SummaryRules,
+    rules: EffectiveRules,
     prepared: PreparedPrompt,
     model: str,
     ways: tuple[Way, ...],

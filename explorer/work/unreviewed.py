@@ -12,7 +12,7 @@ from explorer.compaction.triggers import Trigger, shrinks
 from explorer.models.door import Cancelled, CancelToken
 from explorer.work.changes import SummaryText
 from explorer.work.drafting import Draft, DraftFailed, Order
-from explorer.work.rules import AutomaticRules
+from explorer.work.effective_rules import EffectiveRules
 
 if TYPE_CHECKING:
     from explorer.work.document import Document
@@ -24,7 +24,7 @@ class Impossible(Exception):
 
 def order_of(
     document: Document,
-    rules: AutomaticRules,
+    rules: EffectiveRules,
     trigger: Trigger,
     cancel: CancelToken,
     on_progress: Callable[[str], None],
@@ -45,7 +45,7 @@ def order_of(
     return order.via(rules.profile.remote_endpoint)
 
 
-def preview(document: Document, rules: AutomaticRules, cut: int | None = None) -> Partition:
+def preview(document: Document, rules: EffectiveRules, cut: int | None = None) -> Partition:
     """What would be summarized at the leaf; a cut that is not valid any more is left out."""
     shown = document.preview(None, rules.profile, rules.settings, cut)
     if cut is not None and not isinstance(shown.preparation, Preparation):

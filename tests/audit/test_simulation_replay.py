@@ -23,10 +23,10 @@ from explorer.store import Store
 from explorer.work.background import PromptKeeper
 from explorer.work.changes import CompactionEnded
 from explorer.work.document import Document
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.replay.answering import Pace
 from explorer.work.replay.player import Player
 from explorer.work.replay.recorded import recorded
-from explorer.work.rules import AutomaticRules
 from explorer.workbench import Workbench
 from tests.pruned_sample import write_much_output
 
@@ -59,7 +59,7 @@ class _Middle:
 
 
 def played(
-    bench: Workbench, source: Document, rules: AutomaticRules
+    bench: Workbench, source: Document, rules: EffectiveRules
 ) -> tuple[Player, list[CompactionEnded]]:
     """The session played to its end without being refused anything."""
     ended: list[CompactionEnded] = []
@@ -112,7 +112,7 @@ def recorded_compactions(document: Document) -> list[tuple[int, int]]:
     return found
 
 
-def walked(document: Document, rules: AutomaticRules, taken: Assumptions) -> Simulation:
+def walked(document: Document, rules: EffectiveRules, taken: Assumptions) -> Simulation:
     policy = Policy(rules.profile, rules.settings)
     known = known_of(document)
     return simulate(document.tree, document.leaf, policy, known=known, assumptions=taken)
@@ -133,12 +133,12 @@ def compare(player: Player, ended: list[CompactionEnded], found: Simulation) -> 
     ]
 
 
-def rules_for(name: str, window: int, keep: int, reserve: int) -> AutomaticRules:
+def rules_for(name: str, window: int, keep: int, reserve: int) -> EffectiveRules:
     profile = PROFILES[name]
     sizes = replace(
         Settings.of(profile), context_window=window, keep_recent_tokens=keep, reserve_tokens=reserve
     )
-    return AutomaticRules.of(profile, "offline/extractive", sizes)
+    return EffectiveRules.of(profile, "offline/extractive", sizes)
 
 
 @pytest.mark.parametrize("name", ["explorer", "pi", "omp", "pyagent"])

@@ -25,9 +25,9 @@ from explorer.store import Store
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.chat import chat_messages
 from explorer.work.document import Document
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.sandbox import make_sandbox
 from explorer.work.session_tools import tools_of
-from explorer.work.settled_rules import rules_from
 from explorer.work.talk import start_turn
 from explorer.workbench import Workbench
 
@@ -39,7 +39,7 @@ class Run:
 
     def __init__(self, document: Document, scenario: Scenario, root: Path, profile: str) -> None:
         values = live_settings().values(project_of(root))
-        rules = rules_from(effective(PROFILES[profile], values), values, TILL)
+        rules = EffectiveRules.from_settings(effective(PROFILES[profile], values), values, TILL)
         self.document, self.scenario, self.root = document, scenario, root
         self.said: list[str] = []
         self.summaries: list[str] = []

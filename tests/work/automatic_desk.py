@@ -28,7 +28,7 @@ from explorer.work.changes import (
     CompactionStarted,
 )
 from explorer.work.document import Document
-from explorer.work.rules import AutomaticRules
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.talk import start_turn
 from explorer.workbench import Workbench
 from tests.models.server import Answer, ChatServer
@@ -65,7 +65,7 @@ class Desk:
     """A session with its automatic compaction, the rules at hand, and what was told."""
 
     document: Document
-    rules: AutomaticRules
+    rules: EffectiveRules
     told: list[Change] = field(default_factory=list)
     events: list[TurnEvent] = field(default_factory=list)
     workspace: Workspace | None = None
@@ -107,7 +107,7 @@ def desk(server: ChatServer, door: ModelDoor, database: Path) -> Iterator[Desk]:
     bench = Workbench(Store.open(database), door, clock_ms=Clock(), random=Random(7))
     document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
     explorer = replace(PROFILES["explorer"], pruning=None)
-    yield Desk(document, AutomaticRules.of(explorer, SUMMARIZER, SETTINGS))
+    yield Desk(document, EffectiveRules.of(explorer, SUMMARIZER, SETTINGS))
     bench.store.close()
 
 

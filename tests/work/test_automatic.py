@@ -20,7 +20,7 @@ from explorer.work.changes import (
     LeafMoved,
     PruneMade,
 )
-from explorer.work.rules import AutomaticRules
+from explorer.work.effective_rules import EffectiveRules
 from tests.models.server import OVERFLOW, Answer, ChatServer, Cut, HttpFailure, Plan, Stall
 from tests.models.summaries import GOOD
 from tests.work.automatic_desk import (
@@ -439,7 +439,7 @@ def test_e21_a_task_that_is_cancelled_is_told_and_leaves_nothing_running(
 
 def omp(desk: Desk) -> Profile:
     made = replace(PROFILES["omp"], pruning=None, short_summary=False)
-    desk.rules = replace(AutomaticRules.of(made, SUMMARIZER, SETTINGS))
+    desk.rules = replace(EffectiveRules.of(made, SUMMARIZER, SETTINGS))
     return made
 
 

@@ -34,7 +34,7 @@ from explorer.work.background import PromptKeeper
 from explorer.work.changes import BackgroundChanged, Change, CompactionEnded
 from explorer.work.document import Document
 from explorer.work.drafting import DraftFailed
-from explorer.work.prompt_rules import PromptRules
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.transcript import transcripts_of
 from explorer.workbench import Workbench
 from tests.models.server import (
@@ -114,12 +114,17 @@ class Rig:
         self.model = str(rules.pop("model", MODEL))
         # Beside tools a tenth is held back, and what fills nine tenths does not fit (B19).
         self.tools = () if 0.86 < fill < 1.2 else read_only_tools()
-        self.rules = PromptRules(profile, 1_000_000, **rules)
+        self.rules = replace(EffectiveRules.of(profile, MODEL), **rules)
+        self.set_window(1_000_000)
         self.keeper = PromptKeeper(document, lambda: self.rules, Half())
         self.changes: list[Change] = []
         document.hub.subscribe(self.changes.append)
         self.fill = fill
         self.compactions = self._compactions()
+
+    def set_window(self, tokens: int) -> None:
+        sizes = replace(self.rules.settings, context_window=tokens)
+        self.rules = replace(self.rules, settings=sizes)
 
     def _compactions(self) -> int:
         return self.document.tree.columns.kind.count(Kind.COMPACTION)
@@ -138,7 +143,7 @@ class Rig:
         prepared = await self.keeper._prepare(self.outgoing)
         whole = await asyncio.to_thread(prepared.rendered, keep_cached=False)
         tokens = whole.tokens + prepared.budget.tool_tokens
-        self.rules = replace(self.rules, window=int(tokens / self.fill))
+        self.set_window(int(tokens / self.fill))
 
     async def send(self, cancel: CancelToken | None = None) -> tuple[Any, ...]:
         return await self.keeper.messages(self.outgoing, cancel or CancelToken())
@@ -256,7 +261,7 @@ def test_a47_with_room_by_then_the_summary_is_thrown_away(document: Document) ->
         await rig.size()
         await rig.send()
         await rig.idle()
-        rig.rules = replace(rig.rules, window=rig.rules.window * 2)
+        rig.set_window(rig.rules.settings.context_window * 2)
         await rig.send()
         return rig.state, rig.drafts()[0].status, rig.untouched
 
@@ -273,7 +278,7 @@ def test_a47_a_prompt_that_does_not_fit_waits_for_the_run_under_way(
         await rig.send()
         assert rig.state is State.IN_PROGRESS
         await rig.work_on()
-        rig.rules = replace(rig.rules, window=rig.rules.window // 2)
+        rig.set_window(rig.rules.settings.context_window // 2)
         sent = await rig.send()
         assert sent[1].text.startswith("<conversation-summary>")
         return rig
@@ -431,7 +436,7 @@ def test_a45_when_nothing_helps_the_oldest_goes(document: Document, server: Chat
 def test_a45_what_cannot_fit_at_all_is_told(document: Document, server: ChatServer) -> None:
     async def go() -> None:
         rig = Rig(document, 1.0)
-        rig.rules = replace(rig.rules, window=20)
+        rig.set_window(20)
         await rig.send()
 
     with pytest.raises(ModelError) as caught:
@@ -471,7 +476,7 @@ def test_e21_who_waits_for_a_run_that_hangs_can_give_up(
         await rig.size()
         await rig.send()
         await asyncio.to_thread(server.started.wait, 10)
-        rig.rules = replace(rig.rules, window=rig.rules.window // 2)
+        rig.set_window(rig.rules.settings.context_window // 2)
         cancel = CancelToken()
         waiting = asyncio.ensure_future(rig.send(cancel))
         await asyncio.sleep(0.05)
@@ -491,7 +496,8 @@ def test_another_model_ends_the_run(document: Document, server: ChatServer) -> N
         await rig.size()
         await rig.send()
         await asyncio.to_thread(server.started.wait, 10)
-        rig.model, rig.rules = "openai/summarizer", replace(rig.rules, window=1_000_000)
+        rig.model = "openai/summarizer"
+        rig.set_window(1_000_000)
         await rig.send()
         return rig
 
@@ -507,7 +513,7 @@ def test_a_summary_of_a_branch_that_was_left_is_not_applied(document: Document) 
         await rig.send()
         await rig.idle()
         await document.writer.move_leaf(document.tree.path(document.leaf)[2])
-        rig.rules = replace(rig.rules, window=rig.rules.window)
+        rig.set_window(rig.rules.settings.context_window)
         await rig.send()
         return rig
 

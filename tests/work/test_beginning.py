@@ -13,7 +13,7 @@ from explorer.models.door import ModelDoor
 from explorer.store import Store
 from explorer.work.beginning import new_header, session_uuid
 from explorer.work.document import Document
-from explorer.work.own_rules import own_rules
+from explorer.work.effective_rules import recorded_rules
 from explorer.workbench import Workbench
 
 NOW = 1_700_000_000_123
@@ -49,12 +49,12 @@ def test_a_session_begun_here_is_listed_named_and_exported(tmp_path: Path) -> No
         async def begin() -> None:
             nameless = await bench.create(tmp_path)
             assert (nameless.leaf, len(nameless.tree)) == (-1, 0)
-            assert own_rules(nameless).profile.name == "explorer"
+            assert recorded_rules(nameless).profile.name == "explorer"
             document = await bench.create(tmp_path, "  Prices ")
             assert document.title == "Prices"
             text = {"role": "user", "content": [{"type": "text", "text": "Hello."}]}
             await document.writer.append("message", document.leaf, message=text)
-            own = own_rules(document)
+            own = recorded_rules(document)
             assert (own.profile.name, own.known.provenance) == ("explorer", Provenance.EXACT)
             await bench.export(document.key, tmp_path / "out.jsonl")
 
@@ -71,7 +71,7 @@ def test_a_session_begun_here_is_listed_named_and_exported(tmp_path: Path) -> No
 def test_a_session_of_a_file_is_judged_by_what_the_file_tells(
     bench: Workbench, document: Document
 ) -> None:
-    own = own_rules(document)
+    own = recorded_rules(document)
     assert (own.profile.name, own.known.provenance) == ("pi", Provenance.INFERRED)
 
 

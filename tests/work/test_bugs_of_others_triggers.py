@@ -31,7 +31,7 @@ from explorer.store import Store
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.changes import Change, CompactionEnded
 from explorer.work.document import Document
-from explorer.work.rules import AutomaticRules
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.talk import start_turn
 from explorer.workbench import Workbench
 from tests.models.summaries import GOOD
@@ -69,7 +69,7 @@ class Talk:
 
     def __init__(self, bench: Workbench, document: Document) -> None:
         self.bench, self.document = bench, document
-        self.rules = AutomaticRules.of(EXPLORER, "hostile/summarizer", SETTINGS)
+        self.rules = EffectiveRules.of(EXPLORER, "hostile/summarizer", SETTINGS)
         self.automatic = AutomaticCompaction(document, lambda: self.rules)
         self.ended: list[CompactionEnded] = []
         bench.subscribe(self._changed)
@@ -184,7 +184,7 @@ def test_e13_what_triggers_is_what_is_tested_and_shown(talk: Talk, hostile: Host
 def test_e13_continuing_by_itself_comes_to_an_end(talk: Talk, hostile: Hostile) -> None:
     """oh-my-pi's loop: every reply reports a full window, every compaction asks to continue."""
     omp = replace(PROFILES["omp"], pruning=None, short_summary=False)
-    talk.rules = AutomaticRules.of(omp, "hostile/summarizer", SETTINGS)
+    talk.rules = EffectiveRules.of(omp, "hostile/summarizer", SETTINGS)
     hostile.usage = 44_000
     asyncio.run(talk.say())
     assert hostile.calls - hostile.summaries == 2, "the answer, and one continuation"

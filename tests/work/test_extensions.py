@@ -38,11 +38,10 @@ from explorer.work.background import PromptKeeper
 from explorer.work.changes import Change, CompactionEnded, ExtensionsActed
 from explorer.work.document import Document
 from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.extending import CancelledByExtension, SummaryDeclined
 from explorer.work.message_texts import texts_of, with_texts
 from explorer.work.navigation import NavigationPlan
-from explorer.work.prompt_rules import PromptRules
-from explorer.work.rules import AutomaticRules
 from explorer.workbench import Workbench
 from tests.extensions.making import conversation, handler, wait, write
 from tests.models.server import Answer, ChatServer
@@ -397,7 +396,7 @@ def test_a40_the_stored_entry_is_told(place: Place, supplied: bool) -> None:
 
 
 def automatic(document: Document, model: str) -> AutomaticCompaction:
-    rules = AutomaticRules.of(replace(EXPLORER, pruning=None), model, SETTINGS)
+    rules = EffectiveRules.of(replace(EXPLORER, pruning=None), model, SETTINGS)
     return AutomaticCompaction(document, lambda: rules)
 
 
@@ -573,7 +572,7 @@ def test_nobody_is_asked_where_there_are_no_extensions(tmp_path: Path) -> None:
 
 def by_conversation(document: Document) -> int:
     """Compact as the Copilot profile does: the conversation itself is what is sent."""
-    rules = PromptRules(PROFILES["copilot"], 200_000)
+    rules = EffectiveRules.of(PROFILES["copilot"], MODEL)
     keeper = PromptKeeper(document, lambda: rules, Random(3))
     outgoing = Outgoing(MODEL, "You are an agent.", read_only_tools())
     return wait(keeper.compact(outgoing, "", CancelToken()))

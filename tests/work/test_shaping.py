@@ -17,11 +17,11 @@ from explorer.models.door import CancelToken
 from explorer.session.shaping import KEPT_USER_TOKENS
 from explorer.work.document import Document, NothingToUndo
 from explorer.work.drafting import Order
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.ranges import cut_after
 from explorer.work.replay.answering import Pace
 from explorer.work.replay.player import Player
 from explorer.work.replay.recorded import recorded
-from explorer.work.rules import AutomaticRules
 from explorer.work.shaping import CannotShape
 from explorer.work.talk import chat_messages
 from explorer.workbench import Workbench
@@ -281,7 +281,7 @@ def test_a_play_says_the_same_of_its_own_entries(document: Document, bench: Work
     wait(document.pin([0]))
     wait(document.omit([2]))
     play = recorded(document)
-    rules = AutomaticRules(EXPLORER, Settings(), EXTRACTIVE, enabled=False)
+    rules = EffectiveRules(EXPLORER, Settings(), EXTRACTIVE, enabled=False)
 
     async def story() -> Document:
         target = await bench.create("/somewhere", "Replay")

@@ -15,7 +15,7 @@ from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.session.kinds import Kind
 from explorer.work.changes import Change, CompactionEnded, CountsChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
-from explorer.work.own_rules import own_rules
+from explorer.work.effective_rules import recorded_rules
 from explorer.work.recorded_inputs import recorded_inputs
 from ui.audit.tab import BRANCHES, LEDGER, NOW, AuditTab
 from ui.control.desk import Desk
@@ -106,7 +106,7 @@ class AuditControl(QObject):
         self._desk.window.entry.verdict.show_verdict(None, -1)
         self._tab.clear()
         if document is not None:
-            self._own = own = own_rules(document)
+            self._own = own = recorded_rules(document)
             profiles = {name: BASES[name] for name in (*PROFILES, *OLDER)}
             self._tab.set_rules(profiles, own, "")
             self._rest.start()
@@ -191,7 +191,7 @@ class AuditControl(QObject):
         if self._rules:
             return BASES[self._rules]
         if self._own is None or document is not self._audited:
-            return own_rules(document).profile
+            return recorded_rules(document).profile
         return self._own.profile
 
     def _audit(self) -> None:

@@ -10,7 +10,7 @@ from explorer.models.retry import Retry
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.changes import Change
 from explorer.work.document import Document
-from explorer.work.rules import AutomaticRules
+from explorer.work.effective_rules import EffectiveRules
 from ui.control.automatic_line import AutomaticLine
 from ui.control.desk import Desk
 
@@ -81,13 +81,13 @@ class AutomaticControl(QObject):
 
         return release
 
-    def rules(self, document: Document) -> AutomaticRules:
+    def rules(self, document: Document) -> EffectiveRules:
         """The rules as they stand now: those that the window shows."""
         desk = self._desk
         # What was written to a file a moment ago counts already (A12).
         desk.live.refresh()
         profile, (model, *fallbacks) = desk.profile, desk.summary_models()
-        return AutomaticRules(
+        return EffectiveRules(
             profile,
             desk.settings,
             model,

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QInputDialog, QMenu
 
+from explorer.compaction.threshold import limits_of
 from explorer.session.text import legible
 from explorer.work.changes import (
     Change,
@@ -23,7 +24,7 @@ from explorer.work.changes import (
     SummaryText,
 )
 from explorer.work.document import Document
-from explorer.work.rules import limits_of, mark_of
+from explorer.work.effective_rules import next_mark
 from ui.control.conversing import menu_part
 from ui.control.desk import BREATH_S, Desk
 from ui.control.navigating import NavigationControl
@@ -231,7 +232,7 @@ class RefreshControl(QObject):
         limits = limits_of(self._desk.profile, settings, model.window)
         reserve = limits.window - limits.threshold
         window.context.set_limits(limits.window, reserve, self._desk.profile)
-        mark = mark_of(self._desk.profile, settings, model.window)
+        mark = next_mark(self._desk.profile, settings, model.window)
         tokens, source = size.tokens, size.source
         if self._desk.profile.prompt_budget is not None:
             # Such a prompt is measured by its own count, whatever a provider reported before.

@@ -11,10 +11,10 @@ from explorer.models.door import CancelToken
 from explorer.store.rows import StoreError
 from explorer.work.changes import Change, CompactionEnded, PruneMade
 from explorer.work.document import Document
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.replay.answering import Pace
 from explorer.work.replay.player import Played, Player, in_proportion
 from explorer.work.replay.recorded import recorded
-from explorer.work.rules import AutomaticRules
 from ui.control.desk import AGENT_MODEL, Desk
 from ui.control.sessions import SessionsControl
 from ui.control.talking.control import AgentControl
@@ -79,7 +79,7 @@ class ReplayControl(QObject):
             desk.notice("error", str(error), "The recorded session was not changed.")
             return
 
-        def rules() -> AutomaticRules:
+        def rules() -> EffectiveRules:
             now = self._agent.automatic.rules(stage)
             return in_proportion(now, window) if shrinks else now
 

@@ -7,12 +7,12 @@ from functools import partial
 from PySide6.QtCore import QObject
 
 from explorer.agent.prompt import Prompt
+from explorer.compaction.threshold import limits_of
 from explorer.models.request import ImagePart
 from explorer.session.describe import blocks_of, text_of
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.work.document import Document, NothingToUndo, Undone
-from explorer.work.rules import limits_of
 from explorer.work.unfinished import unfinished
 from ui.control.desk import Desk
 from ui.control.talking import AgentControl

@@ -17,10 +17,10 @@ from explorer.session.shaping import CUSTOM_TYPES
 from explorer.session.text import blocks_of, well_formed
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.document import Document
+from explorer.work.effective_rules import EffectiveRules
 from explorer.work.replay.answering import Pace, RecordedModel, RecordedTools
 from explorer.work.replay.recorded import Recorded, Scene, scenes
 from explorer.work.replay.twins import Twins
-from explorer.work.rules import AutomaticRules
 from explorer.work.talk import resume_turn, start_turn
 
 PREFIX = "replay/"
@@ -37,7 +37,7 @@ def model_of(document: Document) -> str:
     return f"{PREFIX}{name or document.key}"
 
 
-def rules_of_play(rules: AutomaticRules) -> AutomaticRules:
+def rules_of_play(rules: EffectiveRules) -> EffectiveRules:
     """The rules as a play follows them: nobody is asked, summaries are made on this machine, and
     nothing but the recording prompts the agent."""
     return replace(
@@ -52,7 +52,7 @@ def rules_of_play(rules: AutomaticRules) -> AutomaticRules:
     )
 
 
-def in_proportion(rules: AutomaticRules, window: int) -> AutomaticRules:
+def in_proportion(rules: EffectiveRules, window: int) -> EffectiveRules:
     """The rules for a smaller context window: what is kept and what is reserved, in tokens, shrink
     with it. A larger window changes nothing."""
     sizes = rules.settings
@@ -83,7 +83,7 @@ class Player:
         self,
         play: Recorded,
         target: Document,
-        rules: Callable[[], AutomaticRules],
+        rules: Callable[[], EffectiveRules],
         pace: Pace | None = None,
         window: int | None = None,
     ) -> None:
