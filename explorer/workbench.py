@@ -1,4 +1,4 @@
-"""The one door for the window and the commands: open, import, search, export, watch."""
+"""The facade for the window and the commands: open, import, search, export, watch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random, SystemRandom
-from typing import TYPE_CHECKING
 
 from explorer.compaction.wording import Templates
 from explorer.extensions.manager import Extensions
@@ -23,9 +22,9 @@ from explorer.formats import (
 from explorer.formats.export import AsFormat
 from explorer.models.door import ModelDoor
 from explorer.profiles import OwnProfile, ProfileFiles, Shelf
-from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
+from explorer.store import Hit, ImportReport, LoadedSession, SessionRow, Store
+from explorer.store.rows import IsCancelled, OnProgress
 from explorer.templates import PromptTemplates, load_prompt, load_templates
-from explorer.work.beginning import new_header
 from explorer.work.changes import (
     Change,
     ChangeHub,
@@ -35,14 +34,15 @@ from explorer.work.changes import (
     SessionsChanged,
 )
 from explorer.work.document import Document
-from explorer.work.fork_plan import plan_fork
-from explorer.work.forking import Forked, ForkSource, store_fork
-from explorer.work.origins import origin_of
-from explorer.work.session_tools import remove_outputs
-from explorer.work.transcript import Transcripts
-
-if TYPE_CHECKING:  # see explorer.work.appending
-    from explorer.store import Hit, Store
+from explorer.work.session_files import Transcripts, remove_outputs
+from explorer.work.session_forks import (
+    Forked,
+    ForkSource,
+    new_header,
+    origin_of,
+    plan_fork,
+    store_fork,
+)
 
 
 def now_ms() -> int:
@@ -81,16 +81,16 @@ class Workbench:
         self._open: dict[int, Document] = {}
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Be told of every change; the returned function ends that."""
+        """Call ``listener`` with every change; the returned function ends that."""
         return self.hub.subscribe(listener)
 
     def _changed(self, change: Change) -> None:
-        """Other words are in force: every opened session sends them from now on."""
+        """Other templates are in force: every opened session sends them from now on."""
         if not isinstance(change, PromptsChanged):
             return
         self.templates, self.agent_prompt = load_templates(), load_prompt("agent")
         for document in self._open.values():
-            document.use_words(self.templates, self.agent_prompt)
+            document.use_templates(self.templates, self.agent_prompt)
 
     # the library ---------------------------------------------------------------------------------
 
@@ -124,14 +124,14 @@ class Workbench:
     ) -> Document:
         """Begin a session without entries in the folder ``cwd``, and open it.
 
-        ``name``: what the person calls it; ``parent_session``: the id or the file of the session
+        ``name``: its name; ``parent_session``: the id or the file of the session
         that it was forked from. Raises StoreError, ValueError for a clock out of bounds.
         """
         header = new_header(str(cwd), self._clock_ms(), self._random, parent_session)
         key = await asyncio.wrap_future(self.store.create_session(header))
         document = await self.open(key)
         if name.strip():
-            await document.rename(name.strip())
+            await document.edits.rename(name.strip())
         self.hub.publish(SessionsChanged())
         return document
 
@@ -156,18 +156,18 @@ class Workbench:
     # profiles ------------------------------------------------------------------------------------
 
     def profiles(self) -> Shelf:
-        """All profiles: those that came with the program, and the person's own."""
+        """All profiles: those that came with the program, and the user's."""
         return self.profile_files.shelf()
 
     def save_profile(self, own: OwnProfile, *, replacing: bool = False) -> OwnProfile:
-        """Keep a profile of the person's own. Raises ProfileError, when its name is taken and not
+        """Save a profile of the user's. Raises ProfileError, when its name is taken and not
         ``replacing`` too; a profile that came with the program is never replaced."""
         saved = self.profile_files.save(own, replacing=replacing)
         self.hub.publish(ProfilesChanged(saved.profile.name))
         return saved
 
     def delete_profile(self, name: str) -> None:
-        """Take a profile of the person's own away. Raises ProfileError."""
+        """Delete a profile of the user's. Raises ProfileError."""
         self.profile_files.delete(name)
         self.hub.publish(ProfilesChanged(name))
 
@@ -237,7 +237,7 @@ class Workbench:
                 lines, document.header, path, as_format, leaf=mark, progress=progress
             )
         except OSError as error:
-            # It may name the temporary file beside the one that the person named.
+            # It may name the temporary file beside the one that the user named.
             raise OSError(error.errno, error.strerror, str(path)) from error
 
     # forks ---------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from explorer.commands.streams import write_progress
 from explorer.commands.targets import entry_named, target
 from explorer.compaction.reasons import count_text
 from explorer.session.visible_text import escaped, visible_line
-from explorer.work.reporting import Form, form_of_file, make_report, save_report, written
+from explorer.work.audit_report import Form, form_of_file, make_report, save_report, written
 
 _EVERY_S = 0.1
 """Between two lines of progress."""

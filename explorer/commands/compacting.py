@@ -27,8 +27,9 @@ from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelError
 from explorer.models.remote import check_address
 from explorer.session.kinds import Kind
 from explorer.session.visible_text import visible_line
-from explorer.work.drafting import Attempt, Draft, DraftFailed, Order
-from explorer.work.extending import SummaryDeclined
+from explorer.work.draft_records import Draft
+from explorer.work.extension_review import SummaryDeclined
+from explorer.work.summary_request import Attempt, DraftFailed, Order
 
 VERDICT_NAMES = {verdict: verdict.name.lower() for verdict in Verdict}
 

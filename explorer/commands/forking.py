@@ -10,7 +10,7 @@ from explorer.cli import CommandFailed, UsageError
 from explorer.commands.output import print_json
 from explorer.commands.targets import Target, target
 from explorer.session.visible_text import visible_line
-from explorer.work.forking import Forked
+from explorer.work.session_forks import Forked
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ from explorer.commands.settled import settled
 from explorer.commands.targets import Target, target
 from explorer.compaction.pruning import PruningPlan
 from explorer.session.visible_text import visible_line
-from explorer.work.pruning import pruning_of
+from explorer.work.edits import pruning_of
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -50,7 +50,7 @@ def _given(arguments: argparse.Namespace) -> dict[str, Any]:
 
 async def _prune(arguments: argparse.Namespace, chosen: Target, plan: PruningPlan) -> int:
     try:
-        index = await chosen.document.prune(plan, elsewhere=arguments.at is not None)
+        index = await chosen.document.prune(plan, moves_leaf=arguments.at is not None)
     except ValueError as error:
         raise CommandFailed(f"{error} Nothing was changed.") from error
     if arguments.output:

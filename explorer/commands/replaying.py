@@ -21,9 +21,8 @@ from explorer.models.door import CancelToken
 from explorer.work.changes import Change, CompactionEnded, PruneMade
 from explorer.work.document import Document
 from explorer.work.effective_rules import EffectiveRules
-from explorer.work.replay.answering import Pace
-from explorer.work.replay.player import Played, Player
-from explorer.work.replay.recorded import recorded
+from explorer.work.replay.player import Pace, Played, Player
+from explorer.work.replay.recording import recorded
 from explorer.workbench import Workbench
 
 

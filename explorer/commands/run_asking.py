@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalRequest
+from explorer.models.cancel import done_or_cancelled
 from explorer.models.door import Cancelled, CancelToken
 from explorer.session.visible_text import end_of, exact, folded, size_words, visible_line
 
@@ -73,16 +74,12 @@ class TerminalApprover:
         """A line from the terminal. Raises Cancelled."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[str] = loop.create_future()
-
-        def give_up() -> None:
-            loop.call_soon_threadsafe(_settle, answer, None)
-
-        forget = cancel.add_callback(give_up)
         stop = _read(loop, self._source, answer)
         try:
-            return await answer
+            if not await done_or_cancelled(answer, cancel):
+                raise Cancelled
+            return answer.result()
         finally:
-            forget()
             stop()
 
 
@@ -139,11 +136,6 @@ def _read(
     return stop
 
 
-def _settle(answer: asyncio.Future[str], line: str | None) -> None:
-    """Give the line; None: the turn was stopped meanwhile."""
-    if answer.done():
-        return
-    if line is None:
-        answer.set_exception(Cancelled())
-    else:
+def _settle(answer: asyncio.Future[str], line: str) -> None:
+    if not answer.done():
         answer.set_result(line)

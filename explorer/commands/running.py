@@ -34,13 +34,11 @@ from explorer.models.offline.scenario_place import next_message
 from explorer.session.visible_text import visible_line
 from explorer.settings.effective import Values, pace_of
 from explorer.store import StoreError
-from explorer.work.automatic import AutomaticCompaction
-from explorer.work.chat import chat_messages
+from explorer.work.agent_turns import resume_turn, start_turn
+from explorer.work.auto_compaction.controller import AutomaticCompaction
 from explorer.work.document import Document
 from explorer.work.effective_rules import EffectiveRules
-from explorer.work.sandbox import make_sandbox
-from explorer.work.session_tools import tools_of
-from explorer.work.talk import resume_turn, start_turn
+from explorer.work.session_files import make_sandbox, tools_of
 from explorer.workbench import Workbench
 
 NEW = "new"
@@ -273,7 +271,7 @@ async def _turns(
             )
         )  # fmt: skip
     while plan.scenario is not None and (not results or results[-1].end == "done"):
-        message = next_message(plan.scenario, chat_messages(plan.document))
+        message = next_message(plan.scenario, plan.document.agent.messages())
         if not message:
             break
         teller.note(f"> {message}")

@@ -11,7 +11,7 @@ from explorer.commands.output import print_json, print_table
 from explorer.commands.results import check_output, export_result
 from explorer.commands.targets import Target, entry_named, target
 from explorer.compaction.profile import PROFILES
-from explorer.work.shaping import CannotShape
+from explorer.work.edits import CannotShape
 
 _NONE: tuple[int, ...] = ()
 _DONE = {

@@ -11,10 +11,11 @@ from typing import Any
 from explorer.compaction.partition import Partition
 from explorer.session.changed_lines import changed_lines
 from explorer.session.visible_text import visible_line
-from explorer.work.auditing import Auditor
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
-from explorer.work.verifying import Mended, check, mend
+from explorer.work.draft_records import Draft
+from explorer.work.summary_audit import Auditor
+from explorer.work.summary_request import DraftFailed, Order
+from explorer.work.verification import Mended, check, mend
 
 MOST_LISTED = 12
 """Texts that are listed of what was regained or lost."""

@@ -16,7 +16,7 @@ from explorer.commands.settled import settled
 from explorer.commands.targets import Target, target
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.reasons import count_text
-from explorer.work.what_if import assumptions_for, prices_of, read_past
+from explorer.work.simulation_inputs import assumptions_for, prices_of, read_past
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -1,9 +1,11 @@
-"""One token that gives up a piece of work from any thread."""
+"""A token that cancels a piece of work from any thread, and the wait for a result or the cancel."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
+from typing import Any
 
 
 class CancelToken:
@@ -45,3 +47,23 @@ class CancelToken:
     def _remove(self, key: int) -> None:
         with self._lock:
             self._callbacks.pop(key, None)
+
+
+async def done_or_cancelled(waited: asyncio.Future[Any], cancel: CancelToken) -> bool:
+    """Wait until ``waited``, a future of the running loop, is done or ``cancel`` is cancelled, from
+    any thread; returns whether it is done and not cancelled. ``waited`` itself goes on."""
+    loop = asyncio.get_running_loop()
+    given_up = asyncio.Event()
+
+    def give_up() -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(given_up.set)
+
+    forget = cancel.add_callback(give_up)
+    waiting = asyncio.ensure_future(given_up.wait())
+    try:
+        await asyncio.wait((waited, waiting), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        forget()
+        waiting.cancel()
+    return waited.done() and not cancel.cancelled

@@ -14,7 +14,7 @@ from explorer.models.door import EXTRACTIVE
 from explorer.models.offline.names import cannot_summarize
 from explorer.prompting.budget import message_budget
 from explorer.settings.effective import summary_models
-from explorer.work.opened import OpenedSession
+from explorer.work.open_session import OpenedSession
 
 
 def same_model(model: str) -> tuple[str, ...]:

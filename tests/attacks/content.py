@@ -23,8 +23,8 @@ from explorer.models.door import ModelDoor
 from explorer.session.branch_difference import compare_branches
 from explorer.session.difference_text import as_markdown
 from explorer.store import Store
+from explorer.work.audit_report import make_report
 from explorer.work.document import Document
-from explorer.work.reporting import make_report
 from explorer.workbench import Workbench
 from tests.attacks.attack import Attack
 from tests.attacks.hostile_texts import hostile

@@ -11,7 +11,7 @@ import pytest
 from explorer.audit.report import html
 from explorer.models.door import ModelDoor
 from explorer.store import Store
-from explorer.work.reporting import make_report
+from explorer.work.audit_report import make_report
 from explorer.workbench import Workbench
 from tests.attacks.hostile_texts import all_shapes
 from tests.audit.browser import browse, browser

@@ -26,8 +26,8 @@ SETUP = """
     from explorer.compaction.profile import PROFILES, Settings
     from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig
     from explorer.store import Store
-    from explorer.work.drafting import Order
-    from explorer.work.talk import start_turn
+    from explorer.work.summary_request import Order
+    from explorer.work.agent_turns import start_turn
     from explorer.workbench import Workbench
 
     database, key, url = sys.argv[1], int(sys.argv[2]), sys.argv[3]

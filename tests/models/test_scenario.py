@@ -30,7 +30,7 @@ from explorer.models.offline.scenario_place import next_message
 from explorer.models.offline.scenario_player import play
 from explorer.settings.live import project_of
 from explorer.settings.opening import live_settings
-from explorer.work.sandbox import make_sandbox
+from explorer.work.session_files import make_sandbox
 
 TILL = "offline/scenario-till"
 SMALL: dict[str, Any] = {

@@ -21,7 +21,8 @@ from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig, ModelI
 from explorer.models.retry import RetryPolicy
 from explorer.session.kinds import Kind
 from explorer.store import Store
-from explorer.work.automatic import AutomaticCompaction
+from explorer.work.agent_turns import start_turn
+from explorer.work.auto_compaction.controller import AutomaticCompaction
 from explorer.work.changes import (
     Change,
     CompactionEnded,
@@ -29,7 +30,6 @@ from explorer.work.changes import (
 )
 from explorer.work.document import Document
 from explorer.work.effective_rules import EffectiveRules
-from explorer.work.talk import start_turn
 from explorer.workbench import Workbench
 from tests.models.server import Answer, ChatServer
 from tests.models.summaries import GOOD

@@ -13,9 +13,9 @@ from explorer.audit.atoms.model import Atom
 from explorer.audit.difference import difference
 from explorer.audit.fidelity import Fidelity
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.work.auditing import Auditor
-from explorer.work.candidates import entry_candidate
 from explorer.work.document import Document
+from explorer.work.summary_audit import Auditor
+from explorer.work.summary_candidates import entry_candidate
 from explorer.workbench import Workbench
 
 NOTHING = "## Goal\nNothing of it all."

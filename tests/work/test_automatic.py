@@ -13,7 +13,7 @@ from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.models.door import CancelToken
 from explorer.models.retry import Retry
 from explorer.session.kinds import Flag, Kind
-from explorer.work.automatic import NotNow
+from explorer.work.auto_compaction.controller import SessionBusy
 from explorer.work.changes import (
     CompactionEnded,
     CompactionStarted,
@@ -176,7 +176,7 @@ def test_a8_a_request_in_mid_turn_waits_for_its_end(desk: Desk, server: ChatServ
 def test_a9_a_compaction_by_hand_is_refused_while_a_turn_runs(desk: Desk) -> None:
     """pyagent's rule. Under oh-my-pi's the caller stops the turn first: see the window."""
     before = state(desk.document)
-    with pytest.raises(NotNow):
+    with pytest.raises(SessionBusy):
         wait(desk.automatic.compact_now("", MODEL, CancelToken(), turn_running=True))
     assert state(desk.document) == before
     assert not desk.started

@@ -10,10 +10,10 @@ import pytest
 from explorer.agent.loop import TurnResult
 from explorer.models.door import CancelToken
 from explorer.session.kinds import Kind
-from explorer.work.asking import Answer as Word
-from explorer.work.asking import Compact, NotNow
-from explorer.work.automatic import AutomaticCompaction
-from explorer.work.drafting import Order
+from explorer.work.auto_compaction.confirmation import Answer as Word
+from explorer.work.auto_compaction.confirmation import Compact, NotNow
+from explorer.work.auto_compaction.controller import AutomaticCompaction
+from explorer.work.summary_request import Order
 from tests.models.server import OVERFLOW, Answer, ChatServer
 from tests.work.automatic_desk import (
     FULL,
@@ -36,15 +36,15 @@ __all__ = ["desk", "door", "server"]
 def asking(desk: Desk) -> Desk:
     """A session whose person wants to be asked, and sits before it."""
     desk.change(ask_first=True)
-    desk.automatic.asking.attended = True
+    desk.automatic.confirmation.attended = True
     return desk
 
 
 async def answered(desk: Desk, text: str, word: Word) -> TurnResult:
     """A turn whose question gets this answer."""
     turn = asyncio.ensure_future(desk.say(text))
-    await until(lambda: desk.automatic.asking.question)
-    desk.automatic.asking.answer(word)
+    await until(lambda: desk.automatic.confirmation.question)
+    desk.automatic.confirmation.answer(word)
     return await turn
 
 
@@ -56,8 +56,8 @@ def test_nothing_is_sent_while_it_asks_and_a_word_lets_it_go_on(
 
     async def story() -> TurnResult:
         turn = asyncio.ensure_future(asking.say("Is it done?"))
-        await until(lambda: asking.automatic.asking.question)
-        question = asking.automatic.asking.question
+        await until(lambda: asking.automatic.confirmation.question)
+        question = asking.automatic.confirmation.question
         assert question is not None
         assert (question.trigger, question.tokens) == ("threshold", 41_500)
         assert (question.window, question.threshold) == (45_000, 40_000)
@@ -65,7 +65,7 @@ def test_nothing_is_sent_while_it_asks_and_a_word_lets_it_go_on(
         await asyncio.sleep(0.05)
         assert not asked(server, "summary-model")
         assert state(asking.document) == before
-        asking.automatic.asking.answer(Compact(instructions="Name every port."))
+        asking.automatic.confirmation.answer(Compact(instructions="Name every port."))
         return await turn
 
     assert wait(story()).end == "done"
@@ -73,7 +73,7 @@ def test_nothing_is_sent_while_it_asks_and_a_word_lets_it_go_on(
     assert asking.document.tree.kind(asking.document.leaf) is Kind.COMPACTION
     assert ended.entry == asking.document.leaf
     assert "Name every port." in str(asked(server, "summary-model")[-1]["messages"])
-    assert asking.automatic.asking.question is None
+    assert asking.automatic.confirmation.question is None
 
 
 def test_a_cut_that_was_moved_while_it_asked_is_the_one_that_counts(
@@ -83,11 +83,11 @@ def test_a_cut_that_was_moved_while_it_asked_is_the_one_that_counts(
 
     async def story() -> tuple[int, int]:
         turn = asyncio.ensure_future(asking.say("Is it done?"))
-        await until(lambda: asking.automatic.asking.question)
+        await until(lambda: asking.automatic.confirmation.question)
         document, rules = asking.document, asking.rules
         shown = document.preview(None, rules.profile, rules.settings)
         earlier = shown.valid_cuts[shown.valid_cuts.index(shown.cut) - 3]
-        asking.automatic.asking.answer(Compact(cut=earlier))
+        asking.automatic.confirmation.answer(Compact(cut=earlier))
         await turn
         return shown.path[earlier], shown.path[shown.cut]
 
@@ -133,7 +133,7 @@ def test_what_a_person_commits_meanwhile_is_an_answer(asking: Desk, server: Chat
 
     async def story() -> TurnResult:
         turn = asyncio.ensure_future(asking.say("Where is it?"))
-        await until(lambda: asking.automatic.asking.question)
+        await until(lambda: asking.automatic.confirmation.question)
         document, rules = asking.document, asking.rules
         shown = document.preview(None, rules.profile, rules.settings)
         order = Order("", SUMMARIZER, lambda _purpose, _text: None, CancelToken())
@@ -156,12 +156,12 @@ def test_a_turn_that_is_stopped_while_it_asks_leaves_all_as_it_was(
     async def story() -> TurnResult:
         cancel = CancelToken()
         turn = asyncio.ensure_future(asking.say("Is it done?", cancel))
-        await until(lambda: asking.automatic.asking.question)
+        await until(lambda: asking.automatic.confirmation.question)
         cancel.cancel()
         return await turn
 
     result = wait(story())
-    assert asking.automatic.asking.question is None
+    assert asking.automatic.confirmation.question is None
     assert asking.automatic.running is None
     assert not asked(server, "summary-model")
     assert asking.document.leaf == result.entries[-1]

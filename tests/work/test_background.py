@@ -30,12 +30,12 @@ from explorer.models.door import (
 )
 from explorer.session.kinds import Kind
 from explorer.store import DraftRow, Store
-from explorer.work.background import PromptKeeper
+from explorer.work.auto_compaction.prompt_gate import PromptGate
 from explorer.work.changes import BackgroundChanged, Change, CompactionEnded
 from explorer.work.document import Document
-from explorer.work.drafting import DraftFailed
 from explorer.work.effective_rules import EffectiveRules
-from explorer.work.transcript import transcripts_of
+from explorer.work.session_files import transcripts_of
+from explorer.work.summary_request import DraftFailed
 from explorer.workbench import Workbench
 from tests.models.server import (
     OVERFLOW,
@@ -116,7 +116,7 @@ class Rig:
         self.tools = () if 0.86 < fill < 1.2 else read_only_tools()
         self.rules = replace(EffectiveRules.of(profile, MODEL), **rules)
         self.set_window(1_000_000)
-        self.keeper = PromptKeeper(document, lambda: self.rules, Half())
+        self.keeper = PromptGate(document, lambda: self.rules, Half())
         self.changes: list[Change] = []
         document.hub.subscribe(self.changes.append)
         self.fill = fill
@@ -595,7 +595,7 @@ def test_a53_a_person_can_compact_at_once(document: Document, server: ChatServer
         rig = Rig(document, 0.5)
         await rig.work_on(turn=True)
         await rig.size()
-        return await rig.keeper.compact(rig.outgoing, "Name every port.", CancelToken()), rig
+        return await rig.keeper.compact(MODEL, "Name every port.", CancelToken()), rig
 
     entry, rig = wait(go())
     assert document.tree.columns.kind[entry] == Kind.COMPACTION
@@ -607,7 +607,7 @@ def test_a53_nothing_to_tell_is_said(bench: Workbench, document: Document) -> No
     async def go() -> None:
         rig = Rig(document, 0.5)
         await document.writer.move_leaf(document.tree.path(document.leaf)[1])
-        await rig.keeper.compact(rig.outgoing, "", CancelToken())
+        await rig.keeper.compact(MODEL, "", CancelToken())
 
     with pytest.raises((ValueError, DraftFailed)):
         wait(go())
@@ -636,7 +636,7 @@ def test_a51_a_summary_says_where_the_whole_conversation_can_be_read(
 
     own = transcripts_of(document)
     (tmp_path / "project").mkdir()
-    workspace = Workspace(tmp_path / "project").with_reading(own.is_own)
+    workspace = Workspace(tmp_path / "project").with_reading(own.is_transcript)
     read = look(Desk(workspace), {"path": str(path), "limit": 1}, Job("read"))
     assert not read.is_error
     assert read.text.startswith("=== #0 ")

@@ -11,9 +11,9 @@ from explorer.audit.provenance import Provenance
 from explorer.formats import open_source
 from explorer.models.door import ModelDoor
 from explorer.store import Store
-from explorer.work.beginning import new_header, session_uuid
 from explorer.work.document import Document
 from explorer.work.effective_rules import recorded_rules
+from explorer.work.session_forks import new_header, session_uuid
 from explorer.workbench import Workbench
 
 NOW = 1_700_000_000_123

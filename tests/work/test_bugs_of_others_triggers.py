@@ -28,11 +28,11 @@ from explorer.models.door import (
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
 from explorer.store import Store
-from explorer.work.automatic import AutomaticCompaction
+from explorer.work.agent_turns import start_turn
+from explorer.work.auto_compaction.controller import AutomaticCompaction
 from explorer.work.changes import Change, CompactionEnded
 from explorer.work.document import Document
 from explorer.work.effective_rules import EffectiveRules
-from explorer.work.talk import start_turn
 from explorer.workbench import Workbench
 from tests.models.summaries import GOOD
 from tests.work.conftest import SAMPLE, Clock

@@ -28,8 +28,10 @@ from explorer.models.door import (
 from explorer.session.kinds import Kind
 from explorer.tokens.counters import EstimateCounter
 from explorer.work.changes import Change, EntriesAppended, LeafMoved
-from explorer.work.document import Document, NothingToUndo
-from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.document import Document
+from explorer.work.draft_records import Draft
+from explorer.work.edits import NothingToUndo
+from explorer.work.summary_request import DraftFailed, Order
 from explorer.workbench import Workbench
 from tests.work.conftest import close_bench, open_bench
 
@@ -160,7 +162,7 @@ def test_b12_a_bad_answer_changes_nothing_and_is_recorded(
     document: Document, events: tuple[Event | Exception, ...], said: str
 ) -> None:
     before = state(document)
-    document.drafts._door = Answering(*events)
+    document.door = Answering(*events)
     with pytest.raises(DraftFailed, match=said):
         draft(document)
     assert state(document) == before
@@ -171,7 +173,7 @@ def test_b12_a_bad_answer_changes_nothing_and_is_recorded(
 
 def test_a43_a_cancelled_draft_changes_nothing(document: Document) -> None:
     before, cancel = state(document), CancelToken()
-    document.drafts._door = Answering(TextDelta("a"), TextDelta("b"), Finished("stop"))
+    document.door = Answering(TextDelta("a"), TextDelta("b"), Finished("stop"))
     asked = Order("", "offline/extractive", lambda purpose, text: cancel.cancel(), cancel)
     shown = document.preview(None, EXPLORER, SETTINGS)
     with pytest.raises(Cancelled):
@@ -276,7 +278,7 @@ def test_everything_is_there_after_a_restart(database: Path) -> None:
     document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
     document.choose("unsent", "half a thought")
     made = draft(document)
-    document.drafts.keep_text(made, "my own words")
+    document.drafts.store_text(made, "my own words")
     wait(document.rename("Another name"))
     leaf, size = document.leaf, len(document.tree)
     close_bench(bench)
@@ -434,7 +436,7 @@ def test_e16_the_summary_that_is_updated_counts_once(document: Document) -> None
         for at, verdict in enumerate(shown.verdicts)
         if verdict == Verdict.TO_SUMMARIZE
     )
-    document.drafts._door = Answering(TextDelta("word" * told), Finished("stop"))
+    document.door = Answering(TextDelta("word" * told), Finished("stop"))
     with pytest.raises(DraftFailed, match="nothing is gained"):
         wait(document.summarize(shown, order()))
 

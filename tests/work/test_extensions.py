@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from explorer.agent.keeping import Outgoing
-from explorer.agent.tools import read_only_tools
 from explorer.compaction.prepare import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.extensions.examples import install_example
@@ -33,15 +31,20 @@ from explorer.models.door import (
 )
 from explorer.models.request import ThinkingPart
 from explorer.store import Store
-from explorer.work.automatic import AutomaticCompaction
-from explorer.work.background import PromptKeeper
+from explorer.work.auto_compaction.controller import AutomaticCompaction
+from explorer.work.auto_compaction.prompt_gate import PromptGate
 from explorer.work.changes import Change, CompactionEnded, ExtensionsActed
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.draft_records import Draft
 from explorer.work.effective_rules import EffectiveRules
-from explorer.work.extending import CancelledByExtension, SummaryDeclined
-from explorer.work.message_texts import texts_of, with_texts
+from explorer.work.extension_review import (
+    CancelledByExtension,
+    SummaryDeclined,
+    request_texts,
+    with_request_texts,
+)
 from explorer.work.navigation import NavigationPlan
+from explorer.work.summary_request import DraftFailed, Order
 from explorer.workbench import Workbench
 from tests.extensions.making import conversation, handler, wait, write
 from tests.models.server import Answer, ChatServer
@@ -415,7 +418,7 @@ def test_a38_an_extensions_cancel_is_no_failure_of_automatic_compaction(place: P
     keeper = automatic(document, NOBODY)
     before = state(document)
     for _ in range(4):
-        ended = wait(keeper._unreviewed.compact("threshold", NOBODY, keeper.rules, CancelToken()))
+        ended = wait(keeper._runner.compact("threshold", NOBODY, keeper.rules, CancelToken()))
         assert ended.problem == "Cancelled by the extension mine: Not at night."
     assert keeper.resting == "" and state(document) == before
     assert len([c for c in place.told if isinstance(c, CompactionEnded)]) == 4
@@ -573,9 +576,8 @@ def test_nobody_is_asked_where_there_are_no_extensions(tmp_path: Path) -> None:
 def by_conversation(document: Document) -> int:
     """Compact as the Copilot profile does: the conversation itself is what is sent."""
     rules = EffectiveRules.of(PROFILES["copilot"], MODEL)
-    keeper = PromptKeeper(document, lambda: rules, Random(3))
-    outgoing = Outgoing(MODEL, "You are an agent.", read_only_tools())
-    return wait(keeper.compact(outgoing, "", CancelToken()))
+    keeper = PromptGate(document, lambda: rules, Random(3))
+    return wait(keeper.compact(MODEL, "", CancelToken()))
 
 
 TAGGED = "<summary>\n1. Conversation Overview: the ports.\n</summary>"
@@ -649,15 +651,15 @@ def test_every_text_of_a_conversation_is_a_part() -> None:
             ChatMessage("tool", f"r {SECRET}", tool_call_id="c"),
         ),
     )
-    texts = texts_of(request)
+    texts = request_texts(request)
     assert sum(SECRET in text for text in texts) == 5
-    assert with_texts(request, texts) == request
-    changed = with_texts(request, [text.replace(SECRET, "***") for text in texts])
+    assert with_request_texts(request, texts) == request
+    changed = with_request_texts(request, [text.replace(SECRET, "***") for text in texts])
     assert SECRET not in json.dumps(changed.to_json())
     assert changed.messages[2].tool_calls[0].arguments == {"command": "export KEY=***", "n": 1}
     assert changed.messages[2].thinking is None and changed.messages[3] == request.messages[3]
     assert changed.messages[1].content == (TextPart("u ***"), ImagePart("image/png", "AAAA"))
-    broken = with_texts(request, ["{" if text.startswith("{") else text for text in texts])
+    broken = with_request_texts(request, ["{" if text.startswith("{") else text for text in texts])
     assert broken.messages[2].tool_calls[0].arguments == {"arguments": "{"}
     with pytest.raises(ValueError, match="another number"):
-        with_texts(request, texts[1:])
+        with_request_texts(request, texts[1:])

@@ -12,11 +12,8 @@ import pytest
 from explorer.session.kinds import Kind
 from explorer.store.rows import ImportCancelled
 from explorer.work.document import Document
-from explorer.work.fork_plan import plan_fork
-from explorer.work.forking import AT_ONCE
-from explorer.work.origins import fork_point, forks_of
-from explorer.work.session_tools import outputs_folder, readable
-from explorer.work.transcript import transcripts_of
+from explorer.work.session_files import outputs_folder, readable, transcripts_of
+from explorer.work.session_forks import AT_ONCE, fork_point, forks_of, plan_fork
 from explorer.workbench import Workbench
 from tests.work.conftest import SAMPLE
 

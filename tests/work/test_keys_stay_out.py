@@ -16,9 +16,9 @@ from explorer.agent.loop import TurnResult
 from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig, Server
 from explorer.models.own import ServerModel
 from explorer.store import Store
+from explorer.work.agent_turns import start_turn
 from explorer.work.document import Document
-from explorer.work.drafting import DraftFailed
-from explorer.work.talk import start_turn
+from explorer.work.summary_request import DraftFailed
 from explorer.workbench import Workbench
 from tests.models.memory_keyring import MemoryKeyring
 from tests.models.server import Answer, ChatServer, HttpFailure, StreamFailure

@@ -33,11 +33,12 @@ from explorer.models.door import (
 from explorer.models.retry import Patience, RetryPolicy
 from explorer.session.kinds import Flag, Kind
 from explorer.store import DraftRow, Store
-from explorer.work.agent_words import system_prompt
+from explorer.work.agent_prompt import system_prompt
+from explorer.work.agent_turns import start_turn
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.draft_records import Draft
 from explorer.work.navigation import NavigationPlan
-from explorer.work.talk import start_turn
+from explorer.work.summary_request import DraftFailed, Order
 from explorer.workbench import Workbench
 from tests.models.server import (
     OVERFLOW,
@@ -390,7 +391,7 @@ def test_a20_the_answers_of_a_split_turn_are_merged_and_one_failure_fails_both(
 def test_a_door_that_is_closed_fails_the_draft(bench: Workbench, document: Document) -> None:
     closed = ModelDoor(ModelDoorConfig())
     closed.close()
-    document.drafts._door = closed
+    document.door = closed
     before = state(document)
     with pytest.raises(DraftFailed, match="closed"):
         wait(document.summarize(compaction(document), order()))

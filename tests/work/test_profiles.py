@@ -11,7 +11,6 @@ from explorer.compaction.profile import PROFILES
 from explorer.models.door import TextPart
 from explorer.profiles import OwnProfile, ProfileError
 from explorer.work.changes import Change, ProfilesChanged
-from explorer.work.talk import chat_messages
 from explorer.workbench import Workbench
 
 DATA = Path(__file__).parents[1] / "conformance" / "data"
@@ -61,7 +60,7 @@ def test_a6_the_agent_is_told_a_summary_in_the_words_of_the_profile(bench: Workb
         (PROFILES["pi"], "The conversation history before this point"),
         (PROFILES["copilot"], "<conversation-summary>"),
     ):
-        said = chat_messages(document, profile)[0].content
+        said = document.agent.messages(profile)[0].content
         assert isinstance(said, tuple)
         assert isinstance(said[0], TextPart)
         assert said[0].text.startswith(opening)

@@ -13,8 +13,8 @@ from explorer.models.door import Cancelled, CancelToken, ModelDoor, ModelDoorCon
 from explorer.store import Store
 from explorer.templates import shipped_prompt
 from explorer.work.document import Document
-from explorer.work.drafting import Order
-from explorer.work.prompt_trials import (
+from explorer.work.summary_request import Order
+from explorer.work.template_trials import (
     NOT_USED,
     Trial,
     TrialResult,

@@ -23,11 +23,11 @@ from explorer.templates import (
     template_problems,
     user_prompts_dir,
 )
-from explorer.work.agent_words import system_prompt
+from explorer.work.agent_prompt import system_prompt
+from explorer.work.auto_compaction.prompt import CopilotWords
 from explorer.work.changes import PromptsChanged
 from explorer.work.document import Document
-from explorer.work.drafting import Order
-from explorer.work.prompt import CopilotWords
+from explorer.work.summary_request import Order
 from explorer.workbench import Workbench
 from tests.models.server import Answer, ChatServer
 from tests.work.conftest import SAMPLE, Clock

@@ -16,8 +16,8 @@ from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.pruning import prune_note
 from explorer.session.pruned import PRUNE_TYPE
 from explorer.work.changes import EntriesAppended, LeafMoved
-from explorer.work.document import Document, NothingToUndo
-from explorer.work.talk import chat_messages
+from explorer.work.document import Document
+from explorer.work.edits import NothingToUndo
 from explorer.workbench import Workbench
 from tests.store.sources import message, write_file
 from tests.work.conftest import open_bench
@@ -77,7 +77,7 @@ def test_a13_a_prune_is_an_entry_of_its_own_and_everything_follows_it(document: 
     assert document.counted_size(EXPLORER) == before - plan.saved
     size = document.context_size(EXPLORER)
     assert (size.usage_tokens, size.tokens) == (0, before - plan.saved), "E7: counted anew"
-    said = [one.text for one in chat_messages(document) if one.role == "tool"]
+    said = [one.text for one in document.agent.messages() if one.role == "tool"]
     assert said == [prune_note(2_000), prune_note(3_000), "word" * 600]
     shown = document.preview(None, EXPLORER, Settings(keep_recent_tokens=100))
     prompts = [request.prompt for request in document.requests(shown)]

@@ -16,9 +16,8 @@ from explorer.session.kinds import Kind
 from explorer.work.changes import CompactionEnded
 from explorer.work.document import Document
 from explorer.work.effective_rules import EffectiveRules
-from explorer.work.replay.answering import Pace, RecordedModel
-from explorer.work.replay.player import Played, Player, in_proportion
-from explorer.work.replay.recorded import recorded, scenes
+from explorer.work.replay.player import Pace, Played, Player, RecordedModel, in_proportion
+from explorer.work.replay.recording import recorded, scenes
 from explorer.workbench import Workbench
 
 WINDOW = 20_000

@@ -11,9 +11,9 @@ from explorer.compaction.file_ops import FileOperations
 from explorer.compaction.profile import PROFILES
 from explorer.models.door import DEMO, CancelToken, ToolCall
 from explorer.session.tree import SessionTree
+from explorer.work.agent_turns import start_turn
 from explorer.work.document import Document
-from explorer.work.session_tools import outputs_folder, tools_of
-from explorer.work.talk import start_turn
+from explorer.work.session_files import outputs_folder, tools_of
 from explorer.workbench import Workbench
 
 BROKEN = "def add(a, b):\n    return a - b\n"

@@ -15,15 +15,13 @@ from explorer.compaction.partition import Verdict
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.door import CancelToken
 from explorer.session.shaping import KEPT_USER_TOKENS
-from explorer.work.document import Document, NothingToUndo
-from explorer.work.drafting import Order
+from explorer.work.compaction import cut_after
+from explorer.work.document import Document
+from explorer.work.edits import CannotShape, NothingToUndo
 from explorer.work.effective_rules import EffectiveRules
-from explorer.work.ranges import cut_after
-from explorer.work.replay.answering import Pace
-from explorer.work.replay.player import Player
-from explorer.work.replay.recorded import recorded
-from explorer.work.shaping import CannotShape
-from explorer.work.talk import chat_messages
+from explorer.work.replay.player import Pace, Player
+from explorer.work.replay.recording import recorded
+from explorer.work.summary_request import Order
 from explorer.workbench import Workbench
 from tests.store.sources import message, write_file
 from tests.work.conftest import open_bench
@@ -75,7 +73,7 @@ def _compact(document: Document, profile: Any = EXPLORER) -> int:
 
 
 def _texts(document: Document) -> str:
-    return json.dumps([str(one) for one in chat_messages(document, EXPLORER)])
+    return json.dumps([str(one) for one in document.agent.messages(EXPLORER)])
 
 
 def test_a_pinned_result_is_sent_as_text_after_the_summary_and_nothing_is_orphaned(
@@ -87,7 +85,7 @@ def test_a_pinned_result_is_sent_as_text_after_the_summary_and_nothing_is_orphan
     compaction = _compact(document)
     context = document.context()
     assert context.messages[:2] == [compaction, 2] and context.again[2].by == 9
-    sent = chat_messages(document, EXPLORER)
+    sent = document.agent.messages(EXPLORER)
     assert sent[1].role == "user" and "#2" in str(sent[1].content)
     assert "word" * 300 in str(sent[1].content)
     calls = {call.id for one in sent for call in one.tool_calls}
@@ -103,7 +101,7 @@ def test_a_pinned_reply_tells_its_text_and_calls_and_weighs_what_is_sent(
     sent = _texts(document)
     assert "[Called bash" in sent and "In sync.py." in sent
     rows = {row.entry: row for row in document.shaped_rows(EXPLORER)}
-    told = {str(one.content): one for one in chat_messages(document, EXPLORER)}
+    told = {str(one.content): one for one in document.agent.messages(EXPLORER)}
     by_entry = {at: text for at in rows for text in told if f"Entry #{at}," in text}
     assert set(by_entry) == {3, 5}
     assert all(row.how == "pinned" and row.told == "again" for row in rows.values())

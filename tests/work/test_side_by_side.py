@@ -17,7 +17,7 @@ from explorer.models.request import ImagePart
 from explorer.session.branch_difference import compare_branches
 from explorer.session.kinds import Flag, Kind
 from explorer.work.document import Document
-from explorer.work.side_by_side import RunOrder, SideBySide
+from explorer.work.parallel_runs import ParallelRuns, RunOrder
 from tests.models.server import Answer, ChatServer, HttpFailure, Stall
 
 ONE, TWO = RunOrder("openai/gpt-4o-mini"), RunOrder("openai/gpt-4o")
@@ -37,7 +37,7 @@ def both(server: ChatServer, one: object, two: object) -> None:
     server.plan(two, model="gpt-4o")  # type: ignore[arg-type]
 
 
-def branch(document: Document, runs: SideBySide, number: int) -> list[int]:
+def branch(document: Document, runs: ParallelRuns, number: int) -> list[int]:
     path = document.tree.path(runs.runs[number].leaf)
     return path[path.position(runs.start) + 1 :].indices()
 
@@ -56,7 +56,7 @@ def test_each_model_answers_on_a_branch_below_the_same_entry(
         if isinstance(event, TextDelta):
             told[number] += event.text
 
-    runs = SideBySide(document, (ONE, TWO), PROMPT)
+    runs = ParallelRuns(document, (ONE, TWO), PROMPT)
     asyncio.run(runs.run(hear))
     assert document.leaf == leaf == document.store.session(document.key).leaf
     assert told == {0: "By waiting.", 1: "By a clock."}
@@ -78,7 +78,7 @@ def test_both_are_asked_at_once_and_one_is_stopped_alone(
     document: Document, server: ChatServer
 ) -> None:
     both(server, Stall(after=2, text="I would begin "), Answer("Done."))
-    runs = SideBySide(document, (ONE, TWO), PROMPT)
+    runs = ParallelRuns(document, (ONE, TWO), PROMPT)
 
     def changed(number: int) -> None:
         # The other has ended while the first still hangs.
@@ -95,11 +95,11 @@ def test_both_are_asked_at_once_and_one_is_stopped_alone(
 
 def test_the_failure_of_one_does_not_hurt_the_other(document: Document, server: ChatServer) -> None:
     both(server, HttpFailure(401, "no such key"), Answer("Done."))
-    runs = SideBySide(document, (ONE, TWO), PROMPT)
+    runs = ParallelRuns(document, (ONE, TWO), PROMPT)
     asyncio.run(runs.run(lambda _number, _event: None))
     assert [run.state for run in runs.runs] == ["failed", "done"]
-    assert runs.runs[0].told
-    assert runs.runs[1].told == ""
+    assert runs.runs[0].problem
+    assert runs.runs[1].problem == ""
     assert document.tree.columns.flags[runs.runs[0].leaf] & Flag.ERROR
     assert runs.has_answer(1)
 
@@ -116,7 +116,7 @@ def test_they_look_into_the_workspace_and_change_nothing(
     )
     server.plan(read, Answer("It is 42."), model="gpt-4o-mini")
     server.plan(write, Answer("I cannot."), model="gpt-4o")
-    runs = SideBySide(document, (ONE, TWO), PROMPT, Workspace(folder))
+    runs = ParallelRuns(document, (ONE, TWO), PROMPT, Workspace(folder))
     asyncio.run(runs.run(lambda _number, _event: None))
     offered = {tool["function"]["name"] for tool in server.requests[0]["tools"]}
     assert offered == {"read", "ls", "find", "grep"}
@@ -134,7 +134,7 @@ def test_thinking_and_pictures_go_along_and_are_said_on_the_branch(
     both(server, Answer("A dot."), Answer("A point."))
     image = ImagePart("image/png", "iVBORw0KGgo=")
     orders = (ONE, RunOrder(TWO.model, "minimal"))
-    runs = SideBySide(document, orders, Prompt("What is this?", (image,)))
+    runs = ParallelRuns(document, orders, Prompt("What is this?", (image,)))
     asyncio.run(runs.run(lambda _number, _event: None))
     kinds = [document.tree.kind(at) for at in branch(document, runs, 1)]
     assert kinds[:3] == [Kind.MODEL_CHANGE, Kind.THINKING_LEVEL_CHANGE, Kind.USER]
@@ -146,7 +146,7 @@ def test_the_branches_can_be_compared_and_one_gone_on_with(
     document: Document, server: ChatServer
 ) -> None:
     both(server, Answer("By waiting longer."), Answer("By waiting less."))
-    runs = SideBySide(document, (ONE, TWO), PROMPT)
+    runs = ParallelRuns(document, (ONE, TWO), PROMPT)
     asyncio.run(runs.run(lambda _number, _event: None))
     one, two = (run.leaf for run in runs.runs)
     found = compare_branches(document.tree, document.payloads, one, two)
@@ -159,7 +159,7 @@ def test_the_branches_can_be_compared_and_one_gone_on_with(
 
 def test_all_are_stopped_when_nobody_waits_any_more(document: Document, server: ChatServer) -> None:
     both(server, Stall(after=1, text="one "), Stall(after=1, text="two "))
-    runs = SideBySide(document, (ONE, TWO), PROMPT)
+    runs = ParallelRuns(document, (ONE, TWO), PROMPT)
 
     async def begin_and_leave() -> None:
         heard: set[int] = set()
@@ -184,6 +184,6 @@ def test_all_are_stopped_when_nobody_waits_any_more(document: Document, server: 
 
 def test_too_few_models_or_no_words_are_refused(document: Document) -> None:
     with pytest.raises(ValueError, match="2 to 4"):
-        SideBySide(document, (ONE,), PROMPT)
+        ParallelRuns(document, (ONE,), PROMPT)
     with pytest.raises(ValueError, match="Write what"):
-        SideBySide(document, (ONE, TWO), "  ")
+        ParallelRuns(document, (ONE, TWO), "  ")

@@ -13,9 +13,8 @@ import pytest
 from explorer.models.door import CancelToken, ModelDoor, ModelDoorConfig, ModelInfo
 from explorer.session.kinds import Kind
 from explorer.store import Store
+from explorer.work.agent_turns import TurnPort, start_turn
 from explorer.work.document import Document
-from explorer.work.model_changes import note_model
-from explorer.work.talk import start_turn
 from explorer.workbench import Workbench
 from tests.models.server import Answer, ChatServer
 from tests.work.conftest import SAMPLE, Clock
@@ -141,16 +140,16 @@ def test_the_bundled_session_tells_what_it_took(document: Document) -> None:
 def test_only_what_differs_is_said(document: Document) -> None:
     async def go() -> None:
         known = document.context()
-        assert await note_model(document, known.model, None) == ()
-        entries = await note_model(document, "openai/new/one", "low")
+        assert await TurnPort(document, known.model).note_model(None) == ()
+        entries = await TurnPort(document, "openai/new/one").note_model("low")
         assert [document.tree.kind(at) for at in entries] == [
             Kind.MODEL_CHANGE, Kind.THINKING_LEVEL_CHANGE,
         ]  # fmt: skip
         first, second = (document.entry(at) for at in entries)
         assert (first["provider"], first["modelId"]) == ("openai", "new/one")
         assert second["thinkingLevel"] == "low"
-        assert await note_model(document, "openai/new/one", "low") == ()
-        assert len(await note_model(document, "openai/new/one", "off")) == 1
+        assert await TurnPort(document, "openai/new/one").note_model("low") == ()
+        assert len(await TurnPort(document, "openai/new/one").note_model("off")) == 1
         assert document.context().thinking_level == "off"
 
     wait(go())
@@ -158,8 +157,8 @@ def test_only_what_differs_is_said(document: Document) -> None:
 
 def test_a_model_without_a_provider_is_said_once(document: Document) -> None:
     async def go() -> None:
-        assert len(await note_model(document, "alone")) == 1
-        assert await note_model(document, "alone") == ()
+        assert len(await TurnPort(document, "alone").note_model()) == 1
+        assert await TurnPort(document, "alone").note_model() == ()
 
     wait(go())
 
@@ -167,10 +166,10 @@ def test_a_model_without_a_provider_is_said_once(document: Document) -> None:
 def test_a_change_holds_on_its_branch_alone(document: Document) -> None:
     async def go() -> None:
         before, model = document.leaf, document.context().model
-        await note_model(document, "openai/new")
+        await TurnPort(document, "openai/new").note_model()
         await document.writer.move_leaf(before)
         assert document.context().model == model
-        assert len(await note_model(document, "openai/new")) == 1
+        assert len(await TurnPort(document, "openai/new").note_model()) == 1
 
     wait(go())
 

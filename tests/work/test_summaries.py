@@ -30,10 +30,10 @@ from explorer.models.door import (
 from explorer.models.retry import Patience, RetryPolicy
 from explorer.store import Store
 from explorer.tokens.estimate import estimate_text
-from explorer.work import answering
+from explorer.work import summary_call
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
-from explorer.work.talk import chat_messages
+from explorer.work.draft_records import Draft
+from explorer.work.summary_request import DraftFailed, Order
 from explorer.workbench import Workbench
 from tests.models.endpoint import Endpoint, Reply
 from tests.models.server import (
@@ -459,7 +459,7 @@ def test_a25_a_few_sentences_are_made_beside_the_summary_and_stored(
     assert draft.short_summary == SHORT
     index = wait(document.commit(draft))
     assert document.entry(index)["shortSummary"] == SHORT
-    assert not any(SHORT in message.text for message in chat_messages(document)), "only shown"
+    assert not any(SHORT in message.text for message in document.agent.messages()), "only shown"
 
 
 def test_a25_both_are_asked_at_the_same_time(document: Document, server: ChatServer) -> None:
@@ -493,7 +493,7 @@ def test_a25_its_failure_never_fails_the_compaction(
         "hangs": Stall(after=0),
     }
     apart(document, server, monkeypatch, plans[how])
-    monkeypatch.setattr(answering, "SHORT_GRACE_S", 0.3)
+    monkeypatch.setattr(summary_call, "SHORT_GRACE_S", 0.3)
     draft = summarize(document, Person(), SHOWING)
     assert draft.status == "done"
     assert draft.short_summary == ""

@@ -10,15 +10,14 @@ import pytest
 from explorer.models.door import ChatMessage, ImagePart, TextPart
 from explorer.session.kinds import Kind
 from explorer.work.document import Document
-from explorer.work.talk import chat_messages
 
 
 def said(document: Document, *messages: dict[str, Any]) -> list[ChatMessage]:
     """What is sent of messages that are appended."""
-    before = len(chat_messages(document))
+    before = len(document.agent.messages())
     for message in messages:
         asyncio.run(document.writer.append("message", document.leaf, message=message))
-    return chat_messages(document)[before:]
+    return document.agent.messages()[before:]
 
 
 def reply(*blocks: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -38,7 +37,7 @@ def result(name: str, *blocks: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a6_the_summary_in_force_comes_first_in_its_wrapper(document: Document) -> None:
-    first = chat_messages(document)[0]
+    first = document.agent.messages()[0]
     summary = document.entry(document.context().compaction)["summary"]
     assert first.role == "user"
     assert first.text == document.templates.compaction_message(summary)
@@ -50,7 +49,7 @@ def test_a6_a_branch_summary_is_a_user_message_in_its_wrapper(document: Document
     ]
     asyncio.run(document.writer.move_leaf(at))
     told = document.templates.branch_message(document.entry(at)["summary"])
-    assert chat_messages(document)[-1] == ChatMessage("user", (TextPart(told),))
+    assert document.agent.messages()[-1] == ChatMessage("user", (TextPart(told),))
 
 
 def test_a6_a_command_of_the_person_is_a_user_message(document: Document) -> None:

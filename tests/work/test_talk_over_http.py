@@ -36,10 +36,9 @@ from explorer.models.door import (
 from explorer.models.retry import Retry, RetryPolicy
 from explorer.session.kinds import Kind
 from explorer.store import Store
-from explorer.work.chat import chat_messages
+from explorer.work.agent_turns import NOTHING_LEFT, resume_turn, start_turn
 from explorer.work.document import Document
-from explorer.work.session_tools import tools_of
-from explorer.work.talk import NOTHING_LEFT, open_calls, resume_turn, start_turn
+from explorer.work.session_files import tools_of
 from explorer.workbench import Workbench
 from tests.agent.desk import check_pairs
 from tests.models.server import (
@@ -158,8 +157,8 @@ class Desk:
     def check(self, result: TurnResult) -> None:
         """The session is whole, as it is here and as the database has it."""
         document = self.document
-        check_pairs(chat_messages(document, model=self.model))
-        assert open_calls(document) == []
+        check_pairs(document.agent.messages(model=self.model))
+        assert document.agent.open_calls() == []
         for message in self.messages(result):
             if message.get("stopReason") in ("error", "aborted"):
                 assert message["errorMessage"]

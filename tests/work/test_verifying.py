@@ -20,11 +20,11 @@ from explorer.compaction.verify_request import build_verify_request, mended_text
 from explorer.models.door import Cancelled, CancelToken, ModelDoor, ModelDoorConfig
 from explorer.store import Store
 from explorer.templates import load_templates
-from explorer.work.auditing import Auditor
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
-from explorer.work.stored_summaries import stored_summary
-from explorer.work.verifying import Checked, Mended, check, mend, request_for
+from explorer.work.draft_records import Draft
+from explorer.work.summary_audit import Auditor
+from explorer.work.summary_request import DraftFailed, Order
+from explorer.work.verification import Checked, Mended, check, mend, request_for
 from explorer.workbench import Workbench
 from tests.models.server import Answer, ChatServer, Cut, HttpFailure, Malformed, Plan, Stall
 from tests.work.conftest import SAMPLE, Clock
@@ -207,7 +207,7 @@ def test_file_lists_are_kept_as_they_were() -> None:
 def test_a_compaction_of_the_session_is_checked_as_it_was_cut(desk: Desk) -> None:
     document, tree = desk.document, desk.document.tree
     for entry in tree.columns.compactions:
-        found = stored_summary(document, entry, EXPLORER, SETTINGS)
+        found = document.compaction.stored_summary(entry, EXPLORER, SETTINGS)
         assert found.shown.path[found.shown.cut] == tree.index_of(found.draft.first_kept_id)
         assert found.draft.leaf == tree.columns.parent[entry]
         checked = check(document, desk.auditor, found.shown, found.draft.summary)
@@ -216,8 +216,8 @@ def test_a_compaction_of_the_session_is_checked_as_it_was_cut(desk: Desk) -> Non
 
 def test_why_a_compaction_cannot_be_checked_is_said(desk: Desk) -> None:
     with pytest.raises(ValueError, match="#0 is no compaction"):
-        stored_summary(desk.document, 0, EXPLORER, SETTINGS)
+        desk.document.compaction.stored_summary(0, EXPLORER, SETTINGS)
     fields = {"summary": "s", "first_kept_entry_id": "nowhere", "tokens_before": 1}
     lost = asyncio.run(desk.document.writer.append("compaction", desk.document.leaf, **fields))
     with pytest.raises(ValueError, match=f"compaction #{lost} kept is not on its path"):
-        stored_summary(desk.document, lost, EXPLORER, SETTINGS)
+        desk.document.compaction.stored_summary(lost, EXPLORER, SETTINGS)

@@ -8,8 +8,7 @@ from PySide6.QtCore import QObject
 
 from explorer.store.rows import ImportCancelled, SessionRow, StoreError
 from explorer.work.document import Document
-from explorer.work.fork_plan import plan_fork
-from explorer.work.origins import fork_point
+from explorer.work.session_forks import fork_point, plan_fork
 from ui.branching.fork_dialog import ForkDialog
 from ui.branching.standing_still import StandingStill
 from ui.control.desk import Desk

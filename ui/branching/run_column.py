@@ -10,7 +10,7 @@ from explorer.models.door import Silence, TextDelta, ThinkingDelta, UsageReport
 from explorer.models.retry import Retry
 from explorer.session.difference_text import duration
 from explorer.session.text import call_title, first_line
-from explorer.work.side_by_side import Run
+from explorer.work.parallel_runs import Run
 from ui import theme
 from ui.widgets.labels import Caption, ElidedLabel
 from ui.widgets.panels import row
@@ -112,8 +112,8 @@ class RunColumn(QWidget):
         """The run is as far as it is. ``has_answer``: its branch can be gone on with."""
         run = self.run
         words = STATES[run.state][1]
-        if run.told and run.state in ("failed", "done"):
-            words = f"{words}: {run.told}"
+        if run.problem and run.state in ("failed", "done"):
+            words = f"{words}: {run.problem}"
         self._say(words)
         theme.set_tone(self.state, "lost" if run.state == "failed" else "dim")
         running = run.state == "running"

@@ -14,7 +14,7 @@ from explorer.agent.workspace import Workspace
 from explorer.models.door import CancelToken
 from explorer.models.thinking import ThinkingLevel, levels_of
 from explorer.work.document import Document
-from explorer.work.side_by_side import RunOrder, SideBySide
+from explorer.work.parallel_runs import ParallelRuns, RunOrder
 from ui.branching.comparing import DifferenceControl
 from ui.branching.runs_dialog import RunsDialog
 from ui.branching.runs_window import RunsWindow
@@ -103,7 +103,7 @@ class RunsControl(QObject):
             return
         folder = self._agent.folder.folder
         try:
-            runs = SideBySide(
+            runs = ParallelRuns(
                 document, orders, prompt, Workspace(folder) if folder is not None else None,
                 profile=desk.profile, limits=TurnLimits.of(desk.values),
                 date=date.today().isoformat(),

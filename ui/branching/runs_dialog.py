@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.models.thinking import ThinkingLevel, as_level
-from explorer.work.side_by_side import FEWEST, MOST, RunOrder
+from explorer.work.parallel_runs import FEWEST, MOST, RunOrder
 from ui import theme
 from ui.widgets.choice import Choice
 from ui.widgets.dialogs import fit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from explorer.work.side_by_side import SideBySide
+from explorer.work.parallel_runs import ParallelRuns
 from ui import theme
 from ui.branching.run_column import RunColumn
 from ui.widgets.dialogs import fit
@@ -20,7 +20,7 @@ class RunsWindow(QDialog):
     """The last entry of the branch to go on with."""
     compare_requested = Signal(int, int)
 
-    def __init__(self, runs: SideBySide, parent: QWidget | None = None) -> None:
+    def __init__(self, runs: ParallelRuns, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.runs = runs
         self.setModal(False)

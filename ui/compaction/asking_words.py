@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from explorer.work.asking import Question
+from explorer.work.auto_compaction.confirmation import Question
 from ui.widgets.figures import round_short, short
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from explorer.work.asking import NotNow, Question
+from explorer.work.auto_compaction.confirmation import NotNow, Question
 from ui import theme
 from ui.compaction.asking_words import Asked, asked_words
 from ui.widgets.choice import Choice

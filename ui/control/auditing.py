@@ -15,8 +15,8 @@ from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.session.kinds import Kind
 from explorer.work.changes import Change, CompactionEnded, CountsChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
+from explorer.work.draft_records import recorded_inputs
 from explorer.work.effective_rules import recorded_rules
-from explorer.work.recorded_inputs import recorded_inputs
 from ui.audit.tab import BRANCHES, LEDGER, NOW, AuditTab
 from ui.control.desk import Desk
 from ui.inspector.gather import Loader

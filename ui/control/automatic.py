@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from explorer.models.retry import Retry
-from explorer.work.automatic import AutomaticCompaction
+from explorer.work.auto_compaction.controller import AutomaticCompaction
 from explorer.work.changes import Change
 from explorer.work.document import Document
 from explorer.work.effective_rules import EffectiveRules
@@ -58,7 +58,7 @@ class AutomaticControl(QObject):
             if kept is not None:
                 kept.close()
             kept = AutomaticCompaction(document, lambda: self.rules(document))
-            kept.asking.attended = True
+            kept.confirmation.attended = True
             self._kept[document.key] = kept
         return kept
 

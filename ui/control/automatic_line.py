@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from explorer.compaction.background import State
 from explorer.compaction.reasons import share_text
 from explorer.models.retry import Retry
-from explorer.work.automatic import AutomaticCompaction
+from explorer.work.auto_compaction.controller import AutomaticCompaction
 from explorer.work.changes import (
     AutomaticChanged,
     BackgroundChanged,
@@ -117,7 +117,7 @@ class AutomaticLine(QObject):
             self._say(None)
             return
         automatic = self._of(document)
-        if automatic.asking.question is not None:
+        if automatic.confirmation.question is not None:
             self._ask(automatic)
         elif automatic.running is not None:
             self._run(automatic)
@@ -131,7 +131,7 @@ class AutomaticLine(QObject):
             self._say(*self._ahead(automatic))
 
     def _ask(self, automatic: AutomaticCompaction) -> None:
-        question = automatic.asking.question
+        question = automatic.confirmation.question
         assert question is not None
         told = asked_words(question)
         # One line has less room than the tab.
@@ -156,8 +156,7 @@ class AutomaticLine(QObject):
         self, automatic: AutomaticCompaction
     ) -> tuple[StripState | None, Callable[[], object]]:
         """A summary that is made while the agent works on."""
-        keeper = automatic.prompts.keeper
-        machine = keeper.machine if automatic.prompts.wanted and keeper is not None else None
+        machine = automatic.prompts.machine if automatic.prompts.is_active else None
 
         def stop() -> None:
             self._desk.tasks.start("Ending a summary", automatic.prompts.stop())
@@ -193,7 +192,9 @@ class AutomaticLine(QObject):
             return True
         now = self._of(document)
         rests = bool(now.resting) and self.is_on(document)
-        return rests or now.is_requested or now.running is not None or bool(now.asking.question)
+        return (
+            rests or now.is_requested or now.running is not None or bool(now.confirmation.question)
+        )
 
     def _offer(self, words: str, entry: int) -> None:
         """Say what happened, and offer to look at it and to take it back."""

@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QFileDialog
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of, scenarios
 from explorer.models.offline.scenario_place import next_message
 from explorer.store.rows import StoreError
-from explorer.work.chat import chat_messages
 from explorer.work.document import Document
-from explorer.work.sandbox import make_sandbox
+from explorer.work.session_files import make_sandbox
 from ui.control.desk import AGENT_MODEL, Desk
 from ui.control.sessions import SessionsControl
 from ui.control.talking.control import THINKING
@@ -142,5 +141,5 @@ class BeginControl(QObject):
         scenario = scenario_of(self._desk.agent_model())
         if scenario is None:
             return
-        if message := next_message(scenario, chat_messages(document)):
+        if message := next_message(scenario, document.agent.messages()):
             composer.setPlainText(message)

@@ -11,9 +11,10 @@ from explorer.compaction.partition import Partition
 from explorer.models.door import Cancelled, CancelToken
 from explorer.models.offline.names import cannot_summarize
 from explorer.store.rows import StoreError
-from explorer.work.document import Document, NothingToUndo
-from explorer.work.drafting import Draft, DraftFailed, Order
-from explorer.work.previews import waiting_previews
+from explorer.work.document import Document
+from explorer.work.draft_records import Draft
+from explorer.work.edits import NothingToUndo
+from explorer.work.summary_request import DraftFailed, Order
 from ui.compaction.ports import ModelChoice
 from ui.compaction.words import is_possible
 from ui.control.desk import SUMMARY_MODEL, Desk
@@ -95,7 +96,7 @@ class CompactionControl(QObject):
         document.choose("instructions", instructions or None)
         for draft, text in self._desk.window.compaction.draft.texts():
             if isinstance(draft, Draft) and text != draft.summary:
-                document.drafts.keep_text(draft, text)
+                document.drafts.store_text(draft, text)
 
     def _document_changed(self) -> None:
         self.keep_edits()
@@ -115,7 +116,7 @@ class CompactionControl(QObject):
         desk, panel = self._desk, self._desk.window.compaction
         try:
             found = await asyncio.to_thread(
-                waiting_previews, document, desk.profile, desk.settings, MOST_WAITING
+                document.compaction.waiting_previews, desk.profile, desk.settings, MOST_WAITING
             )
         except StoreError as error:
             desk.notice("error", f"Earlier drafts cannot be read: {error}", "They are kept.")

@@ -14,7 +14,8 @@ from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.work.changes import Change, DraftChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.draft_records import Draft
+from explorer.work.summary_request import DraftFailed, Order
 from ui.audit.compare.job import comparison_job
 from ui.audit.compare.offered import (
     likely,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QMenu
 
 from explorer.agent.tools.outputs import Outputs
-from explorer.work.session_tools import outputs_folder
+from explorer.work.session_files import outputs_folder
 from ui.actions import ActionSpec, Entry
 from ui.control.desk import Desk
 

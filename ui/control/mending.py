@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from explorer.audit.findings import Finding
 from explorer.audit.losses import Loss, Repair
 from explorer.session.kinds import Kind
-from explorer.work.auditing import Audited
+from explorer.work.summary_audit import Audited
 from ui.audit.tab import LOSSES
 from ui.control.auditing import AuditControl
 from ui.control.desk import Desk

@@ -12,10 +12,10 @@ from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
-from explorer.work.extending import Leaving
-from explorer.work.navigation import NavigationPlan
-from explorer.work.shaping import CannotShape
+from explorer.work.draft_records import Draft
+from explorer.work.edits import CannotShape
+from explorer.work.navigation import Leaving, NavigationPlan
+from explorer.work.summary_request import DraftFailed, Order
 from ui.branching.box import decoded
 from ui.branching.new_version import NewVersionControl
 from ui.branching.standing_still import StandingStill

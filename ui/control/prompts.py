@@ -8,8 +8,14 @@ from PySide6.QtCore import QObject, QTimer
 
 from explorer.compaction.background import Machine
 from explorer.compaction.policies import Background
-from explorer.work.agent_words import outgoing_of
-from explorer.work.background import PromptKeeper
+from explorer.compaction.threshold import limits_of
+from explorer.work.agent_prompt import outgoing_of
+from explorer.work.auto_compaction.prompt import (
+    CopilotWords,
+    PreparedPrompt,
+    prepare_prompt,
+)
+from explorer.work.auto_compaction.prompt_gate import PromptGate
 from explorer.work.changes import (
     BackgroundChanged,
     Change,
@@ -17,7 +23,6 @@ from explorer.work.changes import (
     EntriesAppended,
     LeafMoved,
 )
-from explorer.work.prompt import CopilotWords, PreparedPrompt, prepare_prompt, window_for
 from ui.control.desk import Desk
 from ui.control.talking import AgentControl
 from ui.control.talking.turns import today
@@ -70,16 +75,16 @@ class PromptControl(QObject):
         else:
             self._rest.start()
 
-    def _keeper(self) -> PromptKeeper | None:
+    def _gate(self) -> PromptGate | None:
         document = self._desk.document
         if document is None:
             return None
-        return self._agent.automatic.of(document).prompts.keeper
+        return self._agent.automatic.of(document).prompts
 
     def _show_machine(self) -> None:
-        keeper = self._keeper()
+        gate = self._gate()
         policy = self._desk.profile.background or Background()
-        machine = keeper.machine if keeper is not None else Machine()
+        machine = gate.machine if gate is not None else Machine()
         self._desk.window.prompt.show_machine(machine, policy)
 
     def _fill(self) -> None:
@@ -96,11 +101,11 @@ class PromptControl(QObject):
             return None
         words = CopilotWords.load()
         profile, model = desk.profile, desk.agent_model()
-        window = window_for(document, profile, model, desk.settings.context_window)
+        window = limits_of(profile, desk.settings, document.door.info(model).window).window
         outgoing = outgoing_of(document.agent_prompt, model, self._agent.tools.box(), today())
         return lambda: prepare_prompt(document, profile, outgoing, window, words)
 
     def _stop(self) -> None:
-        keeper = self._keeper()
-        if keeper is not None:
-            self._desk.tasks.start("Stopping the summary", keeper.stop())
+        gate = self._gate()
+        if gate is not None:
+            self._desk.tasks.start("Stopping the summary", gate.stop())

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from explorer.compaction.pruning import PruningPlan
 from explorer.store.rows import StoreError
-from explorer.work.pruning import pruning_of
+from explorer.work.edits import pruning_of
 from ui.compaction.prune_dialog import PruneDialog
 from ui.control.desk import Desk
 from ui.widgets.figures import count, full

@@ -12,9 +12,8 @@ from explorer.store.rows import StoreError
 from explorer.work.changes import Change, CompactionEnded, PruneMade
 from explorer.work.document import Document
 from explorer.work.effective_rules import EffectiveRules
-from explorer.work.replay.answering import Pace
-from explorer.work.replay.player import Played, Player, in_proportion
-from explorer.work.replay.recorded import recorded
+from explorer.work.replay.player import Pace, Played, Player, in_proportion
+from explorer.work.replay.recording import recorded
 from ui.control.desk import AGENT_MODEL, Desk
 from ui.control.sessions import SessionsControl
 from ui.control.talking.control import AgentControl

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from explorer.audit.atoms import ScanCancelled
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from explorer.work.reporting import Form, form_of_file, make_report, save_report
+from explorer.work.audit_report import Form, form_of_file, make_report, save_report
 from ui.audit.tab import NOW
 from ui.control.auditing import AuditControl
 from ui.control.desk import Desk

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QMenu
 
 from explorer.session.shaped import can_be_told
 from explorer.store.rows import StoreError
-from explorer.work.document import Document, NothingToUndo
-from explorer.work.ranges import cut_after
-from explorer.work.shaping import CannotShape, Shaped
+from explorer.work.compaction import cut_after
+from explorer.work.document import Document
+from explorer.work.edits import CannotShape, NothingToUndo, Shaped
 from ui.control.desk import Desk
 from ui.control.navigating import NavigationControl
 from ui.main_window import TABS

@@ -12,8 +12,8 @@ from explorer.models.request import ImagePart
 from explorer.session.describe import blocks_of, text_of
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from explorer.work.document import Document, NothingToUndo, Undone
-from explorer.work.unfinished import unfinished
+from explorer.work.document import Document
+from explorer.work.edits import NothingToUndo, Undone
 from ui.control.desk import Desk
 from ui.control.talking import AgentControl
 from ui.widgets.figures import count, full
@@ -91,7 +91,7 @@ class TakeBackControl(QObject):
                 " left, and nothing was sent again.",
                 "Your next message goes on with all of the context.",
             )  # fmt: skip
-        elif left or unfinished(document):
+        elif left or document.agent.unfinished():
             self._if_it_fits(document, left)
         else:
             desk.notice(

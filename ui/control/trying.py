@@ -11,8 +11,8 @@ from explorer.models.door import Cancelled, CancelToken
 from explorer.store.rows import StoreError
 from explorer.templates import Version
 from explorer.work.document import Document
-from explorer.work.drafting import Order
-from explorer.work.prompt_trials import (
+from explorer.work.summary_request import Order
+from explorer.work.template_trials import (
     NOT_USED,
     Trial,
     TrialCost,

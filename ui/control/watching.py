@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
 from explorer.compaction.background import State
-from explorer.work.asking import Compact, NotNow, Question
+from explorer.work.auto_compaction.confirmation import Compact, NotNow, Question
 from explorer.work.changes import (
     AutomaticChanged,
     BackgroundChanged,
@@ -18,7 +18,7 @@ from explorer.work.changes import (
     CompactionStarted,
     SummaryText,
 )
-from explorer.work.drafting import Draft
+from explorer.work.draft_records import Draft
 from ui.compaction import notices
 from ui.control.automatic import AutomaticControl
 from ui.control.automatic_line import TRIGGERS
@@ -203,7 +203,7 @@ class WatchControl(QObject):
 
     def _look_for_question(self) -> None:
         now = self._automatic.now()
-        question = now.asking.question if now is not None else None
+        question = now.confirmation.question if now is not None else None
         if question is self._asked:
             return
         self._asked = question
@@ -226,7 +226,7 @@ class WatchControl(QObject):
         if now is None or self._asked is None:
             return False
         told = instructions or panel.instructions()
-        now.asking.answer(Compact(panel.cut, told, self._edited(self._asked.draft)))
+        now.confirmation.answer(Compact(panel.cut, told, self._edited(self._asked.draft)))
         return True
 
     def not_now(self) -> None:
@@ -236,7 +236,7 @@ class WatchControl(QObject):
     def _answer_left(self, answer: NotNow) -> None:
         now = self._automatic.now()
         if now is not None:
-            now.asking.answer(answer)
+            now.confirmation.answer(answer)
 
     def review(self) -> None:
         """Put everything that can be changed before the person: the turn waits for the commit."""
@@ -262,7 +262,7 @@ class WatchControl(QObject):
         if now is None or asked is None or asked.draft is not draft:
             return False
         panel.put_aside(draft)
-        now.asking.answer(NotNow() if text is None else Compact(text=text))
+        now.confirmation.answer(NotNow() if text is None else Compact(text=text))
         return True
 
     # where it is shown ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from explorer.audit.simulation import Past, Policy, simulate
 from explorer.audit.simulation.sweep import Sweep, sweep
 from explorer.compaction.profile import PROFILES
 from explorer.settings.choices import Chosen
-from explorer.work.what_if import assumptions_for, prices_of, read_past
+from explorer.work.simulation_inputs import assumptions_for, prices_of, read_past
 from ui.audit.what_if.lines import Drawing, drawing_of
 from ui.audit.what_if.own_rules import in_window
 from ui.audit.what_if.strokes import RECORDED

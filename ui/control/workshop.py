@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QMessageBox
 from explorer.compaction.prepare import Preparation
 from explorer.template_catalogue import names_used_by
 from explorer.templates import PromptTemplates, TemplateError, TemplateState
-from explorer.work.agent_words import InFolder
+from explorer.work.agent_prompt import InFolder
 from explorer.work.changes import Change, PromptsChanged
-from explorer.work.prompt_preview import Where, preview_prompt
-from explorer.work.prompt_trials import can_be_tried
+from explorer.work.template_preview import Where, preview_prompt
+from explorer.work.template_trials import can_be_tried
 from ui.control.desk import Desk
 from ui.control.talking import AgentControl
 from ui.control.talking.turns import today

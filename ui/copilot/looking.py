@@ -11,7 +11,7 @@ from explorer.prompting.nodes import Node
 from explorer.prompting.rendering import BudgetExceededError, render
 
 if TYPE_CHECKING:  # the workbench is there after the first paint, its types before
-    from explorer.work.prompt import PreparedPrompt
+    from explorer.work.auto_compaction.prompt import PreparedPrompt
 
 Prepare = Callable[[], "PreparedPrompt"]
 """Reads the prompt of the session as it stands; blocks."""

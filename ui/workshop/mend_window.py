@@ -27,7 +27,7 @@ from explorer.audit.atoms import Atom
 from explorer.compaction.reasons import share_text
 from explorer.compaction.verify_request import MOST_FINDINGS, Lack
 from explorer.session.word_difference import Piece, differing
-from explorer.work.verifying import Checked, Mended
+from explorer.work.verification import Checked, Mended
 from ui.branching.difference_parts import MarkedText
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.dialogs import fit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from explorer.work.prompt_preview import PromptPreview
+from explorer.work.template_preview import PromptPreview
 from ui.theme import S4, S8, S12, S16, set_tone
 from ui.widgets.figures import full
 from ui.widgets.labels import Caption

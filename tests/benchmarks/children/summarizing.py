@@ -9,7 +9,7 @@ from typing import Any
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.door import EXTRACTIVE, CancelToken, ModelDoor, complete
 from explorer.store import Store
-from explorer.work.calling import model_request
+from explorer.work.summary_request import model_request
 from explorer.workbench import Workbench
 from tests.benchmarks.children.storing import database_of
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from explorer.audit.atoms import AtomKind
 from explorer.audit.findings import Finding
 from explorer.audit.gravity import Group, grouped
-from explorer.work.auditing import Audited
+from explorer.work.summary_audit import Audited
 from ui.audit.fidelity.bars import FateBar, KindTable, fate_legend
 from ui.audit.fidelity.charts import GenerationChart, Point, RecencyChart
 from ui.audit.fidelity.finding_part import FindingPart

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalMode, ApprovalRequest
+from explorer.models.cancel import done_or_cancelled
 from explorer.models.door import Cancelled, CancelToken
 from explorer.work.document import Document
 from ui.control.desk import Desk
@@ -134,15 +135,6 @@ class PermissionControl(QObject):
         """The person's answer. Raises Cancelled when the turn is stopped while it waits."""
         loop = asyncio.get_running_loop()
         one = _Open(request, self._desk.document, loop.create_future())
-
-        def give_up() -> None:
-            if not one.answer.done():
-                one.answer.set_exception(Cancelled())
-
-        def cancelled() -> None:
-            loop.call_soon_threadsafe(give_up)
-
-        remove = cancel.add_callback(cancelled)
         conversation = self._desk.window.agent.conversation
         self._open.append(one)
         state = self._desk.window.agent.state
@@ -151,9 +143,10 @@ class PermissionControl(QObject):
         conversation.set_waiting(request.call.id, True)
         self._show()
         try:
-            return await one.answer
+            if not await done_or_cancelled(one.answer, cancel):
+                raise Cancelled
+            return one.answer.result()
         finally:
-            remove()
             self._open.remove(one)
             conversation.set_waiting(request.call.id, False)
             state.setText(before)

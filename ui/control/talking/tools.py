@@ -11,7 +11,7 @@ from explorer.agent.approval import Approvals
 from explorer.agent.tools.box import WorkspaceTools
 from explorer.agent.workspace import Workspace
 from explorer.work.document import Document
-from explorer.work.session_tools import tools_of
+from explorer.work.session_files import tools_of
 from ui.control.desk import Desk
 from ui.control.talking.allowed import AlwaysAllowed
 from ui.control.talking.folder import FolderControl

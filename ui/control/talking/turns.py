@@ -16,8 +16,8 @@ from explorer.models.door import CancelToken
 from explorer.models.retry import Retry
 from explorer.models.thinking import ThinkingLevel
 from explorer.store.rows import StoreError
+from explorer.work.agent_turns import resume_turn, start_turn
 from explorer.work.document import Document
-from explorer.work.talk import resume_turn, start_turn
 from ui.control.automatic import AutomaticControl
 from ui.control.desk import Desk
 from ui.control.talking.attaching import AttachControl
