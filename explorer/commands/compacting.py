@@ -135,9 +135,9 @@ def _limit(profile: Profile, settings: Settings) -> int:
 def _preview(
     arguments: argparse.Namespace, chosen: Target, profile: Profile, settings: Settings
 ) -> None:
-    shown = chosen.document.preview(chosen.at, profile, settings)
+    shown = chosen.document.compaction.preview(chosen.at, profile, settings)
     model = _models(arguments, chosen)[0]
-    requests = chosen.document.requests(shown, arguments.instructions, model)
+    requests = chosen.document.compaction.requests(shown, arguments.instructions, model)
     if arguments.json:
         value = preview_json(chosen, shown)
         value["requests"] = [
@@ -215,17 +215,17 @@ async def _compact(
 ) -> None:
     document = chosen.document
     check_output(arguments)
-    shown = document.preview(chosen.at, profile, settings)
+    shown = document.compaction.preview(chosen.at, profile, settings)
     if not isinstance(shown.preparation, Preparation):
         raise CommandFailed(f"{shown.preparation.reason} Nothing was changed.")
     order = _order(arguments, chosen)
-    draft, verified = await document.summarize(shown, order), None
+    draft, verified = await document.compaction.summarize(shown, order), None
     if arguments.verify:
         verified = await verify(document, shown, draft, order)
         draft = verified.draft
         tell(verified, lambda text: _say(arguments, text))
     before = document.context(chosen.at).messages
-    index = None if arguments.dry_run else await document.commit(draft)
+    index = None if arguments.dry_run else await document.compaction.commit(draft)
     await _finish(arguments, chosen, draft, index, verified)
     if index is not None:
         now = len(document.context().messages)
@@ -237,19 +237,19 @@ async def _branch(
 ) -> None:
     document = chosen.document
     check_output(arguments)
-    plan = document.plan(entry_named(document, arguments.to), chosen.at)
+    plan = document.navigation.plan(entry_named(document, arguments.to), chosen.at)
     if plan.is_noop:
         raise CommandFailed("That is where the session is already; nothing was changed.")
     draft = None
     if plan.leaves_branch and not arguments.no_summary:
-        prepared = document.branch_preparation(plan, profile, settings)
+        prepared = document.branches.preparation(plan, profile, settings)
         # Where nothing can be told, no entry is made (B16).
-        if document.branch_requests(prepared, arguments.instructions):
+        if document.branches.requests(prepared, arguments.instructions):
             try:
-                draft = await document.summarize_branch(plan, prepared, _order(arguments, chosen))
+                draft = await document.branches.summarize(plan, prepared, _order(arguments, chosen))
             except SummaryDeclined as error:
                 print(visible_line(f"session-explorer: {error}"), file=sys.stderr)
-    index = None if arguments.dry_run else await document.navigate(plan, draft)
+    index = None if arguments.dry_run else await document.navigation.navigate(plan, draft)
     if draft is None:
         await _tell_move(arguments, chosen, plan.new_leaf)
         return

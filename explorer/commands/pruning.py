@@ -27,7 +27,9 @@ def run(arguments: argparse.Namespace) -> None:
         profile = settled(arguments.profile, chosen.document.header.cwd).profile
         policy = replace(pruning_of(profile), **given)
         check_output(arguments)
-        plan = chosen.document.plan_pruning(profile, policy, at=chosen.at, needed=arguments.needed)
+        plan = chosen.document.edits.plan_pruning(
+            profile, policy, at=chosen.at, needed=arguments.needed
+        )
         index = None
         if plan.results and not arguments.dry_run:
             index = asyncio.run(_prune(arguments, chosen, plan))
@@ -50,7 +52,7 @@ def _given(arguments: argparse.Namespace) -> dict[str, Any]:
 
 async def _prune(arguments: argparse.Namespace, chosen: Target, plan: PruningPlan) -> int:
     try:
-        index = await chosen.document.prune(plan, moves_leaf=arguments.at is not None)
+        index = await chosen.document.edits.prune(plan, moves_leaf=arguments.at is not None)
     except ValueError as error:
         raise CommandFailed(f"{error} Nothing was changed.") from error
     if arguments.output:

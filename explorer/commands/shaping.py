@@ -42,14 +42,14 @@ async def _shape(arguments: argparse.Namespace, chosen: Target) -> tuple[int, tu
     document, reason = chosen.document, arguments.reason
     try:
         if arguments.command == "keep-messages":
-            made = await document.keep_user_messages(arguments.tokens, reason), _NONE
+            made = await document.edits.keep_user_messages(arguments.tokens, reason), _NONE
         else:
             wanted = [entry_named(document, name) for name in arguments.entries]
             deeds = {
-                ("pin", False): document.pin,
-                ("pin", True): document.unpin,
-                ("omit", False): document.omit,
-                ("omit", True): document.take_in,
+                ("pin", False): document.edits.pin,
+                ("pin", True): document.edits.unpin,
+                ("omit", False): document.edits.omit,
+                ("omit", True): document.edits.include,
             }
             shaped = await deeds[arguments.command, arguments.undo](wanted, reason)
             made = shaped.entry, shaped.entries
@@ -65,7 +65,7 @@ def _tell(
 ) -> None:
     document = chosen.document
     ids, profile = document.tree.columns.ids, PROFILES["explorer"]
-    rows = document.shaped_rows(profile)
+    rows = document.edits.shaped_rows(profile)
     if arguments.json:
         print_json(_document(chosen, entry, entries))
         return
@@ -74,7 +74,7 @@ def _tell(
     else:
         # What is told again takes its heading too: the sum is that of the rows below.
         told = {row.entry: row.tokens for row in rows}
-        tokens = sum(told.get(at, document.entry_weight(at, profile)) for at in entries)
+        tokens = sum(told.get(at, document.edits.entry_weight(at, profile)) for at in entries)
         names = ", ".join(f"#{at}" for at in entries)
         print(f"{names} {_DONE[arguments.command, arguments.undo]}, {tokens:,} tokens")
     print(f"stored as entry {ids[entry]}")
@@ -101,6 +101,6 @@ def _document(chosen: Target, entry: int, entries: tuple[int, ...]) -> dict[str,
                 "tokens": row.tokens,
                 "by": ids[row.by] if row.by >= 0 else None,
             }
-            for row in document.shaped_rows(PROFILES["explorer"])
+            for row in document.edits.shaped_rows(PROFILES["explorer"])
         ],
     }

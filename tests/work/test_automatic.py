@@ -497,7 +497,7 @@ def test_c3_what_a_person_takes_back_does_not_happen_again_until_it_is_reset(
 ) -> None:
     server.plan(Answer(text="Yes.", usage=FULL), model="test-model")
     wait(desk.say("Is it done?"))
-    wait(desk.document.undo())
+    wait(desk.document.edits.undo())
     assert "taken back" in desk.automatic.resting
     wait(desk.say("And now?"))
     assert len(desk.ended) == 1
@@ -569,7 +569,7 @@ def test_c3_a_prune_that_was_taken_back_is_not_made_again(desk: Desk) -> None:
     wait(desk.say("Is it done?"))
     wait(desk.say("And now?"))
     assert len([change for change in desk.told if isinstance(change, PruneMade)]) == 1
-    wait(desk.document.undo_prune())
+    wait(desk.document.edits.undo_prune())
     wait(desk.say("And then?"))
     wait(desk.say("And now?"))
     assert len([change for change in desk.told if isinstance(change, PruneMade)]) == 1

@@ -85,7 +85,7 @@ def test_a_cut_that_was_moved_while_it_asked_is_the_one_that_counts(
         turn = asyncio.ensure_future(asking.say("Is it done?"))
         await until(lambda: asking.automatic.confirmation.question)
         document, rules = asking.document, asking.rules
-        shown = document.preview(None, rules.profile, rules.settings)
+        shown = document.compaction.preview(None, rules.profile, rules.settings)
         earlier = shown.valid_cuts[shown.valid_cuts.index(shown.cut) - 3]
         asking.automatic.confirmation.answer(Compact(cut=earlier))
         await turn
@@ -135,10 +135,10 @@ def test_what_a_person_commits_meanwhile_is_an_answer(asking: Desk, server: Chat
         turn = asyncio.ensure_future(asking.say("Where is it?"))
         await until(lambda: asking.automatic.confirmation.question)
         document, rules = asking.document, asking.rules
-        shown = document.preview(None, rules.profile, rules.settings)
+        shown = document.compaction.preview(None, rules.profile, rules.settings)
         order = Order("", SUMMARIZER, lambda _purpose, _text: None, CancelToken())
-        draft = await document.summarize(shown, order)
-        await document.commit(draft, "What I say it was.")
+        draft = await document.compaction.summarize(shown, order)
+        await document.compaction.commit(draft, "What I say it was.")
         return await turn
 
     result = wait(story())
@@ -191,7 +191,7 @@ def test_c3_a_rest_outlasts_the_program_and_a_wait_does_not(desk: Desk, server: 
     desk.automatic.close()
     again = opened(desk)
     assert not again.resting
-    wait(desk.document.undo_compaction())
+    wait(desk.document.edits.undo_compaction())
     assert "taken back" in again.resting
     assert "taken back" in opened(desk).resting
     again.reset()

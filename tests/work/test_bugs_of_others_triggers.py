@@ -244,4 +244,4 @@ def test_e16_a_summary_larger_than_its_input_is_refused_under_every_profile(
     assert (ended.entry, talk.document.leaf) == (-1, result.entries[-1])
     assert ended.problem.startswith("Auto-compaction failed: ")
     assert talk.automatic.guards.failures == 1
-    assert not talk.document.waiting_drafts()
+    assert not talk.document.drafts.waiting()

@@ -138,8 +138,8 @@ def order(model: str = "offline/extractive", instructions: str = "") -> Order:
 
 
 def draft(document: Document, model: str = "offline/extractive", instructions: str = "") -> Draft:
-    shown = document.preview(None, EXPLORER, SETTINGS)
-    return wait(document.summarize(shown, order(model, instructions)))
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
+    return wait(document.compaction.summarize(shown, order(model, instructions)))
 
 
 def recorded(document: Document) -> tuple[str, list[HookRecord]]:
@@ -165,7 +165,7 @@ def test_a38_a_cancel_is_told_with_the_extensions_name(place: Place, body: str) 
     assert state(document) == before
     status, records = recorded(document)
     assert (status, [r.did for r in records]) == ("cancelled", ["cancelled"])
-    assert document.waiting_drafts() == []
+    assert document.drafts.waiting() == []
     assert [r.did for r in place.records(BEFORE)] == ["cancelled"]
 
 
@@ -188,7 +188,7 @@ def test_a3_a38_a_supplied_compaction_is_used_without_a_model(
     document = place.document(conversation(tmp_path, form))
     made = draft(document, NOBODY)
     assert (made.model, made.parts, made.attempts) == ("extension/mine", (), ())
-    index = wait(document.commit(made))
+    index = wait(document.compaction.commit(made))
     entry = document.entry(index)
     assert entry["fromExtension" if form == "omp" else "fromHook"] is True
     assert ("fromHook" if form == "omp" else "fromExtension") not in entry
@@ -196,11 +196,13 @@ def test_a3_a38_a_supplied_compaction_is_used_without_a_model(
     assert entry["details"] == {"artifactIndex": ["a"]}
     assert entry["preserveData"] == {"seen": 1}
     assert entry["tokensBefore"] == 4321
-    prepared = document.preview(document.tree.columns.parent[index], EXPLORER, SETTINGS).preparation
+    prepared = document.compaction.preview(
+        document.tree.columns.parent[index], EXPLORER, SETTINGS
+    ).preparation
     assert isinstance(prepared, Preparation)
     assert entry["firstKeptEntryId"] == document.tree.columns.ids[prepared.first_kept]
     assert document.context().messages[0] == index
-    wait(document.undo())
+    wait(document.edits.undo())
     assert document.leaf == document.tree.columns.parent[index]
 
 
@@ -214,13 +216,13 @@ def test_a28_details_of_extension_made_compactions_are_not_counted(
     body = "return {'compaction': {'summary': 'S', 'details': {'readFiles': ['secret.py']}}}"
     place.handle(BEFORE, f"if not ctx.settings.get('off'):\n    {body}")
     document = place.document(conversation(tmp_path))
-    shown = document.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=1500))
-    wait(document.commit(wait(document.summarize(shown, order(NOBODY)))))
+    shown = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=1500))
+    wait(document.compaction.commit(wait(document.compaction.summarize(shown, order(NOBODY)))))
     wait(document.writer.append("message", document.leaf, message={"role": "user", "content": "x"}))
     write(place.own, "mine.json", '{"off": true}')
     place.extensions.reload()
-    again = document.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=100))
-    made = wait(document.summarize(again, order()))
+    again = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=100))
+    made = wait(document.compaction.summarize(again, order()))
     assert made.modified_files and "secret.py" not in (*made.read_files, *made.modified_files)
 
 
@@ -242,17 +244,17 @@ def test_b15_e16_a_supplied_compaction_that_cannot_be_used_is_told_and_made_as_u
     assert made.status == "done" and made.model == "offline/extractive"
     (record,) = (r for r in recorded(document)[1] if r.event == BEFORE)
     assert record.did == "error" and told in record.detail
-    wait(document.commit(made))
+    wait(document.compaction.commit(made))
     assert "fromHook" not in document.entry(document.leaf)
 
 
 def test_a38_an_extension_may_choose_another_valid_cut(place: Place) -> None:
     document = place.document()
-    shown = document.preview(None, EXPLORER, SETTINGS)
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
     other = document.tree.columns.ids[shown.path[shown.valid_cuts[-1]]]
     result = f"{{'summary': 'S', 'firstKeptEntryId': '{other}'}}"
     place.handle(BEFORE, f"return {{'compaction': {result}}}")
-    index = wait(document.commit(draft(document, NOBODY)))
+    index = wait(document.compaction.commit(draft(document, NOBODY)))
     assert document.entry(index)["firstKeptEntryId"] == other
 
 
@@ -265,8 +267,8 @@ def test_a38_a_draft_that_waits_is_committed_as_the_extensions_after_a_restart(
     place.bench.store.close()
     place.open()
     again = place.bench.open_blocking(document.key)
-    ((waiting, text),) = again.waiting_drafts()
-    index = wait(again.commit(waiting, text + " Edited."))
+    ((waiting, text),) = again.drafts.waiting()
+    index = wait(again.compaction.commit(waiting, text + " Edited."))
     entry = again.entry(index)
     assert entry["fromHook"] is True and entry["preserveData"] == {"seen": 1}
     assert entry["summary"] == "True it is. Edited."
@@ -282,7 +284,7 @@ def test_b15_what_fails_or_hangs_never_stops_the_compaction(place: Place) -> Non
         place.handle(event, "sys.exit(1)", f"exits_{name}", "async def")
     document = place.document()
     made = draft(document)
-    index = wait(document.commit(made))
+    index = wait(document.compaction.commit(made))
     assert document.leaf == index
     failed = recorded(document)[1]
     assert {r.did for r in failed} == {"error", "timed out"}
@@ -300,8 +302,8 @@ def test_a43_cancelling_while_a_handler_works_changes_nothing(place: Place) -> N
     before, ask = state(document), order()
 
     async def story() -> None:
-        shown = document.preview(None, EXPLORER, SETTINGS)
-        running = asyncio.ensure_future(document.summarize(shown, ask))
+        shown = document.compaction.preview(None, EXPLORER, SETTINGS)
+        running = asyncio.ensure_future(document.compaction.summarize(shown, ask))
         while not place.log():
             await asyncio.sleep(0.01)
         ask.cancel.cancel()
@@ -329,7 +331,7 @@ def test_a39_lines_prompt_and_data(online: Place, server: ChatServer) -> None:
     assert "Be brief." in sent
     assert "## Goal" not in sent.rsplit("</additional-context>", 1)[1]
     assert [r.did for r in recorded(document)[1]] == ["context"]
-    entry = document.entry(wait(document.commit(made)))
+    entry = document.entry(wait(document.compaction.commit(made)))
     assert entry["preserveData"] == {"artifactIndex": ["foo.ts"]}
     assert "fromHook" not in entry and "readFiles" in entry["details"]
 
@@ -341,9 +343,9 @@ def test_secrets_leave_neither_by_the_request_nor_by_the_summary(
     install_example("redact_secrets", online.own)
     server.plan(Answer(text=f"{GOOD}\n\nThe key is {SECRET}."))
     document = online.document(conversation(tmp_path, secret=SECRET))
-    shown = document.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=300))
-    assert SECRET in document.requests(shown)[0].prompt
-    made = wait(document.summarize(shown, order(MODEL)))
+    shown = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=300))
+    assert SECRET in document.compaction.requests(shown)[0].prompt
+    made = wait(document.compaction.summarize(shown, order(MODEL)))
     assert SECRET not in json.dumps(server.requests)
     assert "[redacted aws key]" in server.requests[0]["messages"][1]["content"]
     assert SECRET not in made.summary and "The key is [redacted aws key]." in made.summary
@@ -391,7 +393,7 @@ def test_a40_the_stored_entry_is_told(place: Place, supplied: bool) -> None:
         "session_compact", "ctx.log(event.entry['id'], event.entry['type'], event.from_extension)"
     )
     document = place.document()
-    index = wait(document.commit(draft(document)))
+    index = wait(document.compaction.commit(draft(document)))
     assert place.log() == [f"{document.tree.columns.ids[index]} compaction {supplied}"]
 
 
@@ -429,7 +431,7 @@ def test_a38_an_extensions_cancel_is_no_failure_of_automatic_compaction(place: P
 
 def leaving(document: Document) -> NavigationPlan:
     target = document.tree.index_of("e3")
-    plan = document.plan(target)
+    plan = document.navigation.plan(target)
     assert plan.leaves_branch
     return plan
 
@@ -455,12 +457,12 @@ def test_a41_before_and_after_a_navigation_whatever_is_wanted(
         "after",
     )
     document = place.document(chain)
-    plan = document.plan(document.tree.index_of("e4"))
+    plan = document.navigation.plan(document.tree.index_of("e4"))
     made = None
     if wants:
-        prepared = document.branch_preparation(plan, EXPLORER, SETTINGS)
-        made = wait(document.summarize_branch(plan, prepared, order()))
-    leaf = wait(document.navigate(plan, made))
+        prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
+        made = wait(document.branches.summarize(plan, prepared, order()))
+    leaf = wait(document.navigation.navigate(plan, made))
     ids = document.tree.columns.ids
     assert place.log() == [f"e4 e20 e4 {wants} 16"]
     assert place.log("after") == [f"{ids[leaf]} e20 {wants}"]
@@ -472,10 +474,10 @@ def test_a41_a_navigation_is_cancelled_by_name(place: Place, chain: Path) -> Non
     document = place.document(chain)
     before, plan = state(document), leaving(document)
     with pytest.raises(CancelledByExtension, match="Cancelled by the extension mine: Stay"):
-        wait(document.navigate(plan))
-    prepared = document.branch_preparation(plan, EXPLORER, SETTINGS)
+        wait(document.navigation.navigate(plan))
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
     with pytest.raises(CancelledByExtension):
-        wait(document.summarize_branch(plan, prepared, order(NOBODY)))
+        wait(document.branches.summarize(plan, prepared, order(NOBODY)))
     assert state(document) == before
 
 
@@ -488,10 +490,10 @@ def test_a41_a_summary_is_used_without_a_model_when_one_is_wanted(
     place.handle("session_before_tree", SUMMARY)
     document = place.document(chain)
     plan = leaving(document)
-    prepared = document.branch_preparation(plan, EXPLORER, SETTINGS)
-    made = wait(document.summarize_branch(plan, prepared, order(NOBODY)))
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
+    made = wait(document.branches.summarize(plan, prepared, order(NOBODY)))
     assert (made.summary, made.model) == ("What was tried.", "extension/mine")
-    index = wait(document.navigate(plan, made))
+    index = wait(document.navigation.navigate(plan, made))
     entry = document.entry(index)
     assert (entry["type"], entry["fromHook"]) == ("branch_summary", True)
     assert entry["details"] == {"mine": 1} and entry["fromId"] == "e20"
@@ -502,7 +504,7 @@ def test_a41_a_summary_nobody_wants_is_not_used(place: Place, chain: Path) -> No
     place.handle("session_before_tree", SUMMARY)
     document = place.document(chain)
     plan, size = leaving(document), len(document.tree)
-    assert wait(document.navigate(plan)) == plan.new_leaf
+    assert wait(document.navigation.navigate(plan)) == plan.new_leaf
     assert len(document.tree) == size
     (record,) = place.records("session_before_tree")
     assert (record.did, record.used) == ("result", False)
@@ -516,8 +518,8 @@ def test_a36_a41_instructions_take_the_place_of_the_prompt_or_follow_it(
     online.handle("session_before_tree", body)
     document = online.document(chain)
     plan = leaving(document)
-    prepared = document.branch_preparation(plan, EXPLORER, SETTINGS)
-    made = wait(document.summarize_branch(plan, prepared, order(MODEL, "Theirs")))
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
+    made = wait(document.branches.summarize(plan, prepared, order(MODEL, "Theirs")))
     sent = server.requests[0]["messages"][1]["content"].rsplit("</conversation>", 1)[1]
     assert "Focus on ports" in sent and "Theirs" not in sent
     assert (sent.strip() == "Focus on ports") is instead
@@ -528,11 +530,11 @@ def test_a41_an_extension_may_decline_the_summary(place: Place, chain: Path) -> 
     place.handle("session_before_tree", "event.set_summarize(False)")
     document = place.document(chain)
     plan, before = leaving(document), state(document)
-    prepared = document.branch_preparation(plan, EXPLORER, SETTINGS)
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
     with pytest.raises(SummaryDeclined, match="mine wants no summary"):
-        wait(document.summarize_branch(plan, prepared, order(NOBODY)))
+        wait(document.branches.summarize(plan, prepared, order(NOBODY)))
     assert state(document) == before
-    assert wait(document.navigate(plan)) == plan.new_leaf
+    assert wait(document.navigation.navigate(plan)) == plan.new_leaf
 
 
 # whose ------------------------------------------------------------------------------------------
@@ -549,7 +551,11 @@ def test_a_projects_own_are_asked_only_once_it_is_trusted(place: Place, tmp_path
     small = replace(SETTINGS, keep_recent_tokens=1000)
 
     def made() -> Draft:
-        return wait(document.summarize(document.preview(None, EXPLORER, small), order()))
+        return wait(
+            document.compaction.summarize(
+                document.compaction.preview(None, EXPLORER, small), order()
+            )
+        )
 
     assert made().status == "done"
     place.extensions.trust_project(project)
@@ -565,7 +571,7 @@ def test_nobody_is_asked_where_there_are_no_extensions(tmp_path: Path) -> None:
     document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
     made = draft(document)
     assert records_of(made.facts) == []
-    wait(document.commit(made))
+    wait(document.compaction.commit(made))
     bench.door.close()
     store.close()
 

@@ -57,13 +57,13 @@ def test_the_path_is_copied_line_by_line_with_its_ids(bench: Workbench, document
 def test_what_this_program_recorded_is_told_from_what_a_file_or_a_fork_brought(
     bench: Workbench, document: Document
 ) -> None:
-    here = asyncio.run(document.rename("A name of here"))
+    here = asyncio.run(document.edits.rename("A name of here"))
     assert [document.made_here(at) for at in (0, here - 1, here, here + 1)] == [
         False, False, True, False,
     ]  # fmt: skip
     for whole in (False, True):
         made = fork(bench, document, whole=whole)
-        later = asyncio.run(made.rename("Later"))
+        later = asyncio.run(made.edits.rename("Later"))
         assert made.made_here(later)
         ids = made.tree.columns.ids
         copied = [at for at in range(later) if ids[at] in document.tree]

@@ -87,7 +87,7 @@ def test_a_planted_key_is_found_in_no_file_after_turns_errors_drafts_and_an_expo
                 assert (await say(document, model)).end == "failed"
             server.plan(HttpFailure(403, ECHOED))
             with pytest.raises(DraftFailed) as failed:
-                await document.summarize(compaction(document), order())
+                await document.compaction.summarize(compaction(document), order())
             assert not any(key in str(failed.value) for key in PLANTED)
             assert (await bench.door.test_key(model.split("/")[0], None, CancelToken())).told
         await bench.export(document.key, explorer_home / "original.jsonl", "original")

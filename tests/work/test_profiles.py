@@ -42,15 +42,15 @@ def test_what_is_refused_is_not_told(bench: Workbench) -> None:
 
 def test_a_document_compares_profiles_at_its_leaf_or_at_an_entry(bench: Workbench) -> None:
     document = bench.open_blocking(bench.import_blocking(DATA / "omp-parts.jsonl").key)
-    found = document.compare(None, PROFILES.values())
+    found = document.compaction.compare(None, PROFILES.values())
     assert [one.profile.name for one in found] == list(PROFILES)
     assert {len(one.shown.path) for one in found} == {len(document.tree.path(document.leaf))}
-    early = document.compare(9, [MINE.profile], context_window=30_000)[0]
+    early = document.compaction.compare(9, [MINE.profile], context_window=30_000)[0]
     assert (len(early.shown.path), early.settings.context_window) == (10, 30_000)
     omp, explorer = (
         replace(PROFILES[name], keep_recent_tokens=300) for name in ("omp", "explorer")
     )
-    assert "boundary" in {cause.key for cause in document.causes(None, omp, explorer)}
+    assert "boundary" in {cause.key for cause in document.compaction.causes(None, omp, explorer)}
 
 
 def test_a6_the_agent_is_told_a_summary_in_the_words_of_the_profile(bench: Workbench) -> None:

@@ -67,14 +67,14 @@ def test_a_saved_text_is_sent_everywhere_and_reset_puts_the_shipped_one_back(
     bench.subscribe(
         lambda change: told.append(change.names) if isinstance(change, PromptsChanged) else None
     )
-    shown = document.preview(None, EXPLORER, SETTINGS)
-    before = document.requests(shown)[0]
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
+    before = document.compaction.requests(shown)[0]
     first = bench.prompts.save("history-update", OWN, "one breath")
     bench.prompts.save("system", "You are brief.")
     bench.prompts.save("agent", "Be quick. {{workspace}}")
     bench.prompts.save("copilot-record", "A record:")
     bench.prompts.save("tools/read", "Reads.")
-    after = document.requests(shown)[0]
+    after = document.compaction.requests(shown)[0]
     assert first.number == 1 and first.note == "one breath"
     assert after.prompt.endswith(OWN) and not before.prompt.endswith(OWN)
     assert after.system == "You are brief."
@@ -87,7 +87,7 @@ def test_a_saved_text_is_sent_everywhere_and_reset_puts_the_shipped_one_back(
     }  # fmt: skip
     bench.prompts.reset("history-update")
     bench.prompts.reset("system")
-    assert document.requests(shown)[0] == before
+    assert document.compaction.requests(shown)[0] == before
     assert [one.kind for one in bench.prompts.history("history-update")[1:]] == ["saved", "reset"]
     assert bench.prompts.reset("history-update") is None, "it is as it came"
 
@@ -156,7 +156,7 @@ def test_a_broken_text_is_not_taken_and_what_was_in_force_stays(bench: Workbench
 def test_a_heading_that_is_not_asked_for_is_no_reason_to_refuse_an_answer(
     document: Document,
 ) -> None:
-    shown = document.preview(None, EXPLORER, SETTINGS)
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
     own = load_templates({"history-first": OWN})
     entries = document.payloads.entries
     [request, *_] = build_requests(shown.preparation, entries, None, "", own)  # type: ignore[arg-type]
@@ -196,8 +196,10 @@ def test_the_provider_is_sent_the_own_text_and_the_draft_records_it(
         bench.prompts.save("history-update", OWN)
         order = Order("", "openai/test-model", lambda _purpose, _text: None, CancelToken())
         profile = replace(EXPLORER, short_summary=False)
-        shown = document.preview(None, profile, replace(SETTINGS, keep_recent_tokens=4000))
-        draft = asyncio.run(document.summarize(shown, order))
+        shown = document.compaction.preview(
+            None, profile, replace(SETTINGS, keep_recent_tokens=4000)
+        )
+        draft = asyncio.run(document.compaction.summarize(shown, order))
     finally:
         door.close()
         bench.store.close()

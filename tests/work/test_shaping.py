@@ -62,11 +62,11 @@ def document(bench: Workbench, tmp_path: Path) -> Document:
 
 
 def _compact(document: Document, profile: Any = EXPLORER) -> int:
-    shown = document.preview(None, profile, SMALL)
+    shown = document.compaction.preview(None, profile, SMALL)
     order = Order("", EXTRACTIVE, lambda _purpose, _text: None, CancelToken())
 
     async def story() -> int:
-        return await document.commit(await document.summarize(shown, order))
+        return await document.compaction.commit(await document.compaction.summarize(shown, order))
 
     index: int = wait(story())
     return index
@@ -79,8 +79,8 @@ def _texts(document: Document) -> str:
 def test_a_pinned_result_is_sent_as_text_after_the_summary_and_nothing_is_orphaned(
     document: Document,
 ) -> None:
-    wait(document.pin([2], "the log of the failure"))
-    parts = document.preview(None, EXPLORER, SMALL)
+    wait(document.edits.pin([2], "the log of the failure"))
+    parts = document.compaction.preview(None, EXPLORER, SMALL)
     assert parts.verdicts[2] == Verdict.PINNED and "Pinned by #9" in parts.reason(2)
     compaction = _compact(document)
     context = document.context()
@@ -96,11 +96,11 @@ def test_a_pinned_result_is_sent_as_text_after_the_summary_and_nothing_is_orphan
 def test_a_pinned_reply_tells_its_text_and_calls_and_weighs_what_is_sent(
     document: Document,
 ) -> None:
-    wait(document.pin([3, 5]))
+    wait(document.edits.pin([3, 5]))
     _compact(document)
     sent = _texts(document)
     assert "[Called bash" in sent and "In sync.py." in sent
-    rows = {row.entry: row for row in document.shaped_rows(EXPLORER)}
+    rows = {row.entry: row for row in document.edits.shaped_rows(EXPLORER)}
     told = {str(one.content): one for one in document.agent.messages(EXPLORER)}
     by_entry = {at: text for at in rows for text in told if f"Entry #{at}," in text}
     assert set(by_entry) == {3, 5}
@@ -108,28 +108,32 @@ def test_a_pinned_reply_tells_its_text_and_calls_and_weighs_what_is_sent(
 
 
 def test_what_is_omitted_is_in_no_message_and_in_no_request(document: Document) -> None:
-    made = wait(document.omit([2]))
+    made = wait(document.edits.omit([2]))
     assert made.entries == (1, 2)
     assert "LOG 1" not in _texts(document) and "LOG 3" in _texts(document)
-    parts = document.preview(None, EXPLORER, SMALL)
+    parts = document.compaction.preview(None, EXPLORER, SMALL)
     assert [parts.verdicts[at] for at in (1, 2)] == [Verdict.OMITTED] * 2
     assert "log keeps it" in parts.reason(2)
-    for request in document.requests(parts):
+    for request in document.compaction.requests(parts):
         assert {span.entry for span in request.sources} & {1, 2} == set()
         assert "LOG 1" not in request.prompt
     assert document.entry(2)["message"]["content"], "nothing is deleted"
 
 
 def test_an_omitted_message_of_the_user_is_told_as_such(document: Document) -> None:
-    wait(document.omit([0]))
-    assert "A message of the user, omitted" in document.preview(None, EXPLORER, SMALL).reason(0)
+    wait(document.edits.omit([0]))
+    assert "A message of the user, omitted" in document.compaction.preview(
+        None, EXPLORER, SMALL
+    ).reason(0)
 
 
 def test_pins_and_omissions_hold_under_every_profile(document: Document) -> None:
-    wait(document.pin([0]))
-    wait(document.omit([1]))
+    wait(document.edits.pin([0]))
+    wait(document.edits.omit([1]))
     for profile in PROFILES.values():
-        parts = document.preview(None, profile, Settings(keep_recent_tokens=10, keep_rounds=1))
+        parts = document.compaction.preview(
+            None, profile, Settings(keep_recent_tokens=10, keep_rounds=1)
+        )
         # Some cut before the first message where the newest result is too large (B4).
         wanted = Verdict.PINNED if parts.cut > 0 else Verdict.KEPT
         assert parts.verdicts[0] == wanted, profile.name
@@ -143,50 +147,50 @@ def test_undo_restores_exactly_at_the_leaf_and_later(document: Document) -> None
         return context.messages, dict(context.again), dict(context.omitted), size
 
     before, leaf = state(), document.leaf
-    wait(document.omit([2]))
+    wait(document.edits.omit([2]))
     assert state() != before
-    undone = wait(document.undo())
+    undone = wait(document.edits.undo())
     assert (undone.kind, undone.leaf, document.leaf) == ("omit", leaf, leaf)
     assert state() == before
-    omitted = wait(document.omit([2])).entry
-    wait(document.rename("Later"))
-    undone = wait(document.undo())
+    omitted = wait(document.edits.omit([2])).entry
+    wait(document.edits.rename("Later"))
+    undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry) == ("omit", omitted) and state() == before
-    pinned = wait(document.pin([0, 5])).entry
-    wait(document.unpin([0]))
-    assert list(document.shape().pinned) == [5]
-    wait(document.undo())
-    assert list(document.shape().pinned) == [0, 5]
-    wait(document.undo_shaping(pinned))
-    assert not document.shape()
+    pinned = wait(document.edits.pin([0, 5])).entry
+    wait(document.edits.unpin([0]))
+    assert list(document.edits.shape().pinned) == [5]
+    wait(document.edits.undo())
+    assert list(document.edits.shape().pinned) == [0, 5]
+    wait(document.edits.undo_shaping(pinned))
+    assert not document.edits.shape()
     with pytest.raises(NothingToUndo):
-        wait(document.undo_shaping())
+        wait(document.edits.undo_shaping())
 
 
 def test_what_cannot_be_shaped_is_refused_with_a_reason(document: Document) -> None:
-    note = wait(document.rename("A name"))
+    note = wait(document.edits.rename("A name"))
     for work, words in (
-        (document.pin([note]), "never sent"),
-        (document.omit([]), "No entry"),
-        (document.unpin([0]), "is pinned"),
-        (document.take_in([0]), "is omitted"),
-        (document.keep_user_messages(-1), "at least 0"),
+        (document.edits.pin([note]), "never sent"),
+        (document.edits.omit([]), "No entry"),
+        (document.edits.unpin([0]), "is pinned"),
+        (document.edits.include([0]), "is omitted"),
+        (document.edits.keep_user_messages(-1), "at least 0"),
     ):
         with pytest.raises(CannotShape, match=words):
             wait(work)
-    wait(document.pin([0]))
+    wait(document.edits.pin([0]))
     with pytest.raises(CannotShape, match="already"):
-        wait(document.pin([0]))
+        wait(document.edits.pin([0]))
     wait(document.writer.move_leaf(0))
     with pytest.raises(CannotShape, match="not on the active path"):
-        wait(document.pin([5]))
+        wait(document.edits.pin([5]))
 
 
 def test_a_profile_keeps_the_users_messages_and_the_compaction_says_so(
     document: Document,
 ) -> None:
     keeping = replace(EXPLORER, keep_user_tokens=20_000)
-    parts = document.preview(None, keeping, SMALL)
+    parts = document.compaction.preview(None, keeping, SMALL)
     assert parts.verdicts[0] == Verdict.PINNED and "these rules keep" in parts.reason(0)
     compaction = _compact(document, keeping)
     assert document.entry(compaction)["details"][KEPT_USER_TOKENS] == 20_000
@@ -194,18 +198,18 @@ def test_a_profile_keeps_the_users_messages_and_the_compaction_says_so(
     assert context.again[0].why == "user-message" and context.again[0].by == compaction
     assert "Never touch the folder fixtures." in _texts(document)
     # The session's own rule goes before it, and is taken back like everything.
-    wait(document.keep_user_messages(0))
+    wait(document.edits.keep_user_messages(0))
     assert not document.context().again
-    wait(document.undo())
+    wait(document.edits.undo())
     assert 0 in document.context().again
 
 
 def test_it_all_is_there_when_the_session_is_opened_again_and_in_its_file(
     document: Document, bench: Workbench, database: Path, tmp_path: Path
 ) -> None:
-    wait(document.pin([5], "why"))
-    wait(document.omit([3]))
-    wait(document.keep_user_messages(100))
+    wait(document.edits.pin([5], "why"))
+    wait(document.edits.omit([3]))
+    wait(document.edits.keep_user_messages(100))
     _compact(document)
     seen = document.context()
     out = tmp_path / "out.jsonl"
@@ -229,16 +233,16 @@ def test_it_all_is_there_when_the_session_is_opened_again_and_in_its_file(
 
 def test_a_pinned_result_is_never_pruned(document: Document) -> None:
     policy = replace(EXPLORER.pruning, protect_tokens=0, minimum_savings=1, protected_tools=())  # type: ignore[type-var]
-    before = {one.entry for one in document.plan_pruning(EXPLORER, policy).results}
+    before = {one.entry for one in document.edits.plan_pruning(EXPLORER, policy).results}
     assert 2 in before and 4 in before
-    wait(document.pin([2]))
-    wait(document.omit([4]))
-    after = {one.entry for one in document.plan_pruning(EXPLORER, policy).results}
+    wait(document.edits.pin([2]))
+    wait(document.edits.omit([4]))
+    after = {one.entry for one in document.edits.plan_pruning(EXPLORER, policy).results}
     assert after == before - {2, 4}
 
 
 def test_up_to_here_is_a_cut_after_the_whole_round(document: Document) -> None:
-    parts = document.preview(None, EXPLORER, SMALL)
+    parts = document.compaction.preview(None, EXPLORER, SMALL)
     cut = cut_after(document.tree, parts, 3)
     assert parts.path[cut] == 5
     with pytest.raises(CannotShape, match="no valid cut follows"):
@@ -246,21 +250,23 @@ def test_up_to_here_is_a_cut_after_the_whole_round(document: Document) -> None:
 
 
 def test_from_here_keeps_the_beginning_and_what_was_pinned_there(document: Document) -> None:
-    wait(document.pin([0]))
-    wait(document.omit([1]))
-    wait(document.keep_user_messages(500))
-    plan = document.plan_from(6, EXPLORER)
+    wait(document.edits.pin([0]))
+    wait(document.edits.omit([1]))
+    wait(document.edits.keep_user_messages(500))
+    plan = document.navigation.plan_from(6, EXPLORER)
     assert plan.left_behind[0] == 6 and document.tree.columns.ids[plan.new_leaf] == "e5"
-    prepared = document.branch_preparation(plan, EXPLORER, SMALL)
+    prepared = document.branches.preparation(plan, EXPLORER, SMALL)
     order = Order("", EXTRACTIVE, lambda _purpose, _text: None, CancelToken())
 
     async def story() -> int:
-        return await document.navigate(plan, await document.summarize_branch(plan, prepared, order))
+        return await document.navigation.navigate(
+            plan, await document.branches.summarize(plan, prepared, order)
+        )
 
     summary = wait(story())
     context = document.context()
     assert context.messages == [0, 3, 4, 5, summary]
-    shape = document.shape()
+    shape = document.edits.shape()
     assert list(shape.pinned) == [0] and list(shape.omitted) == [1, 2]
     assert shape.user_budget is not None and shape.user_budget.tokens == 500
     assert document.entry(summary)["type"] == "branch_summary", "what others follow as well"
@@ -269,15 +275,15 @@ def test_from_here_keeps_the_beginning_and_what_was_pinned_there(document: Docum
 def test_from_here_says_why_it_cannot_start_there(document: Document) -> None:
     compaction = _compact(document)
     with pytest.raises(CannotShape, match=f"from before #{compaction}"):
-        document.plan_from(2, EXPLORER)
+        document.navigation.plan_from(2, EXPLORER)
     wait(document.writer.move_leaf(8))
     with pytest.raises(CannotShape, match="Nothing would be kept before #0"):
-        document.plan_from(0, EXPLORER)
+        document.navigation.plan_from(0, EXPLORER)
 
 
 def test_a_play_says_the_same_of_its_own_entries(document: Document, bench: Workbench) -> None:
-    wait(document.pin([0]))
-    wait(document.omit([2]))
+    wait(document.edits.pin([0]))
+    wait(document.edits.omit([2]))
     play = recorded(document)
     rules = EffectiveRules(EXPLORER, Settings(), EXTRACTIVE, enabled=False)
 
@@ -289,7 +295,7 @@ def test_a_play_says_the_same_of_its_own_entries(document: Document, bench: Work
         return target
 
     target = wait(story())
-    shape = target.shape()
+    shape = target.edits.shape()
     assert [target.entry(at)["message"]["role"] for at in shape.pinned] == ["user"]
     roles = [target.entry(at)["message"]["role"] for at in shape.omitted]
     assert roles == ["assistant", "toolResult"]

@@ -152,9 +152,9 @@ def test_the_branches_can_be_compared_and_one_gone_on_with(
     found = compare_branches(document.tree, document.payloads, one, two)
     assert found.ancestor == runs.start
     assert [piece.text for piece in found.left_answer if piece.differs] == ["longer"]
-    plan = document.plan(two)
+    plan = document.navigation.plan(two)
     assert not plan.leaves_branch
-    assert asyncio.run(document.navigate(plan)) == two
+    assert asyncio.run(document.navigation.navigate(plan)) == two
 
 
 def test_all_are_stopped_when_nobody_waits_any_more(document: Document, server: ChatServer) -> None:

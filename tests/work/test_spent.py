@@ -109,7 +109,7 @@ def test_drafts_are_counted_apart_used_or_not(document: Document, server: ChatSe
         replies = document.spending.session()
         server.plan(Answer(text=GOOD, usage=USAGE))
         for _ in range(2):
-            await document.summarize(compaction(document), order())
+            await document.compaction.summarize(compaction(document), order())
         await document.spending.follow()
         drafts = document.spending.drafts
         assert (drafts.calls, drafts.input, drafts.output) == (2, 400, 100)

@@ -51,14 +51,16 @@ class Desk:
         key = self.bench.import_blocking(SAMPLE).key
         self.document: Document = self.bench.open_blocking(key)
         self.auditor = Auditor(self.document)
-        self.shown: Partition = self.document.preview(None, EXPLORER, SETTINGS)
+        self.shown: Partition = self.document.compaction.preview(None, EXPLORER, SETTINGS)
 
     def order(self, model: str = MODEL, cancel: CancelToken | None = None) -> Order:
         return Order("", model, lambda _purpose, _text: None, cancel or CancelToken())
 
     async def drafted(self) -> tuple[Draft, Checked]:
         """An offline draft, and a thin text that was made of it by hand, checked."""
-        draft = await self.document.summarize(self.shown, self.order("offline/extractive"))
+        draft = await self.document.compaction.summarize(
+            self.shown, self.order("offline/extractive")
+        )
         _, footer = split_footer(draft.summary)
         checked = await asyncio.to_thread(
             check, self.document, self.auditor, self.shown, THIN + footer
@@ -122,7 +124,7 @@ def test_a_good_answer_is_another_candidate_with_all_that_is_known_of_it(desk: D
     assert sent[0]["content"] == load_templates().verify_system
     assert sent[-1]["content"] == attempt.request.messages[-1].text
     assert desk.document.leaf == mended.draft.leaf, "nothing is in the session"
-    asyncio.run(desk.document.commit(mended.draft))
+    asyncio.run(desk.document.compaction.commit(mended.draft))
     assert desk.document.entry(desk.document.leaf)["summary"] == mended.draft.summary
 
 

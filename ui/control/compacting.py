@@ -187,7 +187,7 @@ class CompactionControl(QObject):
                 instructions, model, text, cancel,
                 fallbacks=others, on_progress=waits, on_restart=restarted,
             )  # fmt: skip
-            draft = await document.summarize(shown, order)
+            draft = await document.compaction.summarize(shown, order)
         except Cancelled:
             panel.draft_cancelled()
         except DraftFailed as error:
@@ -218,7 +218,7 @@ class CompactionControl(QObject):
         try:
             if leaving is None and draft.leaf != desk.document.leaf:
                 raise ValueError("The leaf has moved meanwhile; look at the draft again.")
-            entry = await desk.document.commit(draft, text, leaving=leaving)
+            entry = await desk.document.compaction.commit(draft, text, leaving=leaving)
         except (ValueError, StoreError) as error:
             panel.commit_failed(str(error))
             return
@@ -252,7 +252,7 @@ class CompactionControl(QObject):
             desk.say("The agent is still answering; stop it first.")
             return
         try:
-            undone = await desk.document.undo()
+            undone = await desk.document.edits.undo()
         except NothingToUndo as error:
             desk.say(str(error))
             return

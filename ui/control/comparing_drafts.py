@@ -271,11 +271,11 @@ class CompareDraftsControl(QObject):
         at = self._place(document)
         if wish.profile:
             profile = self._desk.profiles[wish.profile]
-            return document.preview(at, profile, Settings.of(profile))
+            return document.compaction.preview(at, profile, Settings.of(profile))
         panel = self._desk.window.compaction
         if at is None and panel.partition is not None:
             return panel.partition
-        return document.preview(at, self._desk.profile, self._desk.settings)
+        return document.compaction.preview(at, self._desk.profile, self._desk.settings)
 
     def _place(self, document: Document) -> int | None:
         """The entry below which the checked compactions stand; None is the leaf."""
@@ -314,7 +314,7 @@ class CompareDraftsControl(QObject):
         words, made = "", None
         try:
             order = Order(wish.instructions, wish.model, lambda _purpose, _piece: None, cancel)
-            made = await document.summarize(shown, order)
+            made = await document.compaction.summarize(shown, order)
         except Cancelled:
             words = "Stopped; nothing was stored."
         except (DraftFailed, StoreError, ValueError) as error:

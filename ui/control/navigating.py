@@ -49,7 +49,7 @@ class NavigationControl(QObject):
         document = self._desk.document
         if document is None:
             return
-        plan = document.plan(target)
+        plan = document.navigation.plan(target)
         if plan.is_noop:
             self._desk.say("This entry is the leaf already.")
         elif not plan.leaves_branch or self._desk.profile.branch_summaries == "off":
@@ -86,8 +86,8 @@ class NavigationControl(QObject):
         if self.new_version.entry == message:
             self._desk.window.agent.composer.setFocus()
             return
-        plan = document.plan(message, anew=True)
-        prepared = document.branch_preparation(plan, self._desk.profile, self._desk.settings)
+        plan = document.navigation.plan(message, anew=True)
+        prepared = document.branches.preparation(plan, self._desk.profile, self._desk.settings)
         await self._leave_plainly(plan, prepared)
 
     def summarize_from(self, entry: int) -> None:
@@ -99,7 +99,7 @@ class NavigationControl(QObject):
         if document is None:
             return
         try:
-            plan = document.plan_from(entry, self._desk.profile)
+            plan = document.navigation.plan_from(entry, self._desk.profile)
         except CannotShape as error:
             self._desk.say(str(error))
             return
@@ -110,7 +110,7 @@ class NavigationControl(QObject):
         a person who wanted none."""
         document = self._desk.document
         assert document is not None
-        prepared = document.branch_preparation(plan, self._desk.profile, self._desk.settings)
+        prepared = document.branches.preparation(plan, self._desk.profile, self._desk.settings)
         left = count(len(plan.left_behind), "entry", "entries")
         question = f"You leave {left} of this branch behind."
         if proposed is not None:
@@ -158,7 +158,7 @@ class NavigationControl(QObject):
         if document is None:
             return
         try:
-            asked = await document.before_leaving(plan, False, prepared=prepared)
+            asked = await document.navigation.before_leaving(plan, False, prepared=prepared)
         except ValueError as error:
             self._desk.notice("error", str(error), "The leaf has not moved.")
             return
@@ -178,7 +178,7 @@ class NavigationControl(QObject):
         if document is None:
             return
         try:
-            leaf = await document.navigate(plan, draft, text, asked)
+            leaf = await document.navigation.navigate(plan, draft, text, asked)
         except (ValueError, StoreError) as error:
             self._desk.notice("error", str(error), "The leaf has not moved.")
             return
@@ -247,7 +247,7 @@ class _Leaving(QObject):
             on_restart=lambda _purpose: self._dialog.stream.clear(),
         )
         try:
-            draft = await document.summarize_branch(self._plan, self._prepared, order)
+            draft = await document.branches.summarize(self._plan, self._prepared, order)
         except Cancelled:
             self._desk.say("Cancelled; the leaf has not moved.")
             return

@@ -37,7 +37,7 @@ class PruningControl(QObject):
         self.dialog = PruneDialog(
             document.tree,
             document.previews,
-            lambda policy: document.plan_pruning(profile, policy),
+            lambda policy: document.edits.plan_pruning(profile, policy),
             pruning_of(profile),
             lent,
             (size.tokens, size.source),
@@ -66,7 +66,7 @@ class PruningControl(QObject):
         if document is None:
             return
         try:
-            entry = await document.prune(plan)
+            entry = await document.edits.prune(plan)
         except (ValueError, StoreError) as error:
             desk.notice("error", str(error), "Nothing was pruned.")
             return

@@ -294,7 +294,7 @@ class RefreshControl(QObject):
         dialog.setTextValue(document.tree.labels().get(index, ""))
         dialog.textValueSelected.connect(
             lambda text: self._desk.tasks.start(
-                "Labelling", document.set_label(index, text.strip())
+                "Labelling", document.edits.set_label(index, text.strip())
             )
         )
         dialog.finished.connect(dialog.deleteLater)

@@ -237,7 +237,7 @@ class SessionsControl(QObject):
 
         def rename(text: str) -> None:
             if text.strip():
-                self._desk.tasks.start("Renaming", document.rename(text.strip()))
+                self._desk.tasks.start("Renaming", document.edits.rename(text.strip()))
 
         dialog.textValueSelected.connect(rename)
         dialog.finished.connect(dialog.deleteLater)

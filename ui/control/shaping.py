@@ -80,13 +80,13 @@ class ShapingControl(QObject):
         """Pin an entry, or unpin it."""
         document = self._desk.document
         if document is not None:
-            (self.unpin if entry in document.shape().pinned else self.pin)([entry])
+            (self.unpin if entry in document.edits.shape().pinned else self.pin)([entry])
 
     def toggle_omission(self, entry: int) -> None:
         """Omit an entry, or take it in again."""
         document = self._desk.document
         if document is not None:
-            (self.take_in if entry in document.shape().omitted else self.omit)([entry])
+            (self.take_in if entry in document.edits.shape().omitted else self.omit)([entry])
 
     def keep_user_messages(self, tokens: int) -> None:
         """Keep the user's messages up to so many tokens; 0: none."""
@@ -128,7 +128,7 @@ class ShapingControl(QObject):
         path = document.tree.path(document.leaf)
         if not can_be_told(document.tree, path, entry):
             return NOTHING
-        shape = document.shape()
+        shape = document.edits.shape()
         return Offer(True, entry in shape.pinned, entry in shape.omitted)
 
     def fill_menu(self, menu: QMenu, entry: int) -> None:
@@ -171,8 +171,8 @@ class ShapingControl(QObject):
         if document is None:
             part.show_rows([], [], 0)
             return
-        rows = document.shaped_rows(self._desk.profile)
-        rule = document.shape().user_budget
+        rows = document.edits.shaped_rows(self._desk.profile)
+        rule = document.edits.shape().user_budget
         tokens = rule.tokens if rule is not None else self._desk.profile.keep_user_tokens
         part.show_rows(rows, document.previews([row.entry for row in rows]), tokens)
 
@@ -213,22 +213,22 @@ class ShapingControl(QObject):
             then()
 
     async def _pin(self, document: Document, entries: list[int], reason: str) -> str:
-        made = await document.pin(entries, reason)
+        made = await document.edits.pin(entries, reason)
         return (
             f"{_entries(made)} pinned, {self._weigh(document, made)}: kept word for word through"
             " every compaction; undo takes it back."
         )
 
     def _weigh(self, document: Document, made: Shaped) -> str:
-        weights = (document.entry_weight(at, self._desk.profile) for at in made.entries)
+        weights = (document.edits.entry_weight(at, self._desk.profile) for at in made.entries)
         return f"{full(sum(weights))} tokens"
 
     async def _unpin(self, document: Document, entries: list[int]) -> str:
-        made = await document.unpin(entries)
+        made = await document.edits.unpin(entries)
         return f"{_entries(made)} unpinned; undo takes it back."
 
     async def _omit(self, document: Document, entries: list[int], reason: str) -> str:
-        made = await document.omit(entries, reason)
+        made = await document.edits.omit(entries, reason)
         more = ""
         if len(made.entries) > len(set(entries)):
             more = ", a call and its results together"
@@ -238,11 +238,11 @@ class ShapingControl(QObject):
         )
 
     async def _take_in(self, document: Document, entries: list[int]) -> str:
-        made = await document.take_in(entries)
+        made = await document.edits.include(entries)
         return f"{_entries(made)} taken in again; undo takes it back."
 
     async def _keep(self, document: Document, tokens: int) -> str:
-        await document.keep_user_messages(tokens)
+        await document.edits.keep_user_messages(tokens)
         if not tokens:
             return "Your messages are summarized like all others; undo takes it back."
         return (
@@ -251,7 +251,7 @@ class ShapingControl(QObject):
         )
 
     async def _undo(self, document: Document, entry: int | None) -> str:
-        undone = await document.undo_shaping(entry)
+        undone = await document.edits.undo_shaping(entry)
         return f"{TAKEN_BACK[undone.kind]}; its entry stays in the session."
 
 

@@ -136,7 +136,7 @@ class TakeBackControl(QObject):
             if document.tree.kind(entry) is Kind.COMPACTION:
                 undone = await self._undo_compaction(document, entry)
             else:
-                undone = await document.undo_prune(entry)
+                undone = await document.edits.undo_prune(entry)
         except NothingToUndo as error:
             desk.say(str(error))
             return None
@@ -153,7 +153,7 @@ class TakeBackControl(QObject):
             raise NothingToUndo(
                 "The session has moved on: that compaction is not the latest any more."
             )
-        return await document.undo_compaction()
+        return await document.edits.undo_compaction()
 
 
 def prompts_after(document: Document, entry: int) -> list[Prompt]:

@@ -21,7 +21,9 @@ def extractive(home: str, rounds: int) -> dict[str, Any]:
         bench = Workbench(store, door)
         document = bench.open_blocking(bench.sessions()[0].key)
         profile = PROFILES["explorer"]
-        requests = document.requests(document.preview(None, profile, Settings.of(profile)))
+        requests = document.compaction.requests(
+            document.compaction.preview(None, profile, Settings.of(profile))
+        )
         call = model_request(requests[0], EXTRACTIVE)
         found = []
         for _ in range(rounds):

@@ -32,7 +32,7 @@ async def work():
     document = await Workbench(store, door).open(int(sys.argv[2]))
     message = {"role": "user", "content": [{"type": "text", "text": "said elsewhere"}]}
     await document.writer.append("message", document.leaf, message=message)
-    await document.set_label(5, "from afar")
+    await document.edits.set_label(5, "from afar")
     door.close()
     store.close()
 

@@ -63,7 +63,7 @@ async def test_a_text_is_changed_saved_with_a_note_and_reset(house: House) -> No
     await live.until(lambda: load_prompt(UPDATE).startswith("Be brief. "), "the text in force")
     assert "Summary brought up to date — yours" in rows(dialog)
     assert PromptTemplates().history(UPDATE)[1].note == "shorter"
-    requests = live.document.requests(live.partition)
+    requests = live.document.compaction.requests(live.partition)
     assert "Be brief. The conversation above" in requests[0].prompt
     # The panel says that the profile is not what it came as.
     assert panel.setup.following.prompts.text() == "Prompt changed ▸"
@@ -160,7 +160,7 @@ async def test_a_broken_text_is_told_at_the_start_and_the_shipped_one_is_sent(ho
     (folder / f"{UPDATE}.md").write_text(" \n")
     live = await house.start(sample_path())
     await live.until(lambda: "prompt of your own cannot be used" in live.notice, "the notice")
-    request = live.document.requests(live.partition)[0]
+    request = live.document.compaction.requests(live.partition)[0]
     assert shipped_prompt(UPDATE) in request.prompt
     live.press_button("Prompt workshop", live.window.notices)
     dialog = await live.dialog(WorkshopDialog)
@@ -188,7 +188,7 @@ async def test_two_versions_are_tried_on_the_places_of_a_session(house: House) -
     kinds = {row[0]: row for row in table}
     assert kinds["all of them"][4].endswith("points"), "other headings keep other things"
     assert kinds["tokens"][2] != kinds["tokens"][3]
-    assert len(live.document.tree) == entries and not live.document.waiting_drafts()
+    assert len(live.document.tree) == entries and not live.document.drafts.waiting()
     live.press_button("Undo changes", dialog)
     live.keys("Esc", to=dialog)
     await live.back()
