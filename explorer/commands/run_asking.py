@@ -119,8 +119,13 @@ def _read(
     loop: asyncio.AbstractEventLoop, source: TextIO, answer: asyncio.Future[str]
 ) -> Callable[[], None]:
     """Begin to wait for a line; what is returned ends that."""
+
+    def read() -> None:
+        loop.remove_reader(source)  # at once: the next line answers the next question
+        _settle(answer, source.readline())
+
     try:
-        loop.add_reader(source, lambda: _settle(answer, source.readline()))
+        loop.add_reader(source, read)
     except NotImplementedError:
         # A loop of Windows waits for no terminal; a thread does, and dies with the process.
         def wait() -> None:

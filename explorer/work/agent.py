@@ -1,14 +1,20 @@
-"""What the agent of an opened session is sent, and where its path stands (A6)."""
+"""What the agent of an opened session is sent: messages and system prompt; and whether it is done.
+
+See A6 for the shape of the messages.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
+from explorer.agent.keeping import Outgoing
+from explorer.agent.tools.port import ToolBox
 from explorer.compaction.convert import entry_to_llm, with_notes
 from explorer.compaction.profile import Profile
+from explorer.compaction.wording import fill
 from explorer.models.door import (
     ChatMessage,
     ContentPart,
@@ -20,6 +26,7 @@ from explorer.models.door import (
 from explorer.session.describe import blocks_of
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import well_formed
+from explorer.templates import load_prompt
 from explorer.work.open_session import OpenedSession
 
 _LONGEST_ID = 64
@@ -250,3 +257,39 @@ def _text(block: Mapping[str, Any]) -> str:
 
 def _joined(content: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(text for block in content if (text := _text(block)))
+
+
+# the system prompt --------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class InFolder(Protocol):
+    """Tools that have a workspace."""
+
+    @property
+    def folder(self) -> str:
+        """The workspace, as it stands in the system prompt."""
+
+
+def system_prompt(template: str, tools: ToolBox | None, date: str = "") -> str:
+    """``template`` with the variables ``workspace`` and ``date`` filled in.
+
+    ``date`` is today's as people write it; empty leaves it out.
+    """
+    today = fill(load_prompt("agent-date"), {"date": date}) if date else ""
+    return fill(template, {"workspace": _workspace_text(tools), "date": today}).strip()
+
+
+def outgoing_of(template: str, model: str, tools: ToolBox | None, date: str = "") -> Outgoing:
+    """What a request of the agent is made of beside the conversation; see ``system_prompt``."""
+    specs = tools.specs() if tools is not None else ()
+    return Outgoing(model, system_prompt(template, tools, date), specs)
+
+
+def _workspace_text(tools: ToolBox | None) -> str:
+    if tools is None:
+        return load_prompt("agent-no-workspace")
+    folder = tools.folder if isinstance(tools, InFolder) else ""
+    changes = any(tools.is_exclusive(ToolCall("", spec.name)) for spec in tools.specs())
+    words = load_prompt("agent-changes" if changes else "agent-looks")
+    return fill(words, {"folder": folder or "the folder that the developer chose"})

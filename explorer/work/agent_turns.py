@@ -19,7 +19,7 @@ from explorer.models.door import CancelToken, ChatMessage, ToolCall
 from explorer.models.retry import RetryPolicy
 from explorer.models.thinking import ThinkingLevel, as_level
 from explorer.templates import load_prompt
-from explorer.work.agent_prompt import system_prompt
+from explorer.work.agent import system_prompt
 from explorer.work.auto_compaction.controller import AutomaticCompaction
 from explorer.work.document import Document
 from explorer.work.session_files import tools_of

@@ -20,6 +20,7 @@ from explorer.session.kinds import Kind
 from explorer.session.pruned import PRUNE_TYPE, prunes_on
 from explorer.session.shaped import Shape, can_be_told, round_of, shape_at, shapes_on
 from explorer.session.shaping import CUSTOM_TYPES, ShapeFacts, ShapeKind, shape_data
+from explorer.session.tree import Path, SessionTree
 from explorer.tokens.estimate import estimate_message
 from explorer.work.open_session import OpenedSession
 
@@ -79,26 +80,38 @@ class Edits:
     def __init__(self, session: OpenedSession) -> None:
         self._session = session
 
+    @property
+    def _tree(self) -> SessionTree:
+        return self._session.tree
+
+    @property
+    def _leaf(self) -> int:
+        return self._session.leaf
+
+    @property
+    def _path(self) -> Path:
+        return self._tree.path(self._leaf)
+
     async def set_label(self, target: int, label: str) -> int:
         """Label an entry; an empty text removes its label. Returns the entry that says so."""
-        fields: dict[str, Any] = {"target_id": self._session.tree.columns.ids[target]}
+        fields: dict[str, Any] = {"target_id": self._tree.columns.ids[target]}
         if label:
             fields["label"] = label
-        return await self._session.writer.append("label", self._session.leaf, **fields)
+        return await self._session.writer.append("label", self._leaf, **fields)
 
     async def rename(self, name: str) -> int:
         """Name the session; returns the entry that says so."""
-        return await self._session.writer.append("session_info", self._session.leaf, name=name)
+        return await self._session.writer.append("session_info", self._leaf, name=name)
 
     # pins and omissions --------------------------------------------------------------------------
 
     def shape(self, at: int | None = None) -> Shape:
         """What holds at an entry, by default the leaf."""
-        return shape_at(self._session.tree, self._session.leaf if at is None else at)
+        return shape_at(self._tree, self._leaf if at is None else at)
 
     async def pin(self, entries: Sequence[int], reason: str = "") -> Shaped:
         """Pin entries of the active path: they are sent word for word from now on, after the
-        summary where one tells of them. An omitted one is taken in again.
+        summary where one tells of them. An omitted one is included again.
 
         Raises CannotShape, naming the first that cannot be pinned; StoreError.
         """
@@ -106,7 +119,7 @@ class Edits:
         wanted = [at for at in self._shapeable(entries, "pinned") if at not in shape.pinned]
         if not wanted:
             raise CannotShape("They are pinned already." if len(entries) > 1 else _PINNED)
-        ids = self._session.tree.columns.ids
+        ids = self._tree.columns.ids
         named = tuple((ids[at], self._repeated_tokens(at)) for at in wanted)
         return await self._append(ShapeFacts("pin", named, reason=reason), wanted)
 
@@ -122,26 +135,23 @@ class Edits:
 
         Raises CannotShape, naming the first that cannot be omitted; StoreError.
         """
-        omitted, path = self.shape().omitted, self._session.tree.path(self._session.leaf)
+        omitted, path = self.shape().omitted, self._path
         wanted: set[int] = set()
         for at in self._shapeable(entries, "omitted"):
             if at not in omitted:
-                wanted.update(round_of(self._session.tree, path, at))
+                wanted.update(round_of(self._tree, path, at))
         if not wanted:
             raise CannotShape("They are omitted already." if len(entries) > 1 else _OMITTED)
-        ids, whole = self._session.tree.columns.ids, sorted(wanted)
+        ids, whole = self._tree.columns.ids, sorted(wanted)
         named = tuple((ids[at], -1) for at in whole)
         return await self._append(ShapeFacts("omit", named, reason=reason), whole)
 
     async def include(self, entries: Sequence[int], reason: str = "") -> Shaped:
         """End omissions, of whole rounds, whichever entries made them. Raises CannotShape,
         StoreError."""
-        omitted, path = self.shape().omitted, self._session.tree.path(self._session.leaf)
+        omitted, path = self.shape().omitted, self._path
         wanted = {
-            one
-            for at in set(entries)
-            if at in omitted
-            for one in round_of(self._session.tree, path, at)
+            one for at in set(entries) if at in omitted for one in round_of(self._tree, path, at)
         }
         return await self._lifted("omit", sorted(wanted), reason, "is omitted")
 
@@ -166,24 +176,24 @@ class Edits:
         When it is the leaf its parent becomes the leaf, else an entry is appended that takes it
         back. Raises NothingToUndo, StoreError.
         """
-        in_force = shapes_on(self._session.tree, self._session.tree.path(self._session.leaf))
+        in_force = shapes_on(self._tree, self._path)
         if entry is None and in_force:
             entry = in_force[-1]
         if entry is None or entry not in in_force:
             raise NothingToUndo("There is no such pin, omission or rule on the active path.")
-        kind = self._session.tree.columns.shapes[entry].kind
-        if entry == self._session.leaf:
-            await self._session.writer.move_leaf(self._session.tree.columns.parent[entry])
+        kind = self._tree.columns.shapes[entry].kind
+        if entry == self._leaf:
+            await self._session.writer.move_leaf(self._tree.columns.parent[entry])
         else:
-            undoing = ShapeFacts(kind, undoes=self._session.tree.columns.ids[entry])
+            undoing = ShapeFacts(kind, undoes=self._tree.columns.ids[entry])
             await self._append(undoing, [])
-        return Undone(kind, entry, self._session.leaf)
+        return Undone(kind, entry, self._leaf)
 
     def entry_weight(self, entry: int, profile: Profile) -> int:
         """Tokens of an entry where it stands, counted as everything is under a profile."""
         weights = self._session.weights_for(profile)
         known = -1 if weights is None else weights[entry]
-        return known if known >= 0 else self._session.tree.columns.estimate[entry]
+        return known if known >= 0 else self._tree.columns.estimate[entry]
 
     def shaped_rows(self, profile: Profile, at: int | None = None) -> list[ShapedRow]:
         """All that is pinned, omitted or kept at an entry, by default the leaf, in the order of
@@ -208,13 +218,13 @@ class Edits:
         return sorted(rows, key=lambda row: row.entry)
 
     async def restate(self, before: Shape) -> int:
-        """Say once more at the leaf what held at another place of the session, where the entries
-        that it speaks of are on the path too and it does not hold already. Returns how many
+        """Repeat at the leaf the edits that held at another place of the session, as far as the
+        entries that they name are on the path and they do not hold already. Returns how many
         entries were appended. Raises StoreError."""
         now, path, ids = (
             self.shape(),
-            self._session.tree.path(self._session.leaf),
-            self._session.tree.columns.ids,
+            self._path,
+            self._tree.columns.ids,
         )
         pins = tuple(
             (ids[at], pin.tokens)
@@ -251,25 +261,24 @@ class Edits:
         no more than needed. Tokens are counted as everything is under the profile.
         """
         rules = pruning_of(profile) if policy is None else policy
-        leaf = self._session.leaf if at is None else at
+        leaf = self._leaf if at is None else at
         weights: Sequence[int] | None = self._session.weights_for(profile)
         return plan_pruning(
-            self._session.tree, leaf, rules, weights=weights, needed=needed, protect=protect
+            self._tree, leaf, rules, weights=weights, needed=needed, protect=protect
         )
 
     async def prune(self, plan: PruningPlan, reason: str = "", *, moves_leaf: bool = False) -> int:
         """Append the prune entry of a plan; returns its index, which is the leaf then.
 
         ``reason``: stands before the plan's own. ``moves_leaf``: the plan may be for another place
-        than the leaf, and the session goes on from there. Raises ValueError
-        when the plan does nothing or the session has moved on since, StoreError when the database
-        refuses.
+        than the leaf, and the session goes on from there. Raises ValueError when the plan does
+        nothing or the session has moved on since, StoreError when the database refuses.
         """
         if not plan.results:
             raise ValueError(plan.reason)
-        if plan.leaf != self._session.leaf and not moves_leaf:
+        if plan.leaf != self._leaf and not moves_leaf:
             raise ValueError("The session has moved on since this was planned; plan it anew.")
-        data = plan.data(self._session.tree.columns.ids)
+        data = plan.data(self._tree.columns.ids)
         data["reason"] = " ".join(filter(None, (reason, plan.reason)))
         return await self._session.writer.append(
             "custom", plan.leaf, custom_type=PRUNE_TYPE, data=data
@@ -281,19 +290,19 @@ class Edits:
         When it is the leaf its parent becomes the leaf, else an entry is appended that takes it
         back. Raises NothingToUndo.
         """
-        in_force = prunes_on(self._session.tree, self._session.tree.path(self._session.leaf))
+        in_force = prunes_on(self._tree, self._path)
         if entry is None and in_force:
             entry = in_force[-1]
         if entry is None or entry not in in_force:
             raise NothingToUndo("There is no prune in force on the active path.")
-        if entry == self._session.leaf:
-            await self._session.writer.move_leaf(self._session.tree.columns.parent[entry])
+        if entry == self._leaf:
+            await self._session.writer.move_leaf(self._tree.columns.parent[entry])
         else:
-            data = {"undoes": self._session.tree.columns.ids[entry]}
+            data = {"undoes": self._tree.columns.ids[entry]}
             await self._session.writer.append(
-                "custom", self._session.leaf, custom_type=PRUNE_TYPE, data=data
+                "custom", self._leaf, custom_type=PRUNE_TYPE, data=data
             )
-        return Undone("prune", entry, self._session.leaf)
+        return Undone("prune", entry, self._leaf)
 
     # undo ----------------------------------------------------------------------------------------
 
@@ -303,12 +312,12 @@ class Edits:
 
         Raises NothingToUndo. The entries stay in the log and can be gone to again.
         """
-        path = self._session.tree.path(self._session.leaf)
-        position = latest_on_path(self._session.tree, path, Kind.COMPACTION)
+        path = self._path
+        position = latest_on_path(self._tree, path, Kind.COMPACTION)
         if position < 0:
             raise NothingToUndo("There is no compaction on the active path.")
         left = undo_origin(self._session, path[position])
-        leaf = left if left >= 0 else self._session.tree.columns.parent[path[position]]
+        leaf = left if left >= 0 else self._tree.columns.parent[path[position]]
         await self._session.writer.move_leaf(leaf)
         return Undone("compaction", path[position], leaf)
 
@@ -318,10 +327,10 @@ class Edits:
 
         Raises NothingToUndo.
         """
-        path = self._session.tree.path(self._session.leaf)
-        prune = max(prunes_on(self._session.tree, path), default=-1)
-        shape = max(shapes_on(self._session.tree, path), default=-1)
-        position = latest_on_path(self._session.tree, path, Kind.COMPACTION)
+        path = self._path
+        prune = max(prunes_on(self._tree, path), default=-1)
+        shape = max(shapes_on(self._tree, path), default=-1)
+        position = latest_on_path(self._tree, path, Kind.COMPACTION)
         compaction = path[position] if position >= 0 else -1
         if shape > max(prune, compaction):
             return await self.undo_shaping(shape)
@@ -332,7 +341,7 @@ class Edits:
     # how -----------------------------------------------------------------------------------------
 
     def _shapeable(self, entries: Iterable[int], verb: str) -> list[int]:
-        path = self._session.tree.path(self._session.leaf)
+        path = self._path
         wanted = sorted(set(entries))
         for at in wanted:
             if at not in path:
@@ -340,8 +349,8 @@ class Edits:
                     f"#{at} is not on the active path, so it cannot be {verb} here. Go to its"
                     " branch first."
                 )
-            if not can_be_told(self._session.tree, path, at):
-                kind = Kind(self._session.tree.columns.kind[at])
+            if not can_be_told(self._tree, path, at):
+                kind = Kind(self._tree.columns.kind[at])
                 what = "is never sent to a model"
                 if kind is Kind.COMPACTION:
                     what = "is a compaction; undo it, or pin what it tells of"
@@ -352,14 +361,14 @@ class Edits:
 
     def _repeated_tokens(self, entry: int) -> int:
         """Tokens of a reply's content when it is repeated; -1 where they are those of the entry."""
-        if self._session.tree.columns.kind[entry] != Kind.ASSISTANT:
+        if self._tree.columns.kind[entry] != Kind.ASSISTANT:
             return -1
         return estimate_message(told_again(self._session.entry(entry), "")["message"])
 
     async def _lifted(self, kind: ShapeKind, entries: list[int], reason: str, what: str) -> Shaped:
         if not entries:
             raise CannotShape(f"None of them {what} on the active path.")
-        ids = self._session.tree.columns.ids
+        ids = self._tree.columns.ids
         facts = ShapeFacts(kind, lifts=tuple(ids[at] for at in entries), reason=reason)
         return await self._append(facts, entries)
 
@@ -367,7 +376,7 @@ class Edits:
         custom_type = CUSTOM_TYPES[facts.kind]
         data = shape_data(facts)
         entry = await self._session.writer.append(
-            "custom", self._session.leaf, custom_type=custom_type, data=data
+            "custom", self._leaf, custom_type=custom_type, data=data
         )
         return Shaped(entry, tuple(entries))
 

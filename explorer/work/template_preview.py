@@ -18,7 +18,7 @@ from explorer.compaction.wording import Templates, fill
 from explorer.template_catalogue import TEMPLATES, TemplateInfo
 from explorer.templates import load_prompt, load_templates, shipped_prompt
 from explorer.tokens.estimate import estimate_text
-from explorer.work.agent_prompt import InFolder, system_prompt
+from explorer.work.agent import InFolder, system_prompt
 from explorer.work.document import Document
 
 NO_SESSION = "Open a session to see the request with its conversation."

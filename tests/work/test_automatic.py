@@ -23,7 +23,7 @@ from explorer.work.changes import (
 from explorer.work.effective_rules import EffectiveRules
 from tests.models.server import OVERFLOW, Answer, ChatServer, Cut, HttpFailure, Plan, Stall
 from tests.models.summaries import GOOD
-from tests.work.automatic_desk import (
+from tests.work.automatic_rig import (
     FULL,
     MODEL,
     ROOM,

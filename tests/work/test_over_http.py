@@ -33,7 +33,7 @@ from explorer.models.door import (
 from explorer.models.retry import Patience, RetryPolicy
 from explorer.session.kinds import Flag, Kind
 from explorer.store import DraftRow, Store
-from explorer.work.agent_prompt import system_prompt
+from explorer.work.agent import system_prompt
 from explorer.work.agent_turns import start_turn
 from explorer.work.document import Document
 from explorer.work.draft_records import Draft

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 from explorer.compaction.background import Machine
 from explorer.compaction.policies import Background
 from explorer.compaction.threshold import limits_of
-from explorer.work.agent_prompt import outgoing_of
+from explorer.work.agent import outgoing_of
 from explorer.work.auto_compaction.prompt import (
     CopilotWords,
     PreparedPrompt,

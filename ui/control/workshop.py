@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMessageBox
 from explorer.compaction.prepare import Preparation
 from explorer.template_catalogue import names_used_by
 from explorer.templates import PromptTemplates, TemplateError, TemplateState
-from explorer.work.agent_prompt import InFolder
+from explorer.work.agent import InFolder
 from explorer.work.changes import Change, PromptsChanged
 from explorer.work.template_preview import Where, preview_prompt
 from explorer.work.template_trials import can_be_tried

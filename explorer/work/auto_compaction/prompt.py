@@ -1,4 +1,4 @@
-"""The prompt of the agent at the leaf, rendered to a budget (A44 to A46, A53)."""
+"""The prompt of the agent at the leaf, rendered to a token budget (A44 to A46, A53)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ from explorer.work.document import Document
 
 @dataclass(frozen=True, slots=True)
 class CopilotWords:
-    """The words of this way of prompting and summarizing; one file of ``prompts`` each."""
+    """The templates of prompts that are rendered to a budget and of their summaries, one file of
+    ``prompts`` each."""
 
     compact_now: str
     record: str
@@ -62,7 +63,7 @@ class CopilotWords:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedPrompt:
-    """What a prompt is rendered from, read at one moment; rendering it reads nothing more."""
+    """What a prompt is rendered from, read at one moment; rendering reads nothing more."""
 
     conversation: Conversation
     prompt: AgentPrompt
@@ -102,7 +103,7 @@ def prepare_prompt(
 ) -> PreparedPrompt:
     """Read what the prompt at a leaf is made of. Blocks: payloads are read and texts counted.
 
-    Raises ValueError for a threshold that means nothing (A46).
+    Raises ValueError for an invalid threshold (A46).
     """
     policy = profile.prompt_budget or PromptBudget()
 

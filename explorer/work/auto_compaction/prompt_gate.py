@@ -22,7 +22,7 @@ from explorer.models.door import Cancelled, CancelToken, ChatMessage, ModelError
 from explorer.prompting.rendering import BudgetExceededError, Rendering
 from explorer.prompting.summarizing import told_ahead, told_now
 from explorer.store.rows import StoreError
-from explorer.work.agent_prompt import outgoing_of
+from explorer.work.agent import outgoing_of
 from explorer.work.auto_compaction.confirmation import (
     Answer,
     Compact,

@@ -23,7 +23,7 @@ from explorer.templates import (
     template_problems,
     user_prompts_dir,
 )
-from explorer.work.agent_prompt import system_prompt
+from explorer.work.agent import system_prompt
 from explorer.work.auto_compaction.prompt import CopilotWords
 from explorer.work.changes import PromptsChanged
 from explorer.work.document import Document

@@ -15,7 +15,7 @@ from explorer.work.auto_compaction.confirmation import Compact, NotNow
 from explorer.work.auto_compaction.controller import AutomaticCompaction
 from explorer.work.summary_request import Order
 from tests.models.server import OVERFLOW, Answer, ChatServer
-from tests.work.automatic_desk import (
+from tests.work.automatic_rig import (
     FULL,
     ROOM,
     SUMMARIZER,
