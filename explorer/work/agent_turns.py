@@ -213,9 +213,9 @@ async def start_turn(
 ) -> TurnResult:
     """Send ``prompt`` at the leaf and work until the agent is done. Raises StoreError.
 
-    A workspace alone stands for the tools that only look at it.
+    A workspace alone gives the tools that only read it.
     ``automatic`` makes room in the context before, during and after the turn; without it nothing
-    is compacted by itself. ``retry``: how often a call that fails for the moment is made again.
+    is compacted automatically. ``retry``: how often a transient failure of a call is retried.
     ``thinking``: a level's name. ``queue``: what the user sends meanwhile. ``port``: where the
     messages go, by default the document's leaf. ``date``: today's, for the system prompt.
     """

@@ -134,7 +134,7 @@ class AutomaticChanged:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundChanged:
-    """The summary of session ``key`` that is made ahead: where it stands, how full the last
+    """The summary of session ``key`` that is made ahead: its state, how full the last
     prompt was (a share of its budget), and what happened, in a sentence."""
 
     key: int

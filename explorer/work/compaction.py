@@ -346,7 +346,7 @@ class Compaction:
         self, profile: Profile, instructions: str, review: Review
     ) -> BeforeCompact:
         """Ask the extensions about a compaction whose request is the conversation itself (A38,
-        A52). Where its summary ends is not theirs to say: a supplied one brings its text only."""
+        A52). They do not decide where its summary ends: of a supplied one only the text is used."""
         shown = self.preview(None, profile, Settings.of(profile))
         prepared = shown.preparation
         if not isinstance(prepared, Preparation):

@@ -45,5 +45,5 @@ class Document(OpenedSession):
 
     @property
     def agent(self) -> Agent:
-        """What the agent is sent, and where its path stands."""
+        """What the agent is sent, and whether it is done."""
         return Agent(self)

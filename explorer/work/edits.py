@@ -1,6 +1,6 @@
 """Edits of an opened session: pins, omissions, kept user messages, prunes, labels, and undo (A13).
 
-Each is an entry of its own, see ``explorer.session.shaping``; nothing is deleted, and the log holds
+Each is an entry, see ``explorer.session.shaping``; nothing is deleted, and the log holds
 every result whole. The latest edit is undone by moving the leaf away from it, or, when something
 came after it, by a further entry.
 """
@@ -55,7 +55,7 @@ class Shaped:
     """What was pinned or omitted, or is so no longer."""
 
     entry: int
-    """The entry that says so, which is the leaf then."""
+    """The appended entry, which is the leaf then."""
     entries: tuple[int, ...]
     """All that it concerns, ascending: of an omission whole rounds."""
 
@@ -67,7 +67,7 @@ class ShapedRow:
     entry: int
     how: Literal["pinned", "omitted", "kept"]
     by: int
-    """The entry that says so; -1: the profile."""
+    """The entry that pins, omits or keeps it; -1: the profile."""
     tokens: int
     """What it takes in the context now; of an omitted one what it would."""
     told: Literal["in place", "again", "not"]
@@ -93,14 +93,14 @@ class Edits:
         return self._tree.path(self._leaf)
 
     async def set_label(self, target: int, label: str) -> int:
-        """Label an entry; an empty text removes its label. Returns the entry that says so."""
+        """Label an entry; an empty text removes its label. Returns the appended entry."""
         fields: dict[str, Any] = {"target_id": self._tree.columns.ids[target]}
         if label:
             fields["label"] = label
         return await self._session.writer.append("label", self._leaf, **fields)
 
     async def rename(self, name: str) -> int:
-        """Name the session; returns the entry that says so."""
+        """Name the session; returns the appended entry."""
         return await self._session.writer.append("session_info", self._leaf, name=name)
 
     # pins and omissions --------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Edits:
 
     async def pin(self, entries: Sequence[int], reason: str = "") -> Shaped:
         """Pin entries of the active path: they are sent word for word from now on, after the
-        summary where one tells of them. An omitted one is included again.
+        summary where one summarizes them. An omitted one is included again.
 
         Raises CannotShape, naming the first that cannot be pinned; StoreError.
         """
@@ -157,7 +157,7 @@ class Edits:
 
     async def keep_user_messages(self, tokens: int, reason: str = "") -> int:
         """Keep the user's own messages word for word through compactions, the newest first, up to
-        so many tokens; 0: none, whatever the profile says. Returns the entry that says so.
+        so many tokens; 0: none, whatever the profile has. Returns the appended entry.
 
         Raises CannotShape for fewer than 0, or when that is the rule already; StoreError.
         """

@@ -194,7 +194,7 @@ async def notify_navigated(document: OpenedSession, old_leaf: int, summary: int 
 
 
 def supplied_order(order: Order, supplied: SuppliedCompaction | SuppliedSummary) -> Order:
-    """The order of a draft that an extension made: who stands where the model would, and what is
+    """The order of a draft that an extension made: its name in the model's place, and what is
     recorded with the draft to be stored with its entry."""
     facts = {**order.facts, "from_extension": supplied.by, "details": supplied.details}
     if isinstance(supplied, SuppliedCompaction) and supplied.preserve_data is not None:
@@ -217,7 +217,7 @@ def entry_fields(draft: Draft) -> dict[str, Any]:
 
 
 def request_texts(request: ModelRequest) -> list[str]:
-    """Every text that goes out: contents, arguments of calls as JSON, thinking."""
+    """Every text that is sent: contents, arguments of calls as JSON, thinking."""
     found: list[str] = []
 
     def keep(text: str) -> str:

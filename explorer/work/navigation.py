@@ -1,7 +1,7 @@
 """Moving the leaf of an opened session: where it leads, what is left behind, who is asked (B16).
 
 *From here* on a range is summarized by leaving it: what stands before an entry is kept word for
-word, and a branch summary below the entry before it tells the rest, which stays in the log.
+word, and a branch summary below the entry before it summarizes the rest, which stays in the log.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def plan_navigation(
 
     ``payload`` is the target's entry; it is only read for a user or custom message, whose parent
     becomes the leaf and whose text goes to the composer. ``seen_leaf``: the session's leaf where
-    the branch that is left ends elsewhere. ``anew``: a message is written anew even where it is
+    the branch that is left ends elsewhere. ``anew``: a message is written again even where it is
     the leaf itself.
     """
     new_leaf, text = target, ""

@@ -74,7 +74,7 @@ class OpenedSession:
         self._prompts: dict[int, int] = {}
         """Prompt tokens by reply, as far as they were asked for."""
         self.extensions: Extensions | None = None
-        """Who is asked about compactions and navigations; None: nobody."""
+        """Asked about compactions and navigations; None: no extensions."""
 
     def use_templates(self, templates: Templates, agent_prompt: str) -> None:
         """Send these templates from now on; requests that are begun keep theirs."""
@@ -252,7 +252,7 @@ class OpenedSession:
         has it at once."""
         self._unstored[name] = value
         stored = self.store.set_session_setting(self.key, name, value)
-        # Not the session itself: whoever stored last must not keep a closed one.
+        # Not the session itself: a callback must not keep a closed one alive.
         stored.add_done_callback(partial(_forget, self._unstored, name, value))
 
     def output_limit(self, model: str | None) -> int | None:

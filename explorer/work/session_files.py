@@ -64,7 +64,7 @@ class Transcripts:
         """The file of the branch that a leaf is on.
 
         One file per branch: a longer path of the same branch takes its place, and what an earlier
-        summary says of the earlier lines stays true; another branch has a file of its own.
+        summary says of the earlier lines stays true; another branch has another file.
         """
         path = tree.path(leaf)
         start = 0

@@ -1,6 +1,6 @@
 """New sessions: begun empty, or forked from another one (A2, E8).
 
-A fork is a branch of a session, or all of it, as a session of its own. As in pi its entries keep
+A fork is a branch of a session, or all of it, as another session. As in pi its entries keep
 their ids, and the header names the session that they come from. Every line stays as it was, unknown
 fields included; but a file of pi's version 1, whose lines have no ids, comes in as version 3, since
 its entries could not be named otherwise.
@@ -332,7 +332,7 @@ def ancestors_of(fork: SessionRow, rows: Iterable[SessionRow]) -> list[SessionRo
     listed, found = list(rows), [fork]
     while (above := origin_of(found[-1], listed)) is not None:
         if any(row.key == above.key for row in found):
-            break  # files may say anything, in a circle too
+            break  # what files state may be a circle
         found.append(above)
     return found[1:]
 

@@ -87,7 +87,7 @@ class SessionWriter:
         return len(records)
 
     def follow_leaf(self, index: int) -> None:
-        """The database says that the leaf is here, since its file went on and nobody moved it."""
+        """Take over the database's leaf: the session's file went on, and nobody moved the leaf."""
         self._leaf_moved(index)
 
     def _take(self, records: list[EntryRecord]) -> None:

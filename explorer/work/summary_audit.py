@@ -52,7 +52,7 @@ class Audited:
     summary: str
     fidelity: Fidelity
     leaf: int
-    """The entry below which it stands, or would."""
+    """The entry below which it is stored, or would be."""
     kept: frozenset[int] = frozenset()
     """The entries that it keeps verbatim."""
 
@@ -60,8 +60,8 @@ class Audited:
 class Auditor:
     """Audits one opened session; what was read once is cached. Any thread, one at a time.
 
-    All methods raise ScanCancelled when ``cancelled`` says so, and what reading payloads raises.
-    ``progress`` gets entries done and in all.
+    All methods raise ScanCancelled when ``cancelled`` returns true, and what reading payloads
+    raises. ``progress`` gets entries done and in all.
     """
 
     def __init__(self, session: OpenedSession) -> None:

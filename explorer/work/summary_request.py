@@ -59,7 +59,7 @@ class Order:
     replace_instructions: bool | None = None
     """Branches: the instructions take the prompt's place (A36); None leaves it to the profile."""
     endpoint: str = ""
-    """The address that ``remote/endpoint`` stands for (A29)."""
+    """The address of the service that is asked as ``remote/endpoint`` (A29)."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What else is recorded with the draft: ``trigger``, ``extensions``; JSON values."""
     review: Reviewer | None = None

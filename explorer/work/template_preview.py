@@ -1,4 +1,4 @@
-"""The exact request in which a text would be sent at a node, before the text is put in force.
+"""The exact request in which a template would be sent at an entry, before it is put in force.
 
 Built by the functions that build what is sent. Reads payloads: meant for a worker thread.
 """
@@ -28,11 +28,11 @@ _SUMMARY = "(The stored summary stands here. None is in force at this entry.)"
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The node that is previewed, and what would be asked there."""
+    """The entry that is previewed, and what would be asked there."""
 
     document: Document | None
     shown: Partition | None
-    """What the compaction at the node would do."""
+    """What the compaction at the entry would do."""
     instructions: str = ""
     model: str = ""
     tools: InFolder | None = None
@@ -42,7 +42,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class PromptPreview:
-    """What goes out with a text in it."""
+    """What would be sent with a text in it."""
 
     system: str
     """The system prompt; empty where the text is one, or stands alone."""

@@ -1,5 +1,7 @@
-"""Two versions of a text tried on saved sessions: what of each kind survives with the one, and with
-the other. Nothing is stored in any session, and no draft is made."""
+"""Two versions of a template tried on saved sessions: which facts survive with either.
+
+Nothing is stored in any session, and no draft is made.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,7 @@ class KindChange:
 
 
 def can_be_tried(name: str) -> bool:
-    """Whether a text has a part in what a compaction's summary says."""
+    """Whether a template has a part in a compaction's summary."""
     return name in _TRIED or TEMPLATES[name].form in ("history", "turn_prefix")
 
 

@@ -80,7 +80,7 @@ def check(
     text: str,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Checked:
-    """Check a draft's text against what it tells of. Blocks, meant for a worker thread.
+    """Check a draft's text against what it summarizes. Blocks, meant for a worker thread.
 
     Raises ScanCancelled, and ValueError when the preview refuses.
     """
@@ -209,14 +209,14 @@ def _lack(finding: Finding, entry: int, line: str) -> Lack:
 
 
 def _spans(finding: Finding) -> Sequence[Span]:
-    """Where the record says it; of what a summary states wrongly, where its source stands."""
+    """Where the session states it; of what a summary states wrongly, where its source is."""
     if finding.fate is Fate.LOST or finding.source is None:
         return finding.atom.spans
     return finding.source.spans
 
 
 def _line_at(entry: Mapping[str, Any], span: Span) -> str:
-    """The line of an entry in which a stretch stands, what is around it cut where it is long."""
+    """The line of an entry that holds a span, shortened around it where it is long."""
     for stated in texts_of(entry):
         if stated.block != span.block or stated.argument != span.argument:
             continue

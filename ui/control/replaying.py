@@ -92,7 +92,7 @@ class ReplayControl(QObject):
         desk, stage, pane = self._desk, player.target, self._desk.window.agent
         assert desk.bench is not None
         self._player, self._happened = player, [0, 0]
-        player.stood_still = lambda: self.strip.show_paused(True)
+        player.paused_after_step = lambda: self.strip.show_paused(True)
         forget = desk.bench.subscribe(self._watch)
         release = self._agent.automatic.adopt(stage, player.automatic)
         self.strip.begin(player.play.document.title, player.pace.tokens_per_s)

@@ -39,11 +39,7 @@ from explorer.work.auto_compaction.prompt import (
     chat_message,
     prepare_prompt,
 )
-from explorer.work.auto_compaction.summary_strategies import (
-    request_ahead,
-    request_at_once,
-    summarize,
-)
+from explorer.work.auto_compaction.summary_strategies import SummarizedPrompt, summarize
 from explorer.work.changes import BackgroundChanged, CompactionEnded, CompactionStarted
 from explorer.work.document import Document
 from explorer.work.draft_records import Draft
@@ -84,7 +80,7 @@ class PromptGate:
         self._stop: CancelToken | None = None
         self._ready: _Ready | None = None
         self.machine = Machine()
-        """Where the summary that is made ahead stands."""
+        """The state of the summary that is made ahead."""
         self.rendering: Rendering | None = None
         """The last prompt that was sent."""
         self.prepared: PreparedPrompt | None = None
@@ -311,9 +307,9 @@ class PromptGate:
                 problem = "No round is complete yet that a summary could be attached to."
                 return
             facts = {"trigger": "background", "run": run}
-            asked = request_ahead(
-                self._document, self._rules(), prepared, rendering, outgoing, self._words, facts
-            )
+            asked = SummarizedPrompt(
+                self._document, self._rules(), prepared, outgoing, self._words
+            ).ahead(rendering, facts)
             self._ready = _Ready(await summarize(self._document, asked, stop), part.last_entry)
             problem = ""
         except DraftFailed as error:
@@ -441,10 +437,9 @@ class PromptGate:
         document.hub.publish(CompactionStarted(document.key, trigger, tokens, window, model=writer))
         ended = CompactionEnded(document.key, trigger, tokens_before=tokens)
         try:
-            asked = request_at_once(
-                document, rules, prepared, part, outgoing, self._words, instructions,
-                {"trigger": trigger},
-            )  # fmt: skip
+            asked = SummarizedPrompt(document, rules, prepared, outgoing, self._words).at_once(
+                part, instructions, {"trigger": trigger}
+            )
             draft = await summarize(document, asked, cancel)
             return await self._commit(draft, part.last_entry, trigger)
         except (Cancelled, asyncio.CancelledError):

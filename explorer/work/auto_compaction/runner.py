@@ -1,4 +1,4 @@
-"""One compaction that nobody reviews: confirmed where that is wanted, previewed, drafted, tested,
+"""One compaction without review: confirmed where that is wanted, previewed, drafted, tested,
 committed. It takes the same path as a reviewed one and records the same things."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Summaries of a prompt that is rendered to a budget: a full request or a simple one, at once or
 ahead, and of which model (A50, A54).
 
-The full request is the conversation itself with an order after it; the simple one tells the
+The full request is the conversation itself with an order after it; the simple one holds the
 conversation as one text. They are tried one after the other until an answer is good, all recorded
 in one draft.
 """
@@ -79,7 +79,7 @@ class PromptSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prompt:
+class SummarizedPrompt:
     """A prompt with the rules under which its summary is requested."""
 
     document: Document
@@ -88,43 +88,93 @@ class _Prompt:
     outgoing: Outgoing
     words: CopilotWords
 
+    def ahead(self, rendering: Rendering, facts: dict[str, Any]) -> PromptSummary:
+        """A fork of the prompt as it was sent: the same messages, and the order after them.
+
+        ``facts``: recorded with the draft; JSON values.
+        """
+        words, prepared = self.words, self.prepared
+        order = PromptMessage("user", f"{words.compact_now}\n\n{words.sections}")
+
+        def request() -> ModelRequest:
+            return self._request((*prepared.outgoing(rendering), order), with_tools=True)
+
+        strategy = Strategy("full", request, needs_tags=True)
+        return self._summary((strategy,), rendering.tokens, "", facts)
+
+    def at_once(self, part: Told, instructions: str, facts: dict[str, Any]) -> PromptSummary:
+        """The full request for a part of the conversation and, where it fails, the simple one; or
+        the one that the policy forces. ``facts``: see ``ahead``."""
+        policy, words, prepared = self._policy, self.words, self.prepared
+        templates, conversation = self.document.templates, part.conversation
+        sections = templates.with_instructions(words.sections, instructions)
+
+        def full() -> ModelRequest:
+            order = f"{words.compact_now}\n\n{sections}"
+            budget = message_budget(
+                self._window, prepared.budget.tool_tokens, margin=policy.tools_margin
+            )
+            elements = full_request(prepared.prompt, conversation, order)
+            return self._request(self._rendered(elements, budget.messages), with_tools=True)
+
+        def simple() -> ModelRequest:
+            record = SimpleRecord(
+                templates.system,
+                words.record,
+                sections,
+                prepared.prompt.count,
+                max(1, prepared.prompt.result_limit // 2),
+                policy.argument_characters,
+                escape_tags,
+            )
+            messages = self._rendered(record.elements(conversation), self._window)
+            return self._request(messages, with_tools=False)
+
+        strategies = {"full": Strategy("full", full), "simple": Strategy("simple", simple)}
+        names = ("full", "simple") if policy.mode == "auto" else (policy.mode,)
+        replaced = sum(one.tokens for one in conversation.all_rounds()) + sum(
+            spoken.tokens for turn in conversation.turns for spoken in turn.said
+        )
+        chosen = tuple(strategies[name] for name in names)
+        return self._summary(chosen, replaced, instructions, facts)
+
     @property
-    def policy(self) -> PromptBudget:
+    def _policy(self) -> PromptBudget:
         return self.rules.profile.prompt_budget or PromptBudget()
 
     @property
-    def model(self) -> str:
+    def _model(self) -> str:
         return self.rules.prompt_summary_model(self.outgoing.model)
 
     @property
-    def window(self) -> int:
+    def _window(self) -> int:
         """The summary model's window in tokens."""
-        return self.rules.limits(self.document.door.info(self.model).window).window
+        return self.rules.limits(self.document.door.info(self._model).window).window
 
-    def answer_cap(self) -> int:
+    def _answer_cap(self) -> int:
         """Tokens that the answer may take."""
-        limit = self.document.door.info(self.model).output_limit
+        limit = self.document.door.info(self._model).output_limit
         cap = output_cap("history", Settings.of(self.rules.profile), limit)
-        return max(1, min(cap, self.window // 4))
+        return max(1, min(cap, self._window // 4))
 
-    def rendered(self, elements: list[Element], budget: int) -> tuple[PromptMessage, ...]:
+    def _rendered(self, elements: list[Element], budget: int) -> tuple[PromptMessage, ...]:
         """The messages within a budget that also leaves room for the answer in the window."""
-        room = max(1, min(budget, self.window - self.answer_cap()))
+        room = max(1, min(budget, self._window - self._answer_cap()))
         return self.prepared.outgoing(render(elements, room, self.prepared.prompt.count))
 
-    def request(self, messages: tuple[PromptMessage, ...], *, with_tools: bool) -> ModelRequest:
-        sent, _ = with_quirks(messages, self.model, "request", self.prepared.facts)
+    def _request(self, messages: tuple[PromptMessage, ...], *, with_tools: bool) -> ModelRequest:
+        sent, _ = with_quirks(messages, self._model, "request", self.prepared.facts)
         tools = self.outgoing.tools if with_tools else ()
         return ModelRequest(
-            self.model,
+            self._model,
             tuple(chat_message(message) for message in sent),
-            max_output_tokens=self.answer_cap(),
+            max_output_tokens=self._answer_cap(),
             temperature=0.0,
             tools=tools,
             tool_choice="none" if tools else None,
         )
 
-    def summary(
+    def _summary(
         self,
         strategies: tuple[Strategy, ...],
         replaced: int,
@@ -134,7 +184,7 @@ class _Prompt:
         profile = self.rules.profile
         return PromptSummary(
             profile,
-            self.model,
+            self._model,
             strategies,
             tokens_before=self.document.counted_size(profile),
             replaced=replaced,
@@ -150,7 +200,7 @@ class _Prompt:
 
         def finish(summary: str) -> tuple[str, dict[str, Any]]:
             """With a pointer to the transcript, where the policy wants one (A51)."""
-            if not self.policy.breadcrumb:
+            if not self._policy.breadcrumb:
                 return summary, {}
             try:
                 written = transcripts_of(document).write(document.tree, document.payloads, leaf)
@@ -161,70 +211,6 @@ class _Prompt:
             return with_breadcrumb(summary, written, self.words.breadcrumb), facts
 
         return finish
-
-
-def request_ahead(
-    document: Document,
-    rules: EffectiveRules,
-    prepared: PreparedPrompt,
-    rendering: Rendering,
-    outgoing: Outgoing,
-    words: CopilotWords,
-    facts: dict[str, Any],
-) -> PromptSummary:
-    """A fork of a prompt that was sent: the same messages, and the order after them."""
-    prompt = _Prompt(document, rules, prepared, outgoing, words)
-    order = PromptMessage("user", f"{words.compact_now}\n\n{words.sections}")
-
-    def request() -> ModelRequest:
-        return prompt.request((*prepared.outgoing(rendering), order), with_tools=True)
-
-    strategy = Strategy("full", request, needs_tags=True)
-    return prompt.summary((strategy,), rendering.tokens, "", facts)
-
-
-def request_at_once(
-    document: Document,
-    rules: EffectiveRules,
-    prepared: PreparedPrompt,
-    part: Told,
-    outgoing: Outgoing,
-    words: CopilotWords,
-    instructions: str,
-    facts: dict[str, Any],
-) -> PromptSummary:
-    """The full request and, where it fails, the simple one; or the one that the policy forces."""
-    prompt = _Prompt(document, rules, prepared, outgoing, words)
-    policy, conversation = prompt.policy, part.conversation
-    sections = document.templates.with_instructions(words.sections, instructions)
-
-    def full() -> ModelRequest:
-        order = f"{words.compact_now}\n\n{sections}"
-        budget = message_budget(
-            prompt.window, prepared.budget.tool_tokens, margin=policy.tools_margin
-        )
-        elements = full_request(prepared.prompt, conversation, order)
-        return prompt.request(prompt.rendered(elements, budget.messages), with_tools=True)
-
-    def simple() -> ModelRequest:
-        record = SimpleRecord(
-            document.templates.system,
-            words.record,
-            sections,
-            prepared.prompt.count,
-            max(1, prepared.prompt.result_limit // 2),
-            policy.argument_characters,
-            escape_tags,
-        )
-        messages = prompt.rendered(record.elements(conversation), prompt.window)
-        return prompt.request(messages, with_tools=False)
-
-    strategies = {"full": Strategy("full", full), "simple": Strategy("simple", simple)}
-    names = ("full", "simple") if policy.mode == "auto" else (policy.mode,)
-    replaced = sum(one.tokens for one in conversation.all_rounds()) + sum(
-        spoken.tokens for turn in conversation.turns for spoken in turn.said
-    )
-    return prompt.summary(tuple(strategies[name] for name in names), replaced, instructions, facts)
 
 
 # asking ------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ _STOPS: Mapping[str, StopReason] = {"length": "length", "toolUse": "tool_calls"}
 
 
 class Pace:
-    """How fast a play goes, and whether it stands still. Used from any thread."""
+    """How fast a replay goes, and whether it is paused. Used from any thread."""
 
     def __init__(self, tokens_per_s: float = 200.0) -> None:
         """``tokens_per_s``: 0 plays everything at once."""
@@ -67,15 +67,15 @@ class Pace:
         return not self._goes.is_set()
 
     def pause(self) -> None:
-        """Stand still after the piece that is played now."""
+        """Pause after the piece that is replayed now."""
         self._goes.clear()
 
     def go_on(self) -> None:
-        """Play on."""
+        """Go on."""
         self._goes.set()
 
     def wait(self, tokens: float, cancelled: Callable[[], bool]) -> None:
-        """Wait as long as so many tokens take, and while the play stands still. Blocks."""
+        """Wait as long as so many tokens take, and while the replay is paused. Blocks."""
         left = tokens / self.tokens_per_s if self.tokens_per_s > 0 else 0.0
         while left > 0 and not cancelled():
             step = min(left, _TICK_S)
@@ -221,7 +221,7 @@ def model_of(document: Document) -> str:
 
 
 def rules_of_play(rules: EffectiveRules) -> EffectiveRules:
-    """The rules as a play follows them: nobody is asked, summaries are made on this machine, and
+    """The rules as a replay follows them: no confirmation, summaries made on this machine, and
     nothing but the recording prompts the agent."""
     return replace(
         rules,
@@ -271,7 +271,7 @@ class Player:
         window: int | None = None,
     ) -> None:
         """``rules``: asked at every decision, so that a change of profile counts at once.
-        ``window``: tokens of the context window that is played with; None: as the rules say."""
+        ``window``: tokens of the context window in the replay; None: as in the rules."""
         self.play = play
         self.target = target
         self.pace = pace or Pace()
@@ -279,8 +279,8 @@ class Player:
         self.automatic = AutomaticCompaction(target, lambda: rules_of_play(rules()))
         self.position = 0
         """Steps that were played, or left out since they cannot be."""
-        self.stood_still: Callable[[], None] = lambda: None
-        """Called when it stands still by itself, after a step."""
+        self.paused_after_step: Callable[[], None] = lambda: None
+        """Called when it pauses after a step."""
         self._window = window
         self._entry_map = EntryMap(play.document.tree, target.tree)
         self._answers = RecordedModel(self.pace, window)
@@ -288,18 +288,18 @@ class Player:
         self._step_only = False
 
     def step(self) -> None:
-        """Play to the next message that is not a reply, and stand still there."""
+        """Replay to the next message that is not a reply, and pause there."""
         self._step_only = True
         self.pace.go_on()
 
     async def run(self, cancel: CancelToken, on_event: Callable[[TurnEvent], None]) -> Played:
-        """Play from where it stands to the end. Raises StoreError."""
+        """Replay from the present position to the end. Raises StoreError."""
         info = ModelInfo(self.model, f"Replay of {self.play.document.title}", self._window, None,
                          True, 0.0, 0.0)  # fmt: skip
         forget = self.target.door.serve(info, self._answers.answer)
         try:
             for scene in scenes(self.play, self.position):
-                await self._stand_still(cancel)
+                await self._wait_while_paused(cancel)
                 if cancel.cancelled:
                     return Played("stopped", self.position)
                 error = await self._scene(scene, cancel, on_event)
@@ -312,11 +312,11 @@ class Player:
             forget()
             self.automatic.close()
 
-    async def _stand_still(self, cancel: CancelToken) -> None:
+    async def _wait_while_paused(self, cancel: CancelToken) -> None:
         if self._step_only and self.position:
             self._step_only = False
             self.pace.pause()
-            self.stood_still()
+            self.paused_after_step()
         # The pace is set from any thread, so there is no event of this loop's to wait for.
         while self.pace.is_paused and not cancel.cancelled:  # noqa: ASYNC110
             await asyncio.sleep(_TICK_S)

@@ -160,7 +160,7 @@ class EntryMap:
                 self.copied(entry, twin)
 
     def shape(self, facts: ShapeFacts) -> dict[str, Any] | None:
-        """The data of a pin, an omission or a rule that says the same of the play; None where
+        """The data of a pin, an omission or a rule of the replay that means the same; None where
         nothing of what it names was played."""
         known: Mapping[str, str] = self._found
         twin = facts._replace(
