@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from explorer.agent.keeping import Outgoing
 from explorer.agent.tools.port import ToolBox
-from explorer.compaction.convert import entry_to_llm, with_notes
+from explorer.compaction.messages import entry_to_llm, with_notes
 from explorer.compaction.profile import Profile
 from explorer.compaction.wording import fill
 from explorer.models.door import (

@@ -7,16 +7,16 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from explorer.compaction.comparison import Cause, ProfileOutcome, causes, compare_profiles
 from explorer.compaction.partition import Partition, Verdict, partition
-from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.profile_comparison import Cause, ProfileOutcome, causes, compare_profiles
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests
 from explorer.compaction.validation import check_answer
 from explorer.extensions.outcomes import BeforeCompact, SuppliedCompaction
 from explorer.extensions.views import CompactionView
+from explorer.session.edits import round_of
 from explorer.session.kinds import Kind
-from explorer.session.shaped import round_of
 from explorer.session.text import text_of
 from explorer.session.tree import SessionTree
 from explorer.work.draft_records import Draft

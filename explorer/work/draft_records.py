@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, Literal, get_args
 
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.serialize import Span
+from explorer.compaction.serialization import Span
 from explorer.models.door import ModelRequest, Usage
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from explorer.compaction.branches import BranchPreparation, finish_branch
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.branch_summaries import BranchPreparation, finish_branch
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.summary import changed, details, finish
 from explorer.compaction.validation import check_answer
-from explorer.compaction.verify_request import VerifyRequest, profile_checked
+from explorer.compaction.verification_request import VerifyRequest, profile_checked
 from explorer.models.door import Cancelled
-from explorer.session.shaping import KEPT_USER_TOKENS
+from explorer.session.edit_entries import KEPT_USER_TOKENS
 from explorer.session.text import well_formed
 from explorer.work.changes import DraftChanged
 from explorer.work.draft_records import Draft, DraftStatus, draft_of, fields_of, planned_fields

@@ -11,15 +11,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from explorer.compaction.convert import told_again
-from explorer.compaction.policies import Pruning
+from explorer.compaction.messages import told_again
 from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import Protect, PruningPlan, plan_pruning
 from explorer.session.context import latest_on_path, sent_tokens
+from explorer.session.edit_entries import (
+    CUSTOM_TYPES,
+    PRUNE_TYPE,
+    Shape,
+    ShapeFacts,
+    ShapeKind,
+    shape_data,
+)
+from explorer.session.edits import can_be_told, prunes_on, round_of, shape_at, shapes_on
 from explorer.session.kinds import Kind
-from explorer.session.pruned import PRUNE_TYPE, prunes_on
-from explorer.session.shaped import Shape, can_be_told, round_of, shape_at, shapes_on
-from explorer.session.shaping import CUSTOM_TYPES, ShapeFacts, ShapeKind, shape_data
 from explorer.session.tree import Path, SessionTree
 from explorer.tokens.estimate import estimate_message
 from explorer.work.open_session import OpenedSession

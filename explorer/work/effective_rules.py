@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from explorer.audit.own_agent import OwnAgent, own_agent
 from explorer.audit.provenance import Known, Provenance
 from explorer.compaction.profile import BASES, Profile, Settings
-from explorer.compaction.threshold import Limits, limits_of
+from explorer.compaction.triggers import Limits, limits_of
 from explorer.models.door import EXTRACTIVE
 from explorer.models.offline.names import cannot_summarize
-from explorer.prompting.budget import message_budget
+from explorer.prompting.agent_prompt import message_budget
 from explorer.settings.effective import summary_models
 from explorer.work.open_session import OpenedSession
 

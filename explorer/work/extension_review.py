@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.serialize import Span
+from explorer.compaction.serialization import Span
 from explorer.extensions.outcomes import Records, SuppliedCompaction, SuppliedSummary
 from explorer.extensions.provenance import Prompt
 from explorer.extensions.runner import HookRunner

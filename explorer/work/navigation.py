@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from explorer.compaction.branches import BranchPreparation
-from explorer.compaction.cut import Cuts
+from explorer.compaction.branch_summaries import BranchPreparation
+from explorer.compaction.cut_point import Cuts
 from explorer.compaction.path_view import view_of
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.extensions.outcomes import BeforeTree, SuppliedSummary

@@ -21,8 +21,7 @@ from explorer.session.payloads import Payloads
 from explorer.session.text import legible
 from explorer.session.tree import SessionTree
 from explorer.store import LoadedSession, Store, StoreError
-from explorer.tokens.counters import Counter, EstimateCounter, count_entry
-from explorer.tokens.counting import ProcessCounter
+from explorer.tokens.counters import Counter, EstimateCounter, ProcessCounter, count_entry
 from explorer.work.changes import ChangeHub, CountsChanged
 from explorer.work.session_writer import SessionWriter
 from explorer.work.spending import SessionSpending

@@ -12,10 +12,17 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from explorer.compaction.folding import SMALLEST_WINDOW, newest_within, take_window
 from explorer.compaction.profile import Profile
-from explorer.compaction.requests import Material, SummaryRequest, request_of, window_request
-from explorer.compaction.short_summary import tidy_short
+from explorer.compaction.requests import (
+    SMALLEST_WINDOW,
+    Material,
+    SummaryRequest,
+    newest_within,
+    request_of,
+    take_window,
+    tidy_short,
+    window_request,
+)
 from explorer.compaction.validation import AnswerProblem, check_answer, clean_answer
 from explorer.compaction.wording import Templates
 from explorer.models.door import (

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.extensions.examples import install_example
 from explorer.extensions.manager import Extensions

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer
 
 from explorer.compaction.background import Machine
-from explorer.compaction.policies import Background
-from explorer.compaction.threshold import limits_of
+from explorer.compaction.profile.rules import Background
+from explorer.compaction.triggers import limits_of
 from explorer.work.agent import outgoing_of
 from explorer.work.auto_compaction.prompt import (
     CopilotWords,

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QInputDialog, QMenu
 
-from explorer.compaction.threshold import limits_of
+from explorer.compaction.triggers import limits_of
 from explorer.session.text import legible
 from explorer.work.changes import (
     Change,

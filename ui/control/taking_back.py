@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import QObject
 
 from explorer.agent.prompt import Prompt
-from explorer.compaction.threshold import limits_of
+from explorer.compaction.triggers import limits_of
 from explorer.models.request import ImagePart
 from explorer.session.describe import blocks_of, text_of
 from explorer.session.kinds import Kind

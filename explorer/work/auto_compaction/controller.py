@@ -15,11 +15,11 @@ from weakref import WeakMethod
 
 from explorer.agent.keeping import Outgoing, Room, TooLarge
 from explorer.compaction.partition import is_possible
-from explorer.compaction.threshold import Limits
 from explorer.compaction.triggers import (
     Decision,
     Guards,
     LastReply,
+    Limits,
     Situation,
     decide,
     looks_between_rounds,
@@ -28,8 +28,8 @@ from explorer.compaction.triggers import (
     resting_words,
 )
 from explorer.models.door import Cancelled, CancelToken, ChatMessage
+from explorer.session.edits import prunes_on
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
-from explorer.session.pruned import prunes_on
 from explorer.work.auto_compaction.confirmation import Confirmation
 from explorer.work.auto_compaction.guards import StoredGuards
 from explorer.work.auto_compaction.prompt_gate import PromptGate

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from explorer.compaction.partition import Partition, is_possible
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.requests import purposes_of
-from explorer.compaction.threshold import Limits
-from explorer.compaction.triggers import Trigger, shrinks
+from explorer.compaction.triggers import Limits, Trigger, shrinks
 from explorer.models.door import Cancelled, CancelToken
 from explorer.store.rows import StoreError
 from explorer.work.auto_compaction.confirmation import Confirmation, Made, NotNow, Question

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from explorer.agent.keeping import Outgoing
-from explorer.compaction.policies import PromptBudget
 from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.profile.rules import PromptBudget
 from explorer.compaction.quirks import with_quirks
 from explorer.compaction.requests import output_cap
-from explorer.compaction.serialize import escape_tags
+from explorer.compaction.serialization import escape_tags
 from explorer.compaction.validation import check_answer, clean_answer
 from explorer.models.door import (
     Cancelled,
@@ -28,11 +28,11 @@ from explorer.models.door import (
     ModelRequest,
     complete,
 )
-from explorer.prompting.budget import message_budget
+from explorer.prompting.agent_prompt import message_budget
 from explorer.prompting.elements import Element
-from explorer.prompting.messages import PromptMessage
 from explorer.prompting.rendering import BudgetExceededError, Rendering, render
-from explorer.prompting.summarizing import SimpleRecord, Told, full_request
+from explorer.prompting.summary_requests import SimpleRecord, Told, full_request
+from explorer.prompting.turns import PromptMessage
 from explorer.session.text import well_formed
 from explorer.work.auto_compaction.prompt import CopilotWords, PreparedPrompt, chat_message
 from explorer.work.changes import SummaryText

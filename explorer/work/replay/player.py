@@ -38,7 +38,7 @@ from explorer.models.door import (
 )
 from explorer.models.offline.pieces import estimate_tokens
 from explorer.models.retry import RetryPolicy
-from explorer.session.shaping import CUSTOM_TYPES
+from explorer.session.edit_entries import CUSTOM_TYPES
 from explorer.session.text import blocks_of, well_formed
 from explorer.work.agent_turns import resume_turn, start_turn
 from explorer.work.auto_compaction.controller import AutomaticCompaction

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from explorer.session.edit_entries import ShapeFacts, shape_data
 from explorer.session.kinds import Flag, Kind
-from explorer.session.shaping import ShapeFacts, shape_data
 from explorer.session.text import blocks_of
 from explorer.session.tree import SessionTree
 from explorer.work.document import Document
