@@ -24,8 +24,7 @@ from explorer.formats.export import AsFormat
 from explorer.models.client import ModelClient
 from explorer.settings.profile_files import OwnProfile, ProfileFiles, Shelf
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
-from explorer.templates import load_prompt, load_templates
-from explorer.work.beginning import new_header
+from explorer.templates import PromptTemplates, load_prompt, load_templates
 from explorer.work.changes import (
     Change,
     ChangeHub,
@@ -35,14 +34,17 @@ from explorer.work.changes import (
     SessionsChanged,
 )
 from explorer.work.document import Document
-from explorer.work.fork_plan import plan_fork
-from explorer.work.forking import Forked, ForkSource, store_fork
-from explorer.work.origins import origin_of
-from explorer.work.prompt_versions import PromptVersions
-from explorer.work.session_tools import remove_outputs
-from explorer.work.transcript import Transcripts
+from explorer.work.session_files import Transcripts, remove_outputs
+from explorer.work.session_forks import (
+    Forked,
+    ForkSource,
+    new_header,
+    origin_of,
+    plan_fork,
+    store_fork,
+)
 
-if TYPE_CHECKING:  # see explorer.work.appending
+if TYPE_CHECKING:  # see explorer.work.session_writer
     from explorer.store import Hit, Store
 
 
@@ -73,8 +75,8 @@ class Workbench:
         self.templates = templates or load_templates()
         self.agent_prompt = load_prompt("agent")
         self.profile_files = ProfileFiles()
-        self.hub = ChangeHub()
-        self.prompts = PromptVersions(self.hub, clock_ms)
+        self.hub = hub = ChangeHub()
+        self.prompts = PromptTemplates(clock_ms, lambda names: hub.publish(PromptsChanged(names)))
         """The words sent to models, to be seen and changed."""
         self.hub.subscribe(self._changed)
         self._clock_ms = clock_ms
@@ -82,16 +84,16 @@ class Workbench:
         self._open: dict[int, Document] = {}
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Be told of every change; the returned function ends that."""
+        """Call ``listener`` with every change; the returned function ends that."""
         return self.hub.subscribe(listener)
 
     def _changed(self, change: Change) -> None:
-        """Other words are in force: every opened session sends them from now on."""
+        """Other templates are in force: every opened session sends them from now on."""
         if not isinstance(change, PromptsChanged):
             return
         self.templates, self.agent_prompt = load_templates(), load_prompt("agent")
         for document in self._open.values():
-            document.use_words(self.templates, self.agent_prompt)
+            document.use_templates(self.templates, self.agent_prompt)
 
     # the library ---------------------------------------------------------------------------------
 
@@ -132,7 +134,7 @@ class Workbench:
         key = await asyncio.wrap_future(self.store.create_session(header))
         document = await self.open(key)
         if name.strip():
-            await document.rename(name.strip())
+            await document.edits.rename(name.strip())
         self.hub.publish(SessionsChanged())
         return document
 

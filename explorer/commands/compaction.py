@@ -44,12 +44,13 @@ from explorer.models.remote import check_address
 from explorer.session.kinds import Kind
 from explorer.session.text_difference import changed_lines
 from explorer.session.visible_text import visible_line
-from explorer.work.auditing import Auditor
 from explorer.work.document import Document
-from explorer.work.drafting import Attempt, Draft, DraftFailed, Order
-from explorer.work.extending import SummaryDeclined
-from explorer.work.pruning import pruning_of
-from explorer.work.verifying import Mended, check, mend
+from explorer.work.draft_records import Draft
+from explorer.work.edits import pruning_of
+from explorer.work.extension_review import SummaryDeclined
+from explorer.work.summary_audit import Auditor
+from explorer.work.summary_request import Attempt, DraftFailed, Order
+from explorer.work.verification import Mended, check, mend
 
 VERDICT_NAMES = {verdict: verdict.name.lower() for verdict in Verdict}
 
@@ -193,9 +194,9 @@ def _context_limit(profile: Profile, settings: Settings) -> int:
 def _preview(
     arguments: argparse.Namespace, chosen: Target, profile: Profile, settings: Settings
 ) -> None:
-    shown = chosen.document.preview(chosen.at, profile, settings)
+    shown = chosen.document.compaction.preview(chosen.at, profile, settings)
     model = _models(arguments, chosen)[0]
-    requests = chosen.document.requests(shown, arguments.instructions, model)
+    requests = chosen.document.compaction.requests(shown, arguments.instructions, model)
     if arguments.json:
         value = preview_json(chosen, shown)
         value["requests"] = [
@@ -274,17 +275,17 @@ async def _compact(
 ) -> None:
     document = chosen.document
     check_output(arguments)
-    shown = document.preview(chosen.at, profile, settings)
+    shown = document.compaction.preview(chosen.at, profile, settings)
     if not isinstance(shown.preparation, Preparation):
         raise CommandFailed(f"{shown.preparation.reason} Nothing was changed.")
     order = _order(arguments, chosen)
-    draft, verified = await document.summarize(shown, order), None
+    draft, verified = await document.compaction.summarize(shown, order), None
     if arguments.verify:
         verified = await _verify(document, shown, draft, order)
         draft = verified.draft
         _print_verified(verified, lambda text: _print_unless_json(arguments, text))
     before = document.context(chosen.at).messages
-    index = None if arguments.dry_run else await document.commit(draft)
+    index = None if arguments.dry_run else await document.compaction.commit(draft)
     await _finish(arguments, chosen, draft, index, verified)
     if index is not None:
         now = len(document.context().messages)
@@ -296,19 +297,19 @@ async def _branch(
 ) -> None:
     document = chosen.document
     check_output(arguments)
-    plan = document.plan(entry_named(document, arguments.to), chosen.at)
+    plan = document.navigation.plan(entry_named(document, arguments.to), chosen.at)
     if plan.is_noop:
         raise CommandFailed("That is where the session is already; nothing was changed.")
     draft = None
     if plan.leaves_branch and not arguments.no_summary:
-        prepared = document.branch_preparation(plan, profile, settings)
+        prepared = document.branches.preparation(plan, profile, settings)
         # Where nothing can be told, no entry is made (B16).
-        if document.branch_requests(prepared, arguments.instructions):
+        if document.branches.requests(prepared, arguments.instructions):
             try:
-                draft = await document.summarize_branch(plan, prepared, _order(arguments, chosen))
+                draft = await document.branches.summarize(plan, prepared, _order(arguments, chosen))
             except SummaryDeclined as error:
                 print(visible_line(f"session-explorer: {error}"), file=sys.stderr)
-    index = None if arguments.dry_run else await document.navigate(plan, draft)
+    index = None if arguments.dry_run else await document.navigation.navigate(plan, draft)
     if draft is None:
         await _print_move(arguments, chosen, plan.new_leaf)
         return
@@ -486,7 +487,9 @@ def _prune(arguments: argparse.Namespace) -> None:
         profile = session_rules(arguments.profile, chosen.document.header.cwd).profile
         policy = replace(pruning_of(profile), **given)
         check_output(arguments)
-        plan = chosen.document.plan_pruning(profile, policy, at=chosen.at, needed=arguments.needed)
+        plan = chosen.document.edits.plan_pruning(
+            profile, policy, at=chosen.at, needed=arguments.needed
+        )
         index = None
         if plan.results and not arguments.dry_run:
             index = asyncio.run(_append_prune(arguments, chosen, plan))
@@ -509,7 +512,7 @@ def _given_sizes(arguments: argparse.Namespace) -> dict[str, Any]:
 
 async def _append_prune(arguments: argparse.Namespace, chosen: Target, plan: PruningPlan) -> int:
     try:
-        index = await chosen.document.prune(plan, elsewhere=arguments.at is not None)
+        index = await chosen.document.edits.prune(plan, moves_leaf=arguments.at is not None)
     except ValueError as error:
         raise CommandFailed(f"{error} Nothing was changed.") from error
     if arguments.output:

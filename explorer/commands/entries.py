@@ -19,7 +19,7 @@ from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 from explorer.session.visible_text import visible_line
 from explorer.work.document import Document
-from explorer.work.shaping import CannotShape
+from explorer.work.edits import CannotShape
 from explorer.work.skeleton import places, skeleton, write_graph
 
 
@@ -229,14 +229,14 @@ async def _append_edit(
     document, reason = chosen.document, arguments.reason
     try:
         if arguments.command == "keep-messages":
-            edit = await document.keep_user_messages(arguments.tokens, reason), _NONE
+            edit = await document.edits.keep_user_messages(arguments.tokens, reason), _NONE
         else:
             wanted = [entry_named(document, name) for name in arguments.entries]
             edits = {
-                ("pin", False): document.pin,
-                ("pin", True): document.unpin,
-                ("omit", False): document.omit,
-                ("omit", True): document.take_in,
+                ("pin", False): document.edits.pin,
+                ("pin", True): document.edits.unpin,
+                ("omit", False): document.edits.omit,
+                ("omit", True): document.edits.include,
             }
             shaped = await edits[arguments.command, arguments.undo](wanted, reason)
             edit = shaped.entry, shaped.entries
@@ -252,7 +252,7 @@ def _print_edit(
 ) -> None:
     document = chosen.document
     ids, profile = document.tree.columns.ids, PROFILES["explorer"]
-    rows = document.shaped_rows(profile)
+    rows = document.edits.shaped_rows(profile)
     if arguments.json:
         print_json(_edit_json(chosen, entry, entries))
         return
@@ -261,7 +261,7 @@ def _print_edit(
     else:
         # What is told again takes its heading too: the sum is that of the rows below.
         repeat = {row.entry: row.tokens for row in rows}
-        tokens = sum(repeat.get(at, document.entry_weight(at, profile)) for at in entries)
+        tokens = sum(repeat.get(at, document.edits.entry_weight(at, profile)) for at in entries)
         names = ", ".join(f"#{at}" for at in entries)
         print(f"{names} {_DONE[arguments.command, arguments.undo]}, {tokens:,} tokens")
     print(f"stored as entry {ids[entry]}")
@@ -288,6 +288,6 @@ def _edit_json(chosen: Target, entry: int, entries: tuple[int, ...]) -> dict[str
                 "tokens": row.tokens,
                 "by": ids[row.by] if row.by >= 0 else None,
             }
-            for row in document.shaped_rows(PROFILES["explorer"])
+            for row in document.edits.shaped_rows(PROFILES["explorer"])
         ],
     }

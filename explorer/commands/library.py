@@ -17,7 +17,7 @@ from explorer.formats.export import shape_note
 from explorer.session.kinds import Kind
 from explorer.session.visible_text import visible_line
 from explorer.store import StoreError, salvage
-from explorer.work.forking import Forked
+from explorer.work.session_forks import Forked
 from explorer.workbench import Workbench
 
 

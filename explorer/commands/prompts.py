@@ -12,10 +12,7 @@ from explorer.commands.output import local_time, print_json, print_table
 from explorer.session.text_difference import changed_lines
 from explorer.session.visible_text import visible_line
 from explorer.template_catalogue import GROUPS
-from explorer.template_files import TemplateError, Version
-from explorer.templates import template_problems
-from explorer.work.changes import ChangeHub
-from explorer.work.prompt_versions import PromptVersions
+from explorer.templates import PromptTemplates, TemplateError, Version, template_problems
 from explorer.workbench import now_ms
 
 
@@ -51,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run a command on the words. Raises UsageError or CommandFailed."""
-    prompts = PromptVersions(ChangeHub(), now_ms)
+    prompts = PromptTemplates(now_ms)
     try:
         if arguments.action != "list":
             prompts.info(arguments.name)
@@ -70,7 +67,7 @@ def print_template_problems() -> None:
         print(f"session-explorer: {visible_line(message)}", file=sys.stderr)
 
 
-def _list(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+def _list(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     rows = [
         {
             "name": state.info.name,
@@ -102,7 +99,7 @@ def _state(row: dict[str, Any]) -> str:
     return "yours" if row["changed"] else "as it came"
 
 
-def _show(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+def _show(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     info = prompts.info(arguments.name)
     versions = arguments.version
     text = (
@@ -126,7 +123,7 @@ def _show(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
         print(f"{{{{{one.name}}}}}: {one.about}", file=sys.stderr)
 
 
-def _edit(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+def _edit(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     name, file = arguments.name, arguments.file
     try:
         raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
@@ -142,7 +139,7 @@ def _edit(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
     _print_version(arguments, saved, f"{name}: version {saved.number} is sent from now on")
 
 
-def _reset(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+def _reset(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     version = prompts.reset(arguments.name, arguments.note)
     if version is None:
         message = f"{arguments.name} is as it came with the program; nothing was changed"
@@ -159,7 +156,7 @@ def _print_version(arguments: argparse.Namespace, version: Version | None, words
         print(words)
 
 
-def _history(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+def _history(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     versions = prompts.history(arguments.name)
     if arguments.json:
         print_json(
@@ -178,7 +175,7 @@ def _history(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
     )
 
 
-def _diff(arguments: argparse.Namespace, prompts: PromptVersions) -> None:
+def _diff(arguments: argparse.Namespace, prompts: PromptTemplates) -> None:
     name, versions = arguments.name, arguments.versions
     if len(versions) not in (0, 2):
         raise UsageError("name two versions, or none: 0 is the one that came with the program")

@@ -33,11 +33,10 @@ from explorer.compaction.reasons import count_text
 from explorer.models.client import CancelToken
 from explorer.work.changes import Change, CompactionEnded, PruneMade
 from explorer.work.document import Document
-from explorer.work.replay.answering import Pace
-from explorer.work.replay.player import Played, Player
-from explorer.work.replay.recorded import recorded
-from explorer.work.rules import AutomaticRules
-from explorer.work.what_if import assumptions_for, prices_of, read_past
+from explorer.work.effective_rules import EffectiveRules
+from explorer.work.replay.player import Pace, Played, Player
+from explorer.work.replay.recording import recorded
+from explorer.work.simulation_inputs import assumptions_for, prices_of, read_past
 from explorer.workbench import Workbench
 
 
@@ -183,7 +182,7 @@ def _log_row(one: dict[str, Any]) -> tuple[str, str]:
 
 async def _play(arguments: argparse.Namespace, chosen: Target, bench: Workbench) -> _ReplayLog:
     profile, settings = chosen_settings(arguments, chosen)
-    rules = AutomaticRules.of(profile, "offline/extractive", settings)
+    rules = EffectiveRules.of(profile, "offline/extractive", settings)
     stage = await bench.create(chosen.document.header.cwd, f"Replay of {chosen.document.title}")
     player = Player(
         recorded(chosen.document, chosen.at), stage, lambda: rules, Pace(arguments.speed),

@@ -38,14 +38,11 @@ from explorer.models.request import THINKING_LEVELS
 from explorer.session.visible_text import visible_line
 from explorer.settings.effective import Values, pace_of
 from explorer.store import StoreError
-from explorer.work.automatic import AutomaticCompaction
-from explorer.work.chat import chat_messages
+from explorer.work.agent_turns import resume_turn, start_turn
+from explorer.work.auto_compaction.controller import AutomaticCompaction
 from explorer.work.document import Document
-from explorer.work.rules import AutomaticRules
-from explorer.work.sandbox import make_sandbox
-from explorer.work.session_tools import tools_of
-from explorer.work.settled_rules import rules_from
-from explorer.work.talk import resume_turn, start_turn
+from explorer.work.effective_rules import EffectiveRules
+from explorer.work.session_files import make_sandbox, tools_of
 from explorer.workbench import Workbench
 
 NEW = "new"
@@ -126,7 +123,7 @@ class _Plan:
     mode: ApprovalMode
     allowed: Sequence[str]
     """What the settings let happen without a question."""
-    rules: AutomaticRules
+    rules: EffectiveRules
     limits: TurnLimits
     thinking: str | None
     resumes: bool
@@ -216,7 +213,7 @@ async def _plan(arguments: argparse.Namespace, bench: Workbench, prompt: Prompt 
         mode = "yes" if arguments.yes else "ask"
     return _Plan(
         found, model, scenario, prompt, folder, mode, values.get("agent.allow", ()),
-        rules_from(profile, values, model),
+        EffectiveRules.from_settings(profile, values, model),
         _limits(arguments, values), arguments.thinking, arguments.resume is not None,
     )  # fmt: skip
 
@@ -315,7 +312,7 @@ async def _turns(
             )
         )  # fmt: skip
     while plan.scenario is not None and (not results or results[-1].end == "done"):
-        message = next_message(plan.scenario, chat_messages(plan.document))
+        message = next_message(plan.scenario, plan.document.agent.messages())
         if not message:
             break
         output.note(f"> {message}")

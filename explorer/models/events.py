@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from explorer.models.request import ModelRequest, ToolCall
 
@@ -255,3 +256,23 @@ async def complete(
         (clock() - started) * 1000,
         short,
     )
+
+
+async def done_or_cancelled(waited: asyncio.Future[Any], cancel: CancelToken) -> bool:
+    """Wait until ``waited``, a future of the running loop, is done or ``cancel`` is cancelled, from
+    any thread; returns whether it is done and not cancelled. ``waited`` itself goes on."""
+    loop = asyncio.get_running_loop()
+    given_up = asyncio.Event()
+
+    def give_up() -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(given_up.set)
+
+    forget = cancel.add_callback(give_up)
+    waiting = asyncio.ensure_future(given_up.wait())
+    try:
+        await asyncio.wait((waited, waiting), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        forget()
+        waiting.cancel()
+    return waited.done() and not cancel.cancelled

@@ -1,4 +1,12 @@
-"""What the workbench is made of: an opened session, its drafts, its navigation and its agent.
+"""The use cases that the window and the commands share; they reach them through
+``explorer.workbench``.
 
-The window and the commands reach this only through ``explorer.workbench``.
+One opened session: ``document`` has the parts ``compaction``, ``branches``, ``navigation``,
+``edits``, ``drafts`` and ``agent`` over ``open_session``; ``session_writer`` appends, ``changes``
+publishes. A summary: ``summary_request`` -> ``summary_call`` -> ``drafts`` -> ``draft_records``,
+reviewed by ``extension_review``. Automatic compaction: ``auto_compaction`` under
+``effective_rules``. The agent at work: ``agent_turns``, ``parallel_runs``, ``replay``,
+``session_files``. Audits: ``summary_audit``, ``summary_candidates``, ``verification``,
+``audit_report``, ``simulation_inputs``, ``spending``. Prompt templates: ``template_preview``,
+``template_trials``. New sessions: ``session_forks``; their graph: ``skeleton``.
 """

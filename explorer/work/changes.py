@@ -10,20 +10,19 @@ from explorer.extensions.records import HookRecord
 
 @dataclass(frozen=True, slots=True)
 class SessionsChanged:
-    """The list of sessions is not what it was."""
+    """The list of sessions changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfilesChanged:
-    """The profiles of the person's own are not what they were; ``name`` is the one that changed,
-    kept anew or gone."""
+    """The user's profiles changed; ``name`` is the one that was saved or deleted."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class PromptsChanged:
-    """Other words are sent to models from now on; ``names`` of the texts that changed."""
+    """Other prompt templates are in force; ``names`` of those that changed."""
 
     names: frozenset[str]
 
@@ -68,7 +67,7 @@ class DraftChanged:
 
 @dataclass(frozen=True, slots=True)
 class CompactionStarted:
-    """A compaction of session ``key`` that nobody reviews is under way.
+    """A compaction of session ``key`` without review is under way.
 
     ``trigger``: ``manual``, ``requested``, ``threshold``, ``overflow`` or ``prompt``. ``tokens`` of
     ``window`` are taken. ``retry``: the reply that failed is made again afterwards. ``model``
@@ -86,7 +85,7 @@ class CompactionStarted:
 
 @dataclass(frozen=True, slots=True)
 class SummaryText:
-    """A piece of a summary of session ``key`` that nobody ordered by hand, as it arrives.
+    """A piece of a summary of session ``key`` that was not ordered by hand, as it arrives.
 
     ``restart``: what came for this purpose so far is void.
     """
@@ -99,7 +98,7 @@ class SummaryText:
 
 @dataclass(frozen=True, slots=True)
 class CompactionEnded:
-    """It is over: with an entry, with a ``problem`` (a sentence for a person), or cancelled.
+    """It is over: with an entry, with a ``problem`` (a sentence for the user), or cancelled.
 
     ``tokens_before`` and ``tokens_after`` are the entries of the context, counted the same way.
     """
@@ -116,8 +115,8 @@ class CompactionEnded:
 
 @dataclass(frozen=True, slots=True)
 class PruneMade:
-    """Old tool results of session ``key`` gave way to notes by themselves: how many, and how many
-    tokens that saves. ``entry``: the prune entry."""
+    """Old tool results of session ``key`` were pruned automatically: how many, and how many tokens
+    that saves. ``entry``: the prune entry."""
 
     key: int
     entry: int
@@ -127,14 +126,15 @@ class PruneMade:
 
 @dataclass(frozen=True, slots=True)
 class AutomaticChanged:
-    """Whether session ``key`` is compacted by itself, and what holds that back, changed."""
+    """The state of automatic compaction of session ``key`` changed: its guards, its question, its
+    progress."""
 
     key: int
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundChanged:
-    """The summary of session ``key`` that is made ahead: where it stands, how full the last
+    """The summary of session ``key`` that is made ahead: its state, how full the last
     prompt was (a share of its budget), and what happened, in a sentence."""
 
     key: int

@@ -1,26 +1,49 @@
-"""One opened session: what can be seen of it and done with it."""
+"""One opened session with everything that can be done with it, part by part."""
 
 from __future__ import annotations
 
-from typing import Any
+from explorer.work.agent import Agent
+from explorer.work.branches import Branches
+from explorer.work.compaction import Compaction
+from explorer.work.drafts import Drafts
+from explorer.work.edits import Edits
+from explorer.work.navigation import Navigation
+from explorer.work.open_session import OpenedSession
 
-from explorer.work.branching import Branching
-from explorer.work.compacting import Compacting
-from explorer.work.pruning import Prunings
-from explorer.work.undoing import NothingToUndo, Undone
 
-__all__ = ["Document", "NothingToUndo", "Undone"]
+class Document(OpenedSession):
+    """A session in the window or in a command. All methods belong to one event loop's thread.
 
+    The parts hold no state: they are made when they are asked for, so that no reference cycle
+    keeps a closed session in memory.
+    """
 
-class Document(Prunings, Compacting, Branching):
-    """A session in the window or in a command. All methods belong to one event loop's thread."""
+    @property
+    def compaction(self) -> Compaction:
+        """Previews, drafts and commits of compactions."""
+        return Compaction(self)
 
-    async def set_label(self, target: int, label: str) -> int:
-        """Label an entry; an empty text removes its label."""
-        fields: dict[str, Any] = {"target_id": self.tree.columns.ids[target]}
-        if label:
-            fields["label"] = label
-        return await self.writer.append("label", self.leaf, **fields)
+    @property
+    def branches(self) -> Branches:
+        """Summaries of branches that are left."""
+        return Branches(self)
 
-    async def rename(self, name: str) -> int:
-        return await self.writer.append("session_info", self.leaf, name=name)
+    @property
+    def navigation(self) -> Navigation:
+        """Moves of the leaf."""
+        return Navigation(self)
+
+    @property
+    def edits(self) -> Edits:
+        """Pins, omissions, prunes, labels, and undo."""
+        return Edits(self)
+
+    @property
+    def drafts(self) -> Drafts:
+        """Drafts of summaries, as they are made and recorded."""
+        return Drafts(self)
+
+    @property
+    def agent(self) -> Agent:
+        """What the agent is sent, and whether it is done."""
+        return Agent(self)

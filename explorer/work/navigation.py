@@ -1,15 +1,47 @@
-"""Where a navigation leads: the new leaf, the text for the composer, what is left behind (B16)."""
+"""Moving the leaf of an opened session: where it leads, what is left behind, who is asked (B16).
+
+*From here* on a range is summarized by leaving it: what stands before an entry is kept word for
+word, and a branch summary below the entry before it summarizes the rest, which stays in the log.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from explorer.compaction.branch_summaries import BranchPreparation
+from explorer.compaction.cut_point import Cuts
+from explorer.compaction.path_view import view_of
+from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.extensions.events import (
+    NavigationEnds,
+    TreeView,
+)
+from explorer.extensions.records import (
+    BeforeTree,
+    SuppliedSummary,
+)
+from explorer.models.client import CancelToken
 from explorer.models.request import ImagePart
 from explorer.session.describe import blocks_of, text_of
 from explorer.session.kinds import METADATA_KINDS, Kind
 from explorer.session.tree import SessionTree
+from explorer.work.draft_records import Draft
+from explorer.work.drafts import Drafts
+from explorer.work.edits import CannotShape, Edits
+from explorer.work.extension_review import (
+    CancelledByExtension,
+    Review,
+    SummaryDeclined,
+    notify_navigated,
+    review_of,
+    surroundings_of,
+    with_review,
+)
+from explorer.work.open_session import OpenedSession
+from explorer.work.session_writer import uninterrupted
+from explorer.work.summary_request import Order
 
 _EDITED_AGAIN = (Kind.USER, Kind.CUSTOM_MESSAGE)
 
@@ -60,7 +92,7 @@ def plan_navigation(
 
     ``payload`` is the target's entry; it is only read for a user or custom message, whose parent
     becomes the leaf and whose text goes to the composer. ``seen_leaf``: the session's leaf where
-    the branch that is left ends elsewhere. ``anew``: a message is written anew even where it is
+    the branch that is left ends elsewhere. ``anew``: a message is written again even where it is
     the leaf itself.
     """
     new_leaf, text = target, ""
@@ -99,3 +131,154 @@ def _left_behind(tree: SessionTree, old_leaf: int, new_leaf: int) -> list[int]:
 def _content(entry: Mapping[str, Any]) -> object:
     message = entry.get("message")
     return message.get("content") if isinstance(message, Mapping) else entry.get("content")
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """A navigation after the extensions were asked; they are not asked about it again."""
+
+    outcome: BeforeTree
+    review: Review
+
+    @property
+    def supplied(self) -> SuppliedSummary | None:
+        return self.outcome.summary
+
+    def steer(self, order: Order) -> Order:
+        """The order as the extensions want it. Raises SummaryDeclined."""
+        outcome = self.outcome
+        if outcome.summarize is False:
+            raise SummaryDeclined(outcome.summarize_by)
+        words, instead = outcome.custom_instructions, outcome.replace_instructions
+        return replace(
+            with_review(order, self.review),
+            instructions=order.instructions if words is None else words,
+            replace_instructions=order.replace_instructions if instead is None else instead,
+        )
+
+
+async def ask_before_leaving(
+    session: OpenedSession,
+    plan: NavigationPlan,
+    wants_summary: bool,
+    instructions: str = "",
+    cancel: CancelToken | None = None,
+    prepared: BranchPreparation | None = None,
+) -> Leaving:
+    """Ask about a navigation, summary or not (A41). Raises CancelledByExtension, Cancelled."""
+    review = await review_of(session, cancel or CancelToken())
+    profile = prepared.profile if prepared is not None else PROFILES["explorer"]
+    settings = prepared.settings if prepared is not None else Settings.of(profile)
+    tree, surroundings = session.tree, surroundings_of(session)
+    ancestor = -1
+    if plan.old_leaf >= 0 and plan.new_leaf >= 0:
+        ancestor = tree.common_ancestor(plan.old_leaf, plan.new_leaf)
+    way = NavigationEnds(
+        plan.target, plan.new_leaf, plan.old_leaf, ancestor, plan.left_behind,
+        prepared.messages if prepared is not None else (), wants_summary, instructions,
+    )  # fmt: skip
+    outcome = await review.runner.before_tree(
+        lambda: TreeView(way, profile, settings, surroundings), wants_summary, review.cancel
+    )
+    review.take("session_before_tree", outcome.records)
+    if outcome.cancelled_by:
+        raise CancelledByExtension(outcome.cancelled_by, outcome.reason)
+    return Leaving(outcome, review)
+
+
+class Navigation:
+    """Moves of one session's leaf, with and without a branch summary."""
+
+    def __init__(self, session: OpenedSession) -> None:
+        self._session = session
+
+    def plan(self, target: int, at: int | None = None, anew: bool = False) -> NavigationPlan:
+        """What going to an entry would do. ``at``: the end of the branch to leave, by default
+        the leaf; ``anew``: a message is written anew even where it is the leaf itself."""
+        payload = self._session.entry(target) if target >= 0 else None
+        old = self._session.leaf if at is None else at
+        return plan_navigation(self._session.tree, old, target, payload, self._session.leaf, anew)
+
+    def plan_from(self, entry: int, profile: Profile) -> NavigationPlan:
+        """What summarizing from an entry on would leave and where the summary would stand.
+
+        The range starts at the entry, or at the valid cut before it, so that no call is parted
+        from its results. Raises CannotShape, saying why it cannot start there.
+        """
+        view = view_of(self._session.tree, self._session.leaf, profile)
+        position = view.path.position(entry)
+        if position < 0:
+            raise CannotShape(f"#{entry} is not on the active path. Go to its branch first.")
+        first = max(view.compaction, view.reset) + 1
+        if position < first:
+            by = view.path[first - 1]
+            raise CannotShape(
+                f"#{entry} is from before #{by}: going back there would take that back too."
+                f" Choose an entry after #{by}."
+            )
+        start = Cuts(view, profile).mask.rfind(1, first, position + 1)
+        if start <= 0:
+            raise CannotShape(
+                f"Nothing would be kept before #{entry}: summarize all of it by a compaction, or"
+                " choose a later entry."
+            )
+        new_leaf = view.path[start - 1]
+        plan = plan_navigation(
+            self._session.tree, self._session.leaf, new_leaf, None, self._session.leaf
+        )
+        if not plan.left_behind:
+            raise CannotShape(f"From #{entry} on nothing was said that could be summarized.")
+        return replace(plan, keeps_shape=True)
+
+    async def before_leaving(
+        self,
+        plan: NavigationPlan,
+        wants_summary: bool,
+        instructions: str = "",
+        cancel: CancelToken | None = None,
+        prepared: BranchPreparation | None = None,
+    ) -> Leaving:
+        """Ask the extensions about a navigation (A41); what comes back goes to
+        ``Branches.summarize`` and ``navigate``, which ask by themselves without it.
+
+        Raises CancelledByExtension, Cancelled.
+        """
+        return await ask_before_leaving(
+            self._session, plan, wants_summary, instructions, cancel, prepared
+        )
+
+    async def navigate(
+        self,
+        plan: NavigationPlan,
+        draft: Draft | None = None,
+        text: str | None = None,
+        asked: Leaving | None = None,
+    ) -> int:
+        """Move the leaf; with a draft its summary is stored at the new place first (A34).
+
+        Returns the leaf. Raises ValueError when the session has moved on since the plan, and when
+        an extension cancels it (CancelledByExtension). For a draft they were asked before.
+        """
+        self._check_seen(plan)
+        old, shape = self._session.leaf, Edits(self._session).shape()
+        if draft is None:
+            if asked is None:
+                await self.before_leaving(plan, False)
+                self._check_seen(plan)
+            await self._session.writer.move_leaf(plan.new_leaf)
+            await notify_navigated(self._session, old)
+            return self._session.leaf
+        summary = draft.summary if text is None else text
+        Drafts.check(draft, summary)
+        fields = {"from_id": draft.from_id}
+        stored = await uninterrupted(
+            Drafts(self._session).commit("branch_summary", plan.new_leaf, draft, summary, fields)
+        )
+        if plan.keeps_shape:
+            await Edits(self._session).restate(shape)
+        await notify_navigated(self._session, old, stored)
+        return stored
+
+    def _check_seen(self, plan: NavigationPlan) -> None:
+        if plan.seen_leaf != self._session.leaf:
+            raise ValueError("The session has moved on since; choose the entry again.")

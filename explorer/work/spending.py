@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from explorer.models.catalogue import cost_of
 from explorer.models.client import ModelInfo, Usage
@@ -20,9 +20,7 @@ from explorer.session.spending import (
     spent_in,
 )
 from explorer.session.tree import SessionTree
-
-if TYPE_CHECKING:  # see explorer.work.appending
-    from explorer.store import Store
+from explorer.store import Store
 
 AT_ONCE = 250
 """Lines read between two looks at whether anyone still waits."""
@@ -99,8 +97,8 @@ class SessionSpending:
         return self._drafts
 
     def _read(self, entries: list[int], totals: list[int]) -> dict[int, Spent]:
-        told = dict(zip(entries, totals, strict=True))
-        found = ((at, spent_in(raw, told[at])) for at, raw in self._payloads.raws(entries))
+        usage = dict(zip(entries, totals, strict=True))
+        found = ((at, spent_in(raw, usage[at])) for at, raw in self._payloads.raws(entries))
         return {at: spent for at, spent in found if spent is not None}
 
     def _read_drafts(self) -> Spent:

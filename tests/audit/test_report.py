@@ -23,8 +23,8 @@ from explorer.audit.words import UPPER_BOUND, percent
 from explorer.compaction.profile import BASES
 from explorer.models.client import ModelClient
 from explorer.store import Store
+from explorer.work.audit_report import make_report, save_report
 from explorer.work.document import Document
-from explorer.work.reporting import make_report, save_report
 from explorer.workbench import Workbench
 from tests.audit.reported import FIRST, HOSTILE, LIMIT, SECOND, html, markdown, write_losing
 

@@ -20,13 +20,11 @@ from explorer.session.describe import prompt_tokens
 from explorer.session.edits import prunes_on
 from explorer.session.kinds import Kind
 from explorer.store import Store
-from explorer.work.background import PromptKeeper
 from explorer.work.changes import CompactionEnded
 from explorer.work.document import Document
-from explorer.work.replay.answering import Pace
-from explorer.work.replay.player import Player
-from explorer.work.replay.recorded import recorded
-from explorer.work.rules import AutomaticRules
+from explorer.work.effective_rules import EffectiveRules
+from explorer.work.replay.player import Pace, Player
+from explorer.work.replay.recording import recorded
 from explorer.workbench import Workbench
 from tests.pruned_sample import write_much_output
 
@@ -59,7 +57,7 @@ class _Middle:
 
 
 def played(
-    bench: Workbench, source: Document, rules: AutomaticRules
+    bench: Workbench, source: Document, rules: EffectiveRules
 ) -> tuple[Player, list[CompactionEnded]]:
     """The session played to its end without being refused anything."""
     ended: list[CompactionEnded] = []
@@ -69,10 +67,9 @@ def played(
         pace = _Patient()
         player = Player(recorded(source), stage, lambda: rules, pace)
         prompts = player.automatic.prompts
-        keeper = PromptKeeper(stage, prompts._prompt_rules, _Middle())
-        if prompts.wanted:
-            prompts.keeper = keeper
-            pace.busy = lambda: keeper.machine.state is State.IN_PROGRESS
+        prompts._random = _Middle()
+        if prompts.is_active:
+            pace.busy = lambda: prompts.machine.state is State.IN_PROGRESS
         forget = bench.subscribe(lambda c: ended.append(c) if isinstance(c, CompactionEnded) else 0)
         result = await player.run(CancelToken(), lambda event: None)
         forget()
@@ -112,7 +109,7 @@ def recorded_compactions(document: Document) -> list[tuple[int, int]]:
     return found
 
 
-def walked(document: Document, rules: AutomaticRules, taken: Assumptions) -> Simulation:
+def walked(document: Document, rules: EffectiveRules, taken: Assumptions) -> Simulation:
     policy = Policy(rules.profile, rules.settings)
     known = known_of(document)
     return simulate(document.tree, document.leaf, policy, known=known, assumptions=taken)
@@ -133,12 +130,12 @@ def compare(player: Player, ended: list[CompactionEnded], found: Simulation) -> 
     ]
 
 
-def rules_for(name: str, window: int, keep: int, reserve: int) -> AutomaticRules:
+def rules_for(name: str, window: int, keep: int, reserve: int) -> EffectiveRules:
     profile = PROFILES[name]
     sizes = replace(
         Settings.of(profile), context_window=window, keep_recent_tokens=keep, reserve_tokens=reserve
     )
-    return AutomaticRules.of(profile, "offline/extractive", sizes)
+    return EffectiveRules.of(profile, "offline/extractive", sizes)
 
 
 @pytest.mark.parametrize("name", ["explorer", "pi", "omp", "pyagent"])
@@ -156,11 +153,11 @@ def test_a_walk_summarizes_ahead_where_a_play_does(bench: Workbench) -> None:
     source = bench.open_blocking(bench.import_blocking(SAMPLE).key)
     rules = rules_for("copilot", 20_000, 4_000, 4_000)
     player, ended = played(bench, source, rules)
-    keeper = player.automatic.prompts.keeper
-    assert keeper is not None and keeper.prepared is not None
-    system = keeper.prepared.prompt.count(keeper.prepared.prompt.system)
+    prepared = player.automatic.prompts.prepared
+    assert prepared is not None
+    system = prepared.prompt.count(prepared.prompt.system)
     taken = Assumptions(
-        tool_tokens=keeper.prepared.budget.tool_tokens, system_tokens=system, ready_after=1
+        tool_tokens=prepared.budget.tool_tokens, system_tokens=system, ready_after=1
     )
     found = walked(player.target, rules, taken)
     assert len(found.compactions) >= 2

@@ -17,10 +17,9 @@ from explorer.agent.tool_rounds import NOT_RUN
 from explorer.agent.workspace import Workspace
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
 from explorer.store import Store
-from explorer.work.chat import chat_messages
+from explorer.work.agent_turns import resume_turn
 from explorer.work.document import Document
-from explorer.work.session_tools import tools_of
-from explorer.work.talk import open_calls, resume_turn
+from explorer.work.session_files import tools_of
 from explorer.workbench import Workbench
 from tests.agent.desk import check_pairs
 from tests.faults.programs import kill, start
@@ -37,8 +36,8 @@ PROGRAM = """
     from explorer.agent.workspace import Workspace
     from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
     from explorer.store import Store
-    from explorer.work.session_tools import tools_of
-    from explorer.work.talk import start_turn
+    from explorer.work.session_files import tools_of
+    from explorer.work.agent_turns import start_turn
     from explorer.workbench import Workbench
 
     database, key, url, folder, mode = sys.argv[1:]
@@ -132,7 +131,7 @@ def go_on(
         document = Workbench(store, client).open_blocking(phase.key)
         check_whole(document, acknowledged)
         assert document.leaf >= acknowledged[-1][0]
-        check_pairs(chat_messages(document))
+        check_pairs(document.agent.messages())
         phase.server.requests.clear()
         phase.server.plan(Answer(text="8431, I see."))
         tools = tools_of(document, Workspace(phase.folder), Approvals("read-only"))
@@ -142,8 +141,8 @@ def go_on(
 
         result = asyncio.run(resume())
         assert (result.end, result.error) == ("done", "")
-        assert open_calls(document) == []
-        check_pairs(chat_messages(document))
+        assert document.agent.open_calls() == []
+        check_pairs(document.agent.messages())
         return _turn(document, acknowledged[0][0])
 
 

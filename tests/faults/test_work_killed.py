@@ -26,8 +26,8 @@ SETUP = """
     from explorer.compaction.profile import PROFILES, Settings
     from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
     from explorer.store import Store
-    from explorer.work.drafting import Order
-    from explorer.work.talk import start_turn
+    from explorer.work.summary_request import Order
+    from explorer.work.agent_turns import start_turn
     from explorer.workbench import Workbench
 
     database, key, url = sys.argv[1], int(sys.argv[2]), sys.argv[3]
@@ -47,19 +47,19 @@ COMMITS = """
     async def work():
         # Another program may have committed just before this one opened the session.
         if document.entry(document.leaf)["type"] == "compaction":
-            await document.undo()
+            await document.edits.undo()
         while True:
-            shown = document.preview(None, profile, settings)
-            draft = await document.summarize(shown, order("offline/extractive"))
-            index = await document.commit(draft)
+            shown = document.compaction.preview(None, profile, settings)
+            draft = await document.compaction.summarize(shown, order("offline/extractive"))
+            index = await document.compaction.commit(draft)
             tell("done", index, document.tree.columns.ids[index])
-            await document.undo()
+            await document.edits.undo()
             tell("leaf", document.leaf)
 """
 DRAFT = """
     async def work():
-        await document.summarize(
-            document.preview(None, profile, settings), order("openai/test-model")
+        await document.compaction.summarize(
+            document.compaction.preview(None, profile, settings), order("openai/test-model")
         )
 """
 TURN = """
@@ -167,7 +167,7 @@ def test_a_kill_while_a_draft_streams(database: Path, key: int) -> None:
         assert "ended before" in row.problem
         asked = [call["request"]["messages"][1]["content"] for call in row.requests]
         assert server.requests[0]["messages"][1]["content"] in asked
-        assert document.waiting_drafts() == []
+        assert document.drafts.waiting() == []
     assert not list(database.parent.glob("*.claim-*")), "no claim is left behind"
 
 

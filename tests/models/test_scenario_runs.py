@@ -22,13 +22,11 @@ from explorer.settings.effective import effective
 from explorer.settings.live import project_of
 from explorer.settings.opening import live_settings
 from explorer.store import Store
-from explorer.work.automatic import AutomaticCompaction
-from explorer.work.chat import chat_messages
+from explorer.work.agent_turns import start_turn
+from explorer.work.auto_compaction.controller import AutomaticCompaction
 from explorer.work.document import Document
-from explorer.work.sandbox import make_sandbox
-from explorer.work.session_tools import tools_of
-from explorer.work.settled_rules import rules_from
-from explorer.work.talk import start_turn
+from explorer.work.effective_rules import EffectiveRules
+from explorer.work.session_files import make_sandbox, tools_of
 from explorer.workbench import Workbench
 
 TILL = "offline/scenario-till"
@@ -39,7 +37,7 @@ class Run:
 
     def __init__(self, document: Document, scenario: Scenario, root: Path, profile: str) -> None:
         values = live_settings().values(project_of(root))
-        rules = rules_from(effective(PROFILES[profile], values), values, TILL)
+        rules = EffectiveRules.from_settings(effective(PROFILES[profile], values), values, TILL)
         self.document, self.scenario, self.root = document, scenario, root
         self.said: list[str] = []
         self.summaries: list[str] = []
@@ -54,7 +52,7 @@ class Run:
         )  # fmt: skip
 
     async def play(self) -> None:
-        while message := next_message(self.scenario, chat_messages(self.document)):
+        while message := next_message(self.scenario, self.document.agent.messages()):
             result = await self.say(message)
             assert result.end == "done", result.error
 

@@ -13,17 +13,17 @@ from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.models.client import CancelToken
 from explorer.models.retry import Retry
 from explorer.session.kinds import Flag, Kind
-from explorer.work.automatic import NotNow
+from explorer.work.auto_compaction.controller import SessionBusy
 from explorer.work.changes import (
     CompactionEnded,
     CompactionStarted,
     LeafMoved,
     PruneMade,
 )
-from explorer.work.rules import AutomaticRules
+from explorer.work.effective_rules import EffectiveRules
 from tests.models.server import OVERFLOW, Answer, ChatServer, Cut, HttpFailure, Plan, Stall
 from tests.models.summaries import GOOD
-from tests.work.automatic_desk import (
+from tests.work.automatic_rig import (
     FULL,
     MODEL,
     ROOM,
@@ -176,7 +176,7 @@ def test_a8_a_request_in_mid_turn_waits_for_its_end(desk: Desk, server: ChatServ
 def test_a9_a_compaction_by_hand_is_refused_while_a_turn_runs(desk: Desk) -> None:
     """pyagent's rule. Under oh-my-pi's the caller stops the turn first: see the window."""
     before = state(desk.document)
-    with pytest.raises(NotNow):
+    with pytest.raises(SessionBusy):
         wait(desk.automatic.compact_now("", MODEL, CancelToken(), turn_running=True))
     assert state(desk.document) == before
     assert not desk.started
@@ -439,7 +439,7 @@ def test_e21_a_task_that_is_cancelled_is_told_and_leaves_nothing_running(
 
 def omp(desk: Desk) -> Profile:
     made = replace(PROFILES["omp"], pruning=None, short_summary=False)
-    desk.rules = replace(AutomaticRules.of(made, SUMMARIZER, SETTINGS))
+    desk.rules = replace(EffectiveRules.of(made, SUMMARIZER, SETTINGS))
     return made
 
 
@@ -497,7 +497,7 @@ def test_c3_what_a_person_takes_back_does_not_happen_again_until_it_is_reset(
 ) -> None:
     server.plan(Answer(text="Yes.", usage=FULL), model="test-model")
     wait(desk.say("Is it done?"))
-    wait(desk.document.undo())
+    wait(desk.document.edits.undo())
     assert "taken back" in desk.automatic.resting
     wait(desk.say("And now?"))
     assert len(desk.ended) == 1
@@ -569,7 +569,7 @@ def test_c3_a_prune_that_was_taken_back_is_not_made_again(desk: Desk) -> None:
     wait(desk.say("Is it done?"))
     wait(desk.say("And now?"))
     assert len([change for change in desk.told if isinstance(change, PruneMade)]) == 1
-    wait(desk.document.undo_prune())
+    wait(desk.document.edits.undo_prune())
     wait(desk.say("And then?"))
     wait(desk.say("And now?"))
     assert len([change for change in desk.told if isinstance(change, PruneMade)]) == 1

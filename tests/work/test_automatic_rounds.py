@@ -13,7 +13,7 @@ from explorer.compaction.profile import PROFILES
 from explorer.models.client import CancelToken
 from explorer.session.kinds import Kind
 from tests.models.server import Answer, ChatServer, Stall
-from tests.work.automatic_desk import (
+from tests.work.automatic_rig import (
     MODEL,
     SETTINGS,
     Desk,

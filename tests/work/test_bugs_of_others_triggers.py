@@ -28,11 +28,11 @@ from explorer.models.client import (
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
 from explorer.store import Store
-from explorer.work.automatic import AutomaticCompaction
+from explorer.work.agent_turns import start_turn
+from explorer.work.auto_compaction.controller import AutomaticCompaction
 from explorer.work.changes import Change, CompactionEnded
 from explorer.work.document import Document
-from explorer.work.rules import AutomaticRules
-from explorer.work.talk import start_turn
+from explorer.work.effective_rules import EffectiveRules
 from explorer.workbench import Workbench
 from tests.models.summaries import GOOD
 from tests.work.conftest import SAMPLE, Clock
@@ -69,7 +69,7 @@ class Talk:
 
     def __init__(self, bench: Workbench, document: Document) -> None:
         self.bench, self.document = bench, document
-        self.rules = AutomaticRules.of(EXPLORER, "hostile/summarizer", SETTINGS)
+        self.rules = EffectiveRules.of(EXPLORER, "hostile/summarizer", SETTINGS)
         self.automatic = AutomaticCompaction(document, lambda: self.rules)
         self.ended: list[CompactionEnded] = []
         bench.subscribe(self._changed)
@@ -184,7 +184,7 @@ def test_e13_what_triggers_is_what_is_tested_and_shown(talk: Talk, hostile: Host
 def test_e13_continuing_by_itself_comes_to_an_end(talk: Talk, hostile: Hostile) -> None:
     """oh-my-pi's loop: every reply reports a full window, every compaction asks to continue."""
     omp = replace(PROFILES["omp"], pruning=None, short_summary=False)
-    talk.rules = AutomaticRules.of(omp, "hostile/summarizer", SETTINGS)
+    talk.rules = EffectiveRules.of(omp, "hostile/summarizer", SETTINGS)
     hostile.usage = 44_000
     asyncio.run(talk.say())
     assert hostile.calls - hostile.summaries == 2, "the answer, and one continuation"
@@ -244,4 +244,4 @@ def test_e16_a_summary_larger_than_its_input_is_refused_under_every_profile(
     assert (ended.entry, talk.document.leaf) == (-1, result.entries[-1])
     assert ended.problem.startswith("Auto-compaction failed: ")
     assert talk.automatic.guards.failures == 1
-    assert not talk.document.waiting_drafts()
+    assert not talk.document.drafts.waiting()

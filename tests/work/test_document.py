@@ -28,8 +28,10 @@ from explorer.models.client import (
 from explorer.session.kinds import Kind
 from explorer.tokens.counters import EstimateCounter
 from explorer.work.changes import Change, EntriesAppended, LeafMoved
-from explorer.work.document import Document, NothingToUndo
-from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.document import Document
+from explorer.work.draft_records import Draft
+from explorer.work.edits import NothingToUndo
+from explorer.work.summary_request import DraftFailed, Order
 from explorer.workbench import Workbench
 from tests.work.conftest import close_bench, open_bench
 
@@ -47,8 +49,8 @@ def order(instructions: str = "", model: str = "offline/extractive") -> Order:
 
 
 def draft(document: Document, instructions: str = "") -> Draft:
-    shown = document.preview(None, EXPLORER, SETTINGS)
-    return wait(document.summarize(shown, order(instructions)))
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
+    return wait(document.compaction.summarize(shown, order(instructions)))
 
 
 class Answering(ModelClient):
@@ -75,7 +77,7 @@ def state(document: Document) -> tuple[int, int, list[int]]:
 def test_a30_commit_appends_the_entry_and_rebuilds_the_context(document: Document) -> None:
     leaf, made = document.leaf, draft(document)
     assert made.status == "done"
-    index = wait(document.commit(made))
+    index = wait(document.compaction.commit(made))
     entry = document.entry(index)
     assert entry["type"] == "compaction"
     assert entry["firstKeptEntryId"] == made.first_kept_id
@@ -90,7 +92,7 @@ def test_a30_commit_appends_the_entry_and_rebuilds_the_context(document: Documen
 
 def test_an_edited_text_is_what_is_stored(document: Document) -> None:
     made = draft(document)
-    index = wait(document.commit(made, made.summary + "\nNever forget this line."))
+    index = wait(document.compaction.commit(made, made.summary + "\nNever forget this line."))
     assert document.entry(index)["summary"].endswith("Never forget this line.")
     row = document.store.drafts(document.key)[-1]
     assert (row.status, row.summary) == ("committed", made.summary)
@@ -98,8 +100,8 @@ def test_an_edited_text_is_what_is_stored(document: Document) -> None:
 
 
 def test_a_draft_records_the_exact_requests(document: Document) -> None:
-    shown = document.preview(None, EXPLORER, SETTINGS)
-    requests = document.requests(shown, "Name every port.")
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
+    requests = document.compaction.requests(shown, "Name every port.")
     made = draft(document, "Name every port.")
     row = document.store.drafts(document.key)[-1]
     recorded = [ModelRequest.from_json(item["request"]) for item in row.requests]
@@ -113,12 +115,12 @@ def test_a_draft_records_the_exact_requests(document: Document) -> None:
 
 def test_undo_moves_the_leaf_to_the_parent_and_loses_nothing(document: Document) -> None:
     before = state(document)
-    index = wait(document.commit(draft(document)))
-    undone = wait(document.undo())
+    index = wait(document.compaction.commit(draft(document)))
+    undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry, undone.leaf) == ("compaction", index, before[1])
     assert state(document)[1:] == before[1:]
     assert document.entry(index)["type"] == "compaction"
-    wait(document.navigate(document.plan(index)))
+    wait(document.navigation.navigate(document.navigation.plan(index)))
     assert document.context().compaction == index
 
 
@@ -129,13 +131,13 @@ def test_a_draft_of_an_older_place_is_committed_there_and_undo_comes_back(
     wait(document.writer.append("session_info", before, name="Later"))
     later = document.leaf
     with pytest.raises(ValueError, match="moved on since this draft"):
-        wait(document.commit(made))
+        wait(document.compaction.commit(made))
     with pytest.raises(ValueError, match="moved on since this draft"):
-        wait(document.commit(made, leaving=before))
+        wait(document.compaction.commit(made, leaving=before))
     assert document.leaf == later, "who saw another leaf has not agreed to leave this one"
-    index = wait(document.commit(made, leaving=later))
+    index = wait(document.compaction.commit(made, leaving=later))
     assert (document.leaf, document.tree.columns.parent[index]) == (index, before)
-    undone = wait(document.undo())
+    undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry, undone.leaf) == ("compaction", index, later)
     assert document.leaf == later
 
@@ -143,7 +145,7 @@ def test_a_draft_of_an_older_place_is_committed_there_and_undo_comes_back(
 def test_undo_without_a_compaction_says_so(document: Document) -> None:
     wait(document.writer.move_leaf(3))
     with pytest.raises(NothingToUndo, match="no compaction on the active path"):
-        wait(document.undo())
+        wait(document.edits.undo())
 
 
 @pytest.mark.parametrize(
@@ -160,7 +162,7 @@ def test_b12_a_bad_answer_changes_nothing_and_is_recorded(
     document: Document, events: tuple[Event | Exception, ...], said: str
 ) -> None:
     before = state(document)
-    document.drafts._client = Answering(*events)
+    document.client = Answering(*events)
     with pytest.raises(DraftFailed, match=said):
         draft(document)
     assert state(document) == before
@@ -171,11 +173,11 @@ def test_b12_a_bad_answer_changes_nothing_and_is_recorded(
 
 def test_a43_a_cancelled_draft_changes_nothing(document: Document) -> None:
     before, cancel = state(document), CancelToken()
-    document.drafts._client = Answering(TextDelta("a"), TextDelta("b"), Finished("stop"))
+    document.client = Answering(TextDelta("a"), TextDelta("b"), Finished("stop"))
     asked = Order("", "offline/extractive", lambda purpose, text: cancel.cancel(), cancel)
-    shown = document.preview(None, EXPLORER, SETTINGS)
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
     with pytest.raises(Cancelled):
-        wait(document.summarize(shown, asked))
+        wait(document.compaction.summarize(shown, asked))
     assert state(document) == before
     assert document.store.drafts(document.key)[-1].status == "cancelled"
 
@@ -184,9 +186,9 @@ def test_e14_a_failed_draft_cannot_be_committed(document: Document) -> None:
     made = replace(draft(document), status="failed", problem="It was cut short.")
     before = state(document)
     with pytest.raises(ValueError, match="cut short"):
-        wait(document.commit(made))
+        wait(document.compaction.commit(made))
     with pytest.raises(ValueError, match="empty summary"):
-        wait(document.commit(draft(document), "  \n"))
+        wait(document.compaction.commit(draft(document), "  \n"))
     assert state(document) == before
 
 
@@ -195,15 +197,15 @@ def test_a_draft_does_not_hide_what_was_said_since(document: Document) -> None:
     message = {"role": "user", "content": [{"type": "text", "text": "one more thing"}]}
     wait(document.writer.append("message", document.leaf, message=message))
     with pytest.raises(ValueError, match="moved on"):
-        wait(document.commit(made))
+        wait(document.compaction.commit(made))
 
 
 def test_a_compaction_elsewhere_starts_a_branch_there(document: Document) -> None:
     at = document.tree.path(document.leaf)[-20]
-    shown = document.preview(at, EXPLORER, replace(SETTINGS, keep_recent_tokens=1000))
+    shown = document.compaction.preview(at, EXPLORER, replace(SETTINGS, keep_recent_tokens=1000))
     assert isinstance(shown.preparation, Preparation)
-    made = wait(document.summarize(shown, order()))
-    index = wait(document.commit(made))
+    made = wait(document.compaction.summarize(shown, order()))
+    index = wait(document.compaction.commit(made))
     assert document.tree.columns.parent[index] == at
     assert document.leaf == index
 
@@ -215,11 +217,11 @@ def test_a34_a35_a_branch_summary_hangs_at_the_target_and_names_what_was_left(
     target = document.tree.path(old)[-30]
     while document.tree.kind(target) is not Kind.ASSISTANT:
         target = document.tree.columns.parent[target]
-    plan = document.plan(target)
-    prepared = document.branch_preparation(plan, EXPLORER, SETTINGS)
-    made = wait(document.summarize_branch(plan, prepared, order("Dwell on rule 2.")))
+    plan = document.navigation.plan(target)
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
+    made = wait(document.branches.summarize(plan, prepared, order("Dwell on rule 2.")))
     assert document.leaf == old  # A37: made before the leaf moves
-    index = wait(document.navigate(plan, made))
+    index = wait(document.navigation.navigate(plan, made))
     entry = document.entry(index)
     assert entry["type"] == "branch_summary"
     assert entry["parentId"] == document.tree.columns.ids[target]
@@ -229,17 +231,17 @@ def test_a34_a35_a_branch_summary_hangs_at_the_target_and_names_what_was_left(
 
 
 def test_a_plan_is_void_when_the_session_has_moved_on(document: Document) -> None:
-    plan = document.plan(3)
-    wait(document.set_label(5, "here"))
+    plan = document.navigation.plan(3)
+    wait(document.edits.set_label(5, "here"))
     with pytest.raises(ValueError, match="moved on"):
-        wait(document.navigate(plan))
+        wait(document.navigation.navigate(plan))
 
 
 def test_labels_are_entries_and_the_last_one_wins(document: Document) -> None:
-    wait(document.set_label(5, "first"))
-    wait(document.set_label(5, "second"))
+    wait(document.edits.set_label(5, "first"))
+    wait(document.edits.set_label(5, "second"))
     assert document.tree.labels()[5] == "second"
-    wait(document.set_label(5, ""))
+    wait(document.edits.set_label(5, ""))
     assert 5 not in document.tree.labels()
 
 
@@ -261,7 +263,7 @@ def test_counts_are_kept_and_used_by_profiles_that_count_what_is_sent(
     assert document.weights_for(PROFILES["pi"]) is None
     weights = document.weights_for(EXPLORER)
     assert weights is not None and len(weights) == len(document.tree)
-    wait(document.set_label(5, "later entries are not counted yet"))
+    wait(document.edits.set_label(5, "later entries are not counted yet"))
     assert list(document.weights_for(EXPLORER) or ())[-1] == -1
     bench.close(document.key)
     again = bench.open_blocking(document.key)
@@ -276,8 +278,8 @@ def test_everything_is_there_after_a_restart(database: Path) -> None:
     document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
     document.choose("unsent", "half a thought")
     made = draft(document)
-    document.drafts.keep_text(made, "my own words")
-    wait(document.rename("Another name"))
+    document.drafts.store_text(made, "my own words")
+    wait(document.edits.rename("Another name"))
     leaf, size = document.leaf, len(document.tree)
     close_bench(bench)
 
@@ -285,14 +287,14 @@ def test_everything_is_there_after_a_restart(database: Path) -> None:
     document = bench.open_blocking(bench.sessions()[0].key)
     assert (document.leaf, len(document.tree), document.title) == (leaf, size, "Another name")
     assert document.choices()["unsent"] == "half a thought"
-    [(waiting, text)] = document.waiting_drafts()
+    [(waiting, text)] = document.drafts.waiting()
     assert waiting.leaf != document.leaf, "the rename moved the leaf on"
     wait(document.writer.move_leaf(made.leaf))
-    [(waiting, text)] = document.waiting_drafts()
+    [(waiting, text)] = document.drafts.waiting()
     assert (waiting.summary, text) == (made.summary, "my own words")
-    index = wait(document.commit(waiting, text))
+    index = wait(document.compaction.commit(waiting, text))
     assert document.entry(index)["summary"] == "my own words"
-    assert document.waiting_drafts() == []
+    assert document.drafts.waiting() == []
     close_bench(bench)
 
 
@@ -300,10 +302,14 @@ def test_of_drafts_elsewhere_those_of_the_newest_place_wait(document: Document) 
     settings = replace(SETTINGS, keep_recent_tokens=1000)
 
     def drafted(at: int) -> Draft:
-        return wait(document.summarize(document.preview(at, EXPLORER, settings), order()))
+        return wait(
+            document.compaction.summarize(
+                document.compaction.preview(at, EXPLORER, settings), order()
+            )
+        )
 
     def waiting() -> list[int]:
-        return [one.id for one, _ in document.waiting_drafts()]
+        return [one.id for one, _ in document.drafts.waiting()]
 
     path = document.tree.path(document.leaf)
     older, newer, beside = drafted(path[-40]), drafted(path[-20]), drafted(path[-20])
@@ -312,9 +318,9 @@ def test_of_drafts_elsewhere_those_of_the_newest_place_wait(document: Document) 
     assert waiting() == [newer.id, beside.id, here.id]
     wait(document.drafts.mark(newer, "discarded", newer.summary))
     assert waiting() == [beside.id, here.id]
-    wait(document.commit(here))
+    wait(document.compaction.commit(here))
     assert waiting() == [beside.id]
-    wait(document.commit(beside, leaving=document.leaf))
+    wait(document.compaction.commit(beside, leaving=document.leaf))
     assert waiting() == [older.id], "where one was committed, the others are settled"
 
 
@@ -323,14 +329,14 @@ def test_another_window_is_followed(document: Document, bench: Workbench, databa
     bench.subscribe(seen.append)
     other = open_bench(database)
     theirs = other.open_blocking(document.key)
-    index = wait(theirs.set_label(5, "theirs"))
+    index = wait(theirs.edits.set_label(5, "theirs"))
     bench.pull()
     assert document.tree.labels()[5] == "theirs"
     assert [c for c in seen if isinstance(c, EntriesAppended)] == [
         EntriesAppended(document.key, index, 1)
     ]
     assert not [c for c in seen if isinstance(c, LeafMoved)]
-    mine = wait(document.set_label(6, "mine"))
+    mine = wait(document.edits.set_label(6, "mine"))
     assert mine == index + 1
     close_bench(other)
 
@@ -338,7 +344,7 @@ def test_another_window_is_followed(document: Document, bench: Workbench, databa
 def test_export_opens_at_the_same_place(
     document: Document, bench: Workbench, tmp_path: Path
 ) -> None:
-    wait(document.navigate(document.plan(9)))
+    wait(document.navigation.navigate(document.navigation.plan(9)))
     out = tmp_path / "out.jsonl"
     wait(bench.export(document.key, out))
     last = json.loads(out.read_text("utf-8").splitlines()[-1])
@@ -349,15 +355,15 @@ def test_export_opens_at_the_same_place(
 
 def test_e22_equal_summaries_are_told_apart(document: Document) -> None:
     """Nothing looks for an entry by its text."""
-    first = wait(document.commit(draft(document), "the very same words"))
+    first = wait(document.compaction.commit(draft(document), "the very same words"))
     message = {"role": "user", "content": [{"type": "text", "text": "go on " * 4000}]}
     wait(document.writer.append("message", document.leaf, message=message))
     made = draft(document)
-    second = wait(document.commit(made, "the very same words"))
+    second = wait(document.compaction.commit(made, "the very same words"))
     assert document.entry(first)["summary"] == document.entry(second)["summary"]
     assert document.context().compaction == second
     assert document.previews([first]) == document.previews([second])
-    wait(document.undo())
+    wait(document.edits.undo())
     assert document.context().compaction == first
 
 
@@ -388,7 +394,7 @@ def test_a43_who_is_cancelled_while_a_draft_is_stored_leaves_it_whole(
     before = len(document.tree)
 
     async def commit_and_leave() -> None:
-        task = asyncio.ensure_future(document.commit(made))
+        task = asyncio.ensure_future(document.compaction.commit(made))
         for _ in range(looks):
             await asyncio.sleep(0)
         task.cancel()
@@ -417,7 +423,7 @@ def test_b17_files_that_only_failed_calls_named_are_kept_apart(document: Documen
     ]
     for message in said:
         wait(document.writer.append("message", document.leaf, message=message))
-    entry = document.entry(wait(document.commit(draft(document))))
+    entry = document.entry(wait(document.compaction.commit(draft(document))))
     assert entry["details"]["failedFiles"] == ["never.py"]
     assert "never.py" not in entry["details"]["modifiedFiles"]
     assert "<failed-files>\nnever.py\n</failed-files>" in entry["summary"]
@@ -425,7 +431,7 @@ def test_b17_files_that_only_failed_calls_named_are_kept_apart(document: Documen
 
 def test_e16_the_summary_that_is_updated_counts_once(document: Document) -> None:
     """What an update takes the place of: what came since, and the summary before it."""
-    shown = document.preview(None, EXPLORER, SETTINGS, cut=_unsplit(document))
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS, cut=_unsplit(document))
     previous = shown.preparation.cuts.view.compaction
     assert shown.verdicts[previous] == Verdict.TO_SUMMARIZE
     assert shown.weight(previous) > 100
@@ -434,13 +440,13 @@ def test_e16_the_summary_that_is_updated_counts_once(document: Document) -> None
         for at, verdict in enumerate(shown.verdicts)
         if verdict == Verdict.TO_SUMMARIZE
     )
-    document.drafts._client = Answering(TextDelta("word" * told), Finished("stop"))
+    document.client = Answering(TextDelta("word" * told), Finished("stop"))
     with pytest.raises(DraftFailed, match="nothing is gained"):
-        wait(document.summarize(shown, order()))
+        wait(document.compaction.summarize(shown, order()))
 
 
 def _unsplit(document: Document) -> int:
-    prepared = document.preview(None, EXPLORER, SETTINGS).preparation
+    prepared = document.compaction.preview(None, EXPLORER, SETTINGS).preparation
     assert isinstance(prepared, Preparation)
     return prepared.turn_start if prepared.is_split_turn else prepared.cut
 
@@ -456,6 +462,6 @@ def test_a_choice_is_known_before_the_database_knows_it(document: Document) -> N
 
 def test_a_title_that_would_turn_its_direction_does_not(document: Document) -> None:
     """Where a title is shown, a bare window's frame too, what is read is what is there."""
-    wait(document.rename("fine\u202egpj.exe\x07"))
+    wait(document.edits.rename("fine\u202egpj.exe\x07"))
     assert document.title == "fine\ufffdgpj.exe\ufffd"
     assert document.store.session(document.key).title == document.title

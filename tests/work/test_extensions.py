@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from explorer.agent.keeping import Outgoing
-from explorer.agent.tools import read_only_tools
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.extensions.manager import Extensions, install_example
+from explorer.extensions.manager import (
+    Extensions,
+    install_example,
+)
 from explorer.extensions.records import HookRecord, records_of
 from explorer.extensions.trust import PROJECT_FOLDER, TrustStore
 from explorer.models.client import (
@@ -32,16 +33,20 @@ from explorer.models.client import (
 )
 from explorer.models.request import ThinkingPart
 from explorer.store import Store
-from explorer.work.automatic import AutomaticCompaction
-from explorer.work.background import PromptKeeper
+from explorer.work.auto_compaction.controller import AutomaticCompaction
+from explorer.work.auto_compaction.prompt_gate import PromptGate
 from explorer.work.changes import Change, CompactionEnded, ExtensionsActed
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
-from explorer.work.extending import CancelledByExtension, SummaryDeclined
-from explorer.work.message_texts import texts_of, with_texts
+from explorer.work.draft_records import Draft
+from explorer.work.effective_rules import EffectiveRules
+from explorer.work.extension_review import (
+    CancelledByExtension,
+    SummaryDeclined,
+    request_texts,
+    with_request_texts,
+)
 from explorer.work.navigation import NavigationPlan
-from explorer.work.prompt_rules import PromptRules
-from explorer.work.rules import AutomaticRules
+from explorer.work.summary_request import DraftFailed, Order
 from explorer.workbench import Workbench
 from tests.extensions.making import conversation, handler, wait, write
 from tests.models.server import Answer, ChatServer
@@ -135,8 +140,8 @@ def order(model: str = "offline/extractive", instructions: str = "") -> Order:
 
 
 def draft(document: Document, model: str = "offline/extractive", instructions: str = "") -> Draft:
-    shown = document.preview(None, EXPLORER, SETTINGS)
-    return wait(document.summarize(shown, order(model, instructions)))
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
+    return wait(document.compaction.summarize(shown, order(model, instructions)))
 
 
 def recorded(document: Document) -> tuple[str, list[HookRecord]]:
@@ -162,7 +167,7 @@ def test_a38_a_cancel_is_told_with_the_extensions_name(place: Place, body: str) 
     assert state(document) == before
     status, records = recorded(document)
     assert (status, [r.did for r in records]) == ("cancelled", ["cancelled"])
-    assert document.waiting_drafts() == []
+    assert document.drafts.waiting() == []
     assert [r.did for r in place.records(BEFORE)] == ["cancelled"]
 
 
@@ -185,7 +190,7 @@ def test_a3_a38_a_supplied_compaction_is_used_without_a_model(
     document = place.document(conversation(tmp_path, form))
     made = draft(document, NOBODY)
     assert (made.model, made.parts, made.attempts) == ("extension/mine", (), ())
-    index = wait(document.commit(made))
+    index = wait(document.compaction.commit(made))
     entry = document.entry(index)
     assert entry["fromExtension" if form == "omp" else "fromHook"] is True
     assert ("fromHook" if form == "omp" else "fromExtension") not in entry
@@ -193,11 +198,13 @@ def test_a3_a38_a_supplied_compaction_is_used_without_a_model(
     assert entry["details"] == {"artifactIndex": ["a"]}
     assert entry["preserveData"] == {"seen": 1}
     assert entry["tokensBefore"] == 4321
-    prepared = document.preview(document.tree.columns.parent[index], EXPLORER, SETTINGS).preparation
+    prepared = document.compaction.preview(
+        document.tree.columns.parent[index], EXPLORER, SETTINGS
+    ).preparation
     assert isinstance(prepared, Preparation)
     assert entry["firstKeptEntryId"] == document.tree.columns.ids[prepared.first_kept]
     assert document.context().messages[0] == index
-    wait(document.undo())
+    wait(document.edits.undo())
     assert document.leaf == document.tree.columns.parent[index]
 
 
@@ -211,13 +218,13 @@ def test_a28_details_of_extension_made_compactions_are_not_counted(
     body = "return {'compaction': {'summary': 'S', 'details': {'readFiles': ['secret.py']}}}"
     place.handle(BEFORE, f"if not ctx.settings.get('off'):\n    {body}")
     document = place.document(conversation(tmp_path))
-    shown = document.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=1500))
-    wait(document.commit(wait(document.summarize(shown, order(NOBODY)))))
+    shown = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=1500))
+    wait(document.compaction.commit(wait(document.compaction.summarize(shown, order(NOBODY)))))
     wait(document.writer.append("message", document.leaf, message={"role": "user", "content": "x"}))
     write(place.own, "mine.json", '{"off": true}')
     place.extensions.reload()
-    again = document.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=100))
-    made = wait(document.summarize(again, order()))
+    again = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=100))
+    made = wait(document.compaction.summarize(again, order()))
     assert made.modified_files and "secret.py" not in (*made.read_files, *made.modified_files)
 
 
@@ -239,17 +246,17 @@ def test_b15_e16_a_supplied_compaction_that_cannot_be_used_is_told_and_made_as_u
     assert made.status == "done" and made.model == "offline/extractive"
     (record,) = (r for r in recorded(document)[1] if r.event == BEFORE)
     assert record.did == "error" and told in record.detail
-    wait(document.commit(made))
+    wait(document.compaction.commit(made))
     assert "fromHook" not in document.entry(document.leaf)
 
 
 def test_a38_an_extension_may_choose_another_valid_cut(place: Place) -> None:
     document = place.document()
-    shown = document.preview(None, EXPLORER, SETTINGS)
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
     other = document.tree.columns.ids[shown.path[shown.valid_cuts[-1]]]
     result = f"{{'summary': 'S', 'firstKeptEntryId': '{other}'}}"
     place.handle(BEFORE, f"return {{'compaction': {result}}}")
-    index = wait(document.commit(draft(document, NOBODY)))
+    index = wait(document.compaction.commit(draft(document, NOBODY)))
     assert document.entry(index)["firstKeptEntryId"] == other
 
 
@@ -262,8 +269,8 @@ def test_a38_a_draft_that_waits_is_committed_as_the_extensions_after_a_restart(
     place.bench.store.close()
     place.open()
     again = place.bench.open_blocking(document.key)
-    ((waiting, text),) = again.waiting_drafts()
-    index = wait(again.commit(waiting, text + " Edited."))
+    ((waiting, text),) = again.drafts.waiting()
+    index = wait(again.compaction.commit(waiting, text + " Edited."))
     entry = again.entry(index)
     assert entry["fromHook"] is True and entry["preserveData"] == {"seen": 1}
     assert entry["summary"] == "True it is. Edited."
@@ -279,7 +286,7 @@ def test_b15_what_fails_or_hangs_never_stops_the_compaction(place: Place) -> Non
         place.handle(event, "sys.exit(1)", f"exits_{name}", "async def")
     document = place.document()
     made = draft(document)
-    index = wait(document.commit(made))
+    index = wait(document.compaction.commit(made))
     assert document.leaf == index
     failed = recorded(document)[1]
     assert {r.did for r in failed} == {"error", "timed out"}
@@ -297,8 +304,8 @@ def test_a43_cancelling_while_a_handler_works_changes_nothing(place: Place) -> N
     before, ask = state(document), order()
 
     async def story() -> None:
-        shown = document.preview(None, EXPLORER, SETTINGS)
-        running = asyncio.ensure_future(document.summarize(shown, ask))
+        shown = document.compaction.preview(None, EXPLORER, SETTINGS)
+        running = asyncio.ensure_future(document.compaction.summarize(shown, ask))
         while not place.log():
             await asyncio.sleep(0.01)
         ask.cancel.cancel()
@@ -326,7 +333,7 @@ def test_a39_lines_prompt_and_data(online: Place, server: ChatServer) -> None:
     assert "Be brief." in sent
     assert "## Goal" not in sent.rsplit("</additional-context>", 1)[1]
     assert [r.did for r in recorded(document)[1]] == ["context"]
-    entry = document.entry(wait(document.commit(made)))
+    entry = document.entry(wait(document.compaction.commit(made)))
     assert entry["preserveData"] == {"artifactIndex": ["foo.ts"]}
     assert "fromHook" not in entry and "readFiles" in entry["details"]
 
@@ -338,9 +345,9 @@ def test_secrets_leave_neither_by_the_request_nor_by_the_summary(
     install_example("redact_secrets", online.own)
     server.plan(Answer(text=f"{GOOD}\n\nThe key is {SECRET}."))
     document = online.document(conversation(tmp_path, secret=SECRET))
-    shown = document.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=300))
-    assert SECRET in document.requests(shown)[0].prompt
-    made = wait(document.summarize(shown, order(MODEL)))
+    shown = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=300))
+    assert SECRET in document.compaction.requests(shown)[0].prompt
+    made = wait(document.compaction.summarize(shown, order(MODEL)))
     assert SECRET not in json.dumps(server.requests)
     assert "[redacted aws key]" in server.requests[0]["messages"][1]["content"]
     assert SECRET not in made.summary and "The key is [redacted aws key]." in made.summary
@@ -388,7 +395,7 @@ def test_a40_the_stored_entry_is_told(place: Place, supplied: bool) -> None:
         "session_compact", "ctx.log(event.entry['id'], event.entry['type'], event.from_extension)"
     )
     document = place.document()
-    index = wait(document.commit(draft(document)))
+    index = wait(document.compaction.commit(draft(document)))
     assert place.log() == [f"{document.tree.columns.ids[index]} compaction {supplied}"]
 
 
@@ -396,7 +403,7 @@ def test_a40_the_stored_entry_is_told(place: Place, supplied: bool) -> None:
 
 
 def automatic(document: Document, model: str) -> AutomaticCompaction:
-    rules = AutomaticRules.of(replace(EXPLORER, pruning=None), model, SETTINGS)
+    rules = EffectiveRules.of(replace(EXPLORER, pruning=None), model, SETTINGS)
     return AutomaticCompaction(document, lambda: rules)
 
 
@@ -415,7 +422,7 @@ def test_a38_an_extensions_cancel_is_no_failure_of_automatic_compaction(place: P
     keeper = automatic(document, NOBODY)
     before = state(document)
     for _ in range(4):
-        ended = wait(keeper._unreviewed.compact("threshold", NOBODY, keeper.rules, CancelToken()))
+        ended = wait(keeper._runner.compact("threshold", NOBODY, keeper.rules, CancelToken()))
         assert ended.problem == "Cancelled by the extension mine: Not at night."
     assert keeper.resting == "" and state(document) == before
     assert len([c for c in place.told if isinstance(c, CompactionEnded)]) == 4
@@ -426,7 +433,7 @@ def test_a38_an_extensions_cancel_is_no_failure_of_automatic_compaction(place: P
 
 def leaving(document: Document) -> NavigationPlan:
     target = document.tree.index_of("e3")
-    plan = document.plan(target)
+    plan = document.navigation.plan(target)
     assert plan.leaves_branch
     return plan
 
@@ -452,12 +459,12 @@ def test_a41_before_and_after_a_navigation_whatever_is_wanted(
         "after",
     )
     document = place.document(chain)
-    plan = document.plan(document.tree.index_of("e4"))
+    plan = document.navigation.plan(document.tree.index_of("e4"))
     made = None
     if wants:
-        prepared = document.branch_preparation(plan, EXPLORER, SETTINGS)
-        made = wait(document.summarize_branch(plan, prepared, order()))
-    leaf = wait(document.navigate(plan, made))
+        prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
+        made = wait(document.branches.summarize(plan, prepared, order()))
+    leaf = wait(document.navigation.navigate(plan, made))
     ids = document.tree.columns.ids
     assert place.log() == [f"e4 e20 e4 {wants} 16"]
     assert place.log("after") == [f"{ids[leaf]} e20 {wants}"]
@@ -469,10 +476,10 @@ def test_a41_a_navigation_is_cancelled_by_name(place: Place, chain: Path) -> Non
     document = place.document(chain)
     before, plan = state(document), leaving(document)
     with pytest.raises(CancelledByExtension, match="Cancelled by the extension mine: Stay"):
-        wait(document.navigate(plan))
-    prepared = document.branch_preparation(plan, EXPLORER, SETTINGS)
+        wait(document.navigation.navigate(plan))
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
     with pytest.raises(CancelledByExtension):
-        wait(document.summarize_branch(plan, prepared, order(NOBODY)))
+        wait(document.branches.summarize(plan, prepared, order(NOBODY)))
     assert state(document) == before
 
 
@@ -485,10 +492,10 @@ def test_a41_a_summary_is_used_without_a_model_when_one_is_wanted(
     place.handle("session_before_tree", SUMMARY)
     document = place.document(chain)
     plan = leaving(document)
-    prepared = document.branch_preparation(plan, EXPLORER, SETTINGS)
-    made = wait(document.summarize_branch(plan, prepared, order(NOBODY)))
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
+    made = wait(document.branches.summarize(plan, prepared, order(NOBODY)))
     assert (made.summary, made.model) == ("What was tried.", "extension/mine")
-    index = wait(document.navigate(plan, made))
+    index = wait(document.navigation.navigate(plan, made))
     entry = document.entry(index)
     assert (entry["type"], entry["fromHook"]) == ("branch_summary", True)
     assert entry["details"] == {"mine": 1} and entry["fromId"] == "e20"
@@ -499,7 +506,7 @@ def test_a41_a_summary_nobody_wants_is_not_used(place: Place, chain: Path) -> No
     place.handle("session_before_tree", SUMMARY)
     document = place.document(chain)
     plan, size = leaving(document), len(document.tree)
-    assert wait(document.navigate(plan)) == plan.new_leaf
+    assert wait(document.navigation.navigate(plan)) == plan.new_leaf
     assert len(document.tree) == size
     (record,) = place.records("session_before_tree")
     assert (record.did, record.used) == ("result", False)
@@ -513,8 +520,8 @@ def test_a36_a41_instructions_take_the_place_of_the_prompt_or_follow_it(
     online.handle("session_before_tree", body)
     document = online.document(chain)
     plan = leaving(document)
-    prepared = document.branch_preparation(plan, EXPLORER, SETTINGS)
-    made = wait(document.summarize_branch(plan, prepared, order(MODEL, "Theirs")))
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
+    made = wait(document.branches.summarize(plan, prepared, order(MODEL, "Theirs")))
     sent = server.requests[0]["messages"][1]["content"].rsplit("</conversation>", 1)[1]
     assert "Focus on ports" in sent and "Theirs" not in sent
     assert (sent.strip() == "Focus on ports") is instead
@@ -525,11 +532,11 @@ def test_a41_an_extension_may_decline_the_summary(place: Place, chain: Path) -> 
     place.handle("session_before_tree", "event.set_summarize(False)")
     document = place.document(chain)
     plan, before = leaving(document), state(document)
-    prepared = document.branch_preparation(plan, EXPLORER, SETTINGS)
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
     with pytest.raises(SummaryDeclined, match="mine wants no summary"):
-        wait(document.summarize_branch(plan, prepared, order(NOBODY)))
+        wait(document.branches.summarize(plan, prepared, order(NOBODY)))
     assert state(document) == before
-    assert wait(document.navigate(plan)) == plan.new_leaf
+    assert wait(document.navigation.navigate(plan)) == plan.new_leaf
 
 
 # whose ------------------------------------------------------------------------------------------
@@ -546,7 +553,11 @@ def test_a_projects_own_are_asked_only_once_it_is_trusted(place: Place, tmp_path
     small = replace(SETTINGS, keep_recent_tokens=1000)
 
     def made() -> Draft:
-        return wait(document.summarize(document.preview(None, EXPLORER, small), order()))
+        return wait(
+            document.compaction.summarize(
+                document.compaction.preview(None, EXPLORER, small), order()
+            )
+        )
 
     assert made().status == "done"
     place.extensions.trust_project(project)
@@ -562,7 +573,7 @@ def test_nobody_is_asked_where_there_are_no_extensions(tmp_path: Path) -> None:
     document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
     made = draft(document)
     assert records_of(made.facts) == []
-    wait(document.commit(made))
+    wait(document.compaction.commit(made))
     bench.client.close()
     store.close()
 
@@ -572,10 +583,9 @@ def test_nobody_is_asked_where_there_are_no_extensions(tmp_path: Path) -> None:
 
 def by_conversation(document: Document) -> int:
     """Compact as the Copilot profile does: the conversation itself is what is sent."""
-    rules = PromptRules(PROFILES["copilot"], 200_000)
-    keeper = PromptKeeper(document, lambda: rules, Random(3))
-    outgoing = Outgoing(MODEL, "You are an agent.", read_only_tools())
-    return wait(keeper.compact(outgoing, "", CancelToken()))
+    rules = EffectiveRules.of(PROFILES["copilot"], MODEL)
+    keeper = PromptGate(document, lambda: rules, Random(3))
+    return wait(keeper.compact(MODEL, "", CancelToken()))
 
 
 TAGGED = "<summary>\n1. Conversation Overview: the ports.\n</summary>"
@@ -649,15 +659,15 @@ def test_every_text_of_a_conversation_is_a_part() -> None:
             ChatMessage("tool", f"r {SECRET}", tool_call_id="c"),
         ),
     )
-    texts = texts_of(request)
+    texts = request_texts(request)
     assert sum(SECRET in text for text in texts) == 5
-    assert with_texts(request, texts) == request
-    changed = with_texts(request, [text.replace(SECRET, "***") for text in texts])
+    assert with_request_texts(request, texts) == request
+    changed = with_request_texts(request, [text.replace(SECRET, "***") for text in texts])
     assert SECRET not in json.dumps(changed.to_json())
     assert changed.messages[2].tool_calls[0].arguments == {"command": "export KEY=***", "n": 1}
     assert changed.messages[2].thinking is None and changed.messages[3] == request.messages[3]
     assert changed.messages[1].content == (TextPart("u ***"), ImagePart("image/png", "AAAA"))
-    broken = with_texts(request, ["{" if text.startswith("{") else text for text in texts])
+    broken = with_request_texts(request, ["{" if text.startswith("{") else text for text in texts])
     assert broken.messages[2].tool_calls[0].arguments == {"arguments": "{"}
     with pytest.raises(ValueError, match="another number"):
-        with_texts(request, texts[1:])
+        with_request_texts(request, texts[1:])

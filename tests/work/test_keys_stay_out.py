@@ -16,9 +16,9 @@ from explorer.agent.loop import TurnResult
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig, Server
 from explorer.models.user_models import ServerModel
 from explorer.store import Store
+from explorer.work.agent_turns import start_turn
 from explorer.work.document import Document
-from explorer.work.drafting import DraftFailed
-from explorer.work.talk import start_turn
+from explorer.work.summary_request import DraftFailed
 from explorer.workbench import Workbench
 from tests.models.memory_keyring import MemoryKeyring
 from tests.models.server import Answer, ChatServer, HttpFailure, StreamFailure
@@ -89,7 +89,7 @@ def test_a_planted_key_is_found_in_no_file_after_turns_errors_drafts_and_an_expo
                 assert (await say(document, model)).end == "failed"
             server.plan(HttpFailure(403, ECHOED))
             with pytest.raises(DraftFailed) as failed:
-                await document.summarize(compaction(document), order())
+                await document.compaction.summarize(compaction(document), order())
             assert not any(key in str(failed.value) for key in PLANTED)
             assert (await bench.client.test_key(model.split("/")[0], None, CancelToken())).told
         await bench.export(document.key, explorer_home / "original.jsonl", "original")

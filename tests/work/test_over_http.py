@@ -33,11 +33,12 @@ from explorer.models.client import (
 from explorer.models.retry import Patience, RetryPolicy
 from explorer.session.kinds import Flag, Kind
 from explorer.store import DraftRow, Store
-from explorer.work.agent_words import system_prompt
+from explorer.work.agent import system_prompt
+from explorer.work.agent_turns import start_turn
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.draft_records import Draft
 from explorer.work.navigation import NavigationPlan
-from explorer.work.talk import start_turn
+from explorer.work.summary_request import DraftFailed, Order
 from explorer.workbench import Workbench
 from tests.models.server import (
     OVERFLOW,
@@ -149,17 +150,17 @@ def order(cancel: CancelToken | None = None, said: list[str] | None = None) -> O
 
 def compaction(document: Document) -> Partition:
     """A compaction that makes one request."""
-    shown = document.preview(None, EXPLORER, SETTINGS)
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
     assert isinstance(shown.preparation, Preparation)
     if not shown.preparation.is_split_turn:
         return shown
-    return document.preview(None, EXPLORER, SETTINGS, cut=shown.preparation.turn_start)
+    return document.compaction.preview(None, EXPLORER, SETTINGS, cut=shown.preparation.turn_start)
 
 
 def split(document: Document) -> Partition:
     """A compaction whose cut falls inside a turn: two requests."""
-    for cut in reversed(document.preview(None, EXPLORER, SETTINGS).valid_cuts):
-        shown = document.preview(None, EXPLORER, SETTINGS, cut=cut)
+    for cut in reversed(document.compaction.preview(None, EXPLORER, SETTINGS).valid_cuts):
+        shown = document.compaction.preview(None, EXPLORER, SETTINGS, cut=cut)
         prepared = shown.preparation
         if isinstance(prepared, Preparation) and prepared.turn_prefix and prepared.history:
             return shown
@@ -171,8 +172,8 @@ def leaving(document: Document) -> tuple[NavigationPlan, BranchPreparation]:
     target = document.tree.path(document.leaf)[-30]
     while document.tree.kind(target) is not Kind.ASSISTANT:
         target = document.tree.columns.parent[target]
-    plan = document.plan(target)
-    return plan, document.branch_preparation(plan, EXPLORER, SETTINGS)
+    plan = document.navigation.plan(target)
+    return plan, document.branches.preparation(plan, EXPLORER, SETTINGS)
 
 
 def state(document: Document) -> tuple[Any, ...]:
@@ -185,7 +186,7 @@ def state(document: Document) -> tuple[Any, ...]:
         document.context().messages,
         stored.leaf,
         same,
-        document.waiting_drafts(),
+        document.drafts.waiting(),
     )
 
 
@@ -211,9 +212,9 @@ def test_a22_what_is_recorded_is_what_went_over_the_wire(
     document: Document, server: ChatServer
 ) -> None:
     shown = compaction(document)
-    (request,) = document.requests(shown, "Name every port.", MODEL)
+    (request,) = document.compaction.requests(shown, "Name every port.", MODEL)
     said: list[str] = []
-    made = wait(document.summarize(shown, order(said=said)))
+    made = wait(document.compaction.summarize(shown, order(said=said)))
     (body,) = server.requests
     assert sent(server) == [[("system", request.system), ("user", request.prompt)]]
     assert body["model"] == "test-model"
@@ -237,8 +238,8 @@ def test_a30_the_committed_answer_is_what_the_next_request_starts_with(
     document: Document, server: ChatServer
 ) -> None:
     """A6: the summary goes to the model in its wrapper, then what was kept, then what followed."""
-    made = wait(document.summarize(compaction(document), order()))
-    index = wait(document.commit(made))
+    made = wait(document.compaction.summarize(compaction(document), order()))
+    index = wait(document.compaction.commit(made))
     server.requests.clear()
     server.plan(Answer(text="Yes."))
     wait(talk(document, "Is it done?"))
@@ -257,7 +258,7 @@ def test_a27_the_next_compaction_sends_the_summary_before_it(
 ) -> None:
     before = document.tree.path(document.leaf)
     at = max(entry for entry in before if document.tree.kind(entry) is Kind.COMPACTION)
-    wait(document.summarize(compaction(document), order()))
+    wait(document.compaction.summarize(compaction(document), order()))
     ((_, (_, prompt)),) = sent(server)
     first = str(document.entry(at)["summary"]).splitlines()[0]
     assert f"<previous-summary>\n{first}" in prompt
@@ -273,7 +274,7 @@ def test_b12_e14_a_bad_answer_changes_nothing_and_is_recorded(
     before = state(document)
     server.plan(plan)
     with pytest.raises(DraftFailed) as failed:
-        wait(document.summarize(compaction(document), order()))
+        wait(document.compaction.summarize(compaction(document), order()))
     assert told in str(failed.value)
     assert state(document) == before
     row = last_draft(document)
@@ -283,9 +284,9 @@ def test_b12_e14_a_bad_answer_changes_nothing_and_is_recorded(
         assert row.answers[0]["stop_reason"]
     # And the next try is a try like the first.
     server.plan(Answer(text=GOOD))
-    made = wait(document.summarize(compaction(document), order()))
+    made = wait(document.compaction.summarize(compaction(document), order()))
     assert document.leaf == before[1]
-    index = wait(document.commit(made))
+    index = wait(document.compaction.commit(made))
     assert document.tree.columns.parent[index] == before[1]
 
 
@@ -294,7 +295,7 @@ def test_e12_a_rate_limit_is_no_overflow(document: Document, server: ChatServer)
     for plan in (RATE_LIMIT, OVERFLOW):
         server.plan(plan)
         with pytest.raises(DraftFailed) as failed:
-            wait(document.summarize(compaction(document), order()))
+            wait(document.compaction.summarize(compaction(document), order()))
         cause = failed.value.__cause__
         assert isinstance(cause, ModelError)
         kinds.append((cause.kind, cause.retry_after_s))
@@ -307,16 +308,16 @@ def test_e16_an_answer_larger_than_what_it_replaces_is_refused(
     before = state(document)
     server.plan(Answer(text="word " * 60_000))
     with pytest.raises(DraftFailed, match="nothing is gained"):
-        wait(document.summarize(compaction(document), order()))
+        wait(document.compaction.summarize(compaction(document), order()))
     assert state(document) == before
 
 
 def test_missing_usage_is_told_as_an_estimate(document: Document, server: ChatServer) -> None:
     server.plan(Answer(text=GOOD, usage=None))
-    made = wait(document.summarize(compaction(document), order()))
+    made = wait(document.compaction.summarize(compaction(document), order()))
     (answer,) = last_draft(document).answers
     assert answer["usage"] is None or answer["usage"]["source"] == "estimate"
-    wait(document.commit(made))
+    wait(document.compaction.commit(made))
 
 
 @pytest.mark.parametrize("how", ["token", "task"])
@@ -328,7 +329,9 @@ def test_a43_e21_a_cancelled_draft_hangs_up_and_changes_nothing(
 
     async def give_up() -> None:
         cancel = CancelToken()
-        task = asyncio.ensure_future(document.summarize(compaction(document), order(cancel)))
+        task = asyncio.ensure_future(
+            document.compaction.summarize(compaction(document), order(cancel))
+        )
         await asyncio.to_thread(server.started.wait, 20)
         await asyncio.sleep(0.1)
         if how == "token":
@@ -344,7 +347,7 @@ def test_a43_e21_a_cancelled_draft_hangs_up_and_changes_nothing(
     assert last_draft(document).status == "cancelled"
     assert document.client.running == 0
     server.plan(Answer(text=GOOD))
-    assert wait(document.summarize(compaction(document), order())).status == "done"
+    assert wait(document.compaction.summarize(compaction(document), order())).status == "done"
 
 
 def test_a20_the_two_requests_of_a_split_turn_run_at_the_same_time(
@@ -356,7 +359,7 @@ def test_a20_the_two_requests_of_a_split_turn_run_at_the_same_time(
 
     async def both() -> None:
         cancel = CancelToken()
-        task = asyncio.ensure_future(document.summarize(shown, order(cancel)))
+        task = asyncio.ensure_future(document.compaction.summarize(shown, order(cancel)))
         for _ in range(400):
             if len(server.requests) == 2:
                 break
@@ -377,12 +380,12 @@ def test_a20_the_answers_of_a_split_turn_are_merged_and_one_failure_fails_both(
     for plans in ((Answer(text=GOOD), RATE_LIMIT), (Stall(after=1), RATE_LIMIT)):
         server.plan(*plans)
         with pytest.raises(DraftFailed):
-            wait(document.summarize(shown, order()))
+            wait(document.compaction.summarize(shown, order()))
         assert state(document) == before
         assert last_draft(document).status == "failed"
     server.requests.clear()
     server.plan(Answer(text=BOTH))  # the sections of either
-    made = wait(document.summarize(shown, order()))
+    made = wait(document.compaction.summarize(shown, order()))
     assert made.summary.startswith(f"{BOTH}\n\n---\n\n**Turn Context (split turn):**\n\n{BOTH}")
     assert all("Name every port." in text_of(m[-1][1]) for m in sent(server))  # E9
 
@@ -390,10 +393,10 @@ def test_a20_the_answers_of_a_split_turn_are_merged_and_one_failure_fails_both(
 def test_a_client_that_is_closed_fails_the_draft(bench: Workbench, document: Document) -> None:
     closed = ModelClient(ModelClientConfig())
     closed.close()
-    document.drafts._client = closed
+    document.client = closed
     before = state(document)
     with pytest.raises(DraftFailed, match="closed"):
-        wait(document.summarize(compaction(document), order()))
+        wait(document.compaction.summarize(compaction(document), order()))
     assert state(document) == before
 
 
@@ -408,7 +411,7 @@ def test_a37_a_branch_summary_that_fails_leaves_the_leaf_where_it_is(
     before = state(document)
     server.plan(BAD[name][0])
     with pytest.raises(DraftFailed):
-        wait(document.summarize_branch(plan, prepared, order()))
+        wait(document.branches.summarize(plan, prepared, order()))
     assert state(document) == before
     assert (last_draft(document).kind, last_draft(document).status) == ("branch", "failed")
 
@@ -422,7 +425,7 @@ def test_a37_escape_during_a_branch_summary_cancels_the_navigation(
 
     async def escape() -> None:
         cancel = CancelToken()
-        work = document.summarize_branch(plan, prepared, order(cancel))
+        work = document.branches.summarize(plan, prepared, order(cancel))
         task = asyncio.ensure_future(work)
         await asyncio.to_thread(server.started.wait, 20)
         cancel.cancel()
@@ -437,12 +440,12 @@ def test_a37_escape_during_a_branch_summary_cancels_the_navigation(
 def test_a33_a34_a35_a_branch_summary_over_http(document: Document, server: ChatServer) -> None:
     old = document.leaf
     plan, prepared = leaving(document)
-    made: Draft = wait(document.summarize_branch(plan, prepared, order()))
+    made: Draft = wait(document.branches.summarize(plan, prepared, order()))
     (body,) = server.requests
     assert body["max_tokens"] == 700
     assert document.templates.sections["explorer"].branch in sent(server)[0][1][1]
     assert document.leaf == old
-    index = wait(document.navigate(plan, made))
+    index = wait(document.navigation.navigate(plan, made))
     entry = document.entry(index)
     assert entry["fromId"] == document.tree.columns.ids[old]
     assert entry["parentId"] == document.tree.columns.ids[plan.new_leaf]
@@ -544,8 +547,7 @@ def test_a_turn_that_fails_keeps_the_question_and_says_why(
     # The failed reply is no part of what the model is sent next.
     server.requests.clear()
     server.plan(Answer(text="8431"))
-    again = wait(talk(document, "Again, please.", workspace))
-    assert again.end == "done", again.error
+    assert wait(talk(document, "Again, please.", workspace)).end == "done"
     said = [text_of(content) for _, content in sent(server)[0]]
     assert said[-2:] == ["Which port?", "Again, please."]
 
@@ -641,8 +643,8 @@ def test_e11_a_session_with_half_an_emoji_is_summarized_and_talked_about(
     half = {"role": "user", "content": f"Keep \ud83d in mind. {'word ' * 4000}"}
     wait(document.writer.append("message", document.leaf, message=half))
     wait(document.writer.append("message", document.leaf, message=half))
-    made = wait(document.summarize(compaction(document), order()))
+    made = wait(document.compaction.summarize(compaction(document), order()))
     assert "Keep \ufffd in mind." in sent(server)[0][1][1]
-    wait(document.commit(made, "an edit \ud83d of a person"))
+    wait(document.compaction.commit(made, "an edit \ud83d of a person"))
     assert wait(talk(document, "And \udc00 now?")).end == "done"
     assert text_of(sent(server)[-1][-1][1]) == "And \ufffd now?"

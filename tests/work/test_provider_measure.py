@@ -14,7 +14,7 @@ SESSION = Path(__file__).parents[1] / "conformance" / "data" / "omp-small.jsonl"
 def test_b18_the_preview_keeps_by_the_prompt_not_by_the_whole_report(bench: Workbench) -> None:
     document = bench.open_blocking(bench.import_blocking(SESSION).key)
     settings = Settings(keep_recent_tokens=1_500)
-    shown = document.preview(None, PROFILES["omp"], settings).preparation
+    shown = document.compaction.preview(None, PROFILES["omp"], settings).preparation
     assert isinstance(shown, Preparation)
     roughly = prepare(document.tree, document.leaf, PROFILES["omp"], settings)
     assert isinstance(roughly, Preparation)

@@ -16,8 +16,8 @@ from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import prune_note
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.work.changes import EntriesAppended, LeafMoved
-from explorer.work.document import Document, NothingToUndo
-from explorer.work.talk import chat_messages
+from explorer.work.document import Document
+from explorer.work.edits import NothingToUndo
 from explorer.workbench import Workbench
 from tests.store.sources import message, write_file
 from tests.work.conftest import open_bench
@@ -53,7 +53,7 @@ def document(bench: Workbench, tmp_path: Path) -> Document:
 
 
 def _prune(document: Document) -> int:
-    return wait(document.prune(document.plan_pruning(EXPLORER, POLICY)))
+    return wait(document.edits.prune(document.edits.plan_pruning(EXPLORER, POLICY)))
 
 
 def test_a13_a_prune_is_an_entry_of_its_own_and_everything_follows_it(document: Document) -> None:
@@ -62,8 +62,8 @@ def test_a13_a_prune_is_an_entry_of_its_own_and_everything_follows_it(document: 
     lines = [document.payloads.raw(at) for at in range(len(document.tree))]
     before = document.counted_size(EXPLORER)
     assert document.context_size(EXPLORER).usage_tokens == 5_006
-    plan = document.plan_pruning(EXPLORER, POLICY)
-    index = wait(document.prune(plan, "Asked for."))
+    plan = document.edits.plan_pruning(EXPLORER, POLICY)
+    index = wait(document.edits.prune(plan, "Asked for."))
     entry = document.entry(index)
     assert (entry["type"], entry["customType"], entry["parentId"]) == ("custom", PRUNE_TYPE, "e7")
     assert entry["data"]["results"] == [
@@ -77,29 +77,29 @@ def test_a13_a_prune_is_an_entry_of_its_own_and_everything_follows_it(document: 
     assert document.counted_size(EXPLORER) == before - plan.saved
     size = document.context_size(EXPLORER)
     assert (size.usage_tokens, size.tokens) == (0, before - plan.saved), "E7: counted anew"
-    said = [one.text for one in chat_messages(document) if one.role == "tool"]
+    said = [one.text for one in document.agent.messages() if one.role == "tool"]
     assert said == [prune_note(2_000), prune_note(3_000), "word" * 600]
-    shown = document.preview(None, EXPLORER, Settings(keep_recent_tokens=100))
-    prompts = [request.prompt for request in document.requests(shown)]
+    shown = document.compaction.preview(None, EXPLORER, Settings(keep_recent_tokens=100))
+    prompts = [request.prompt for request in document.compaction.requests(shown)]
     assert prune_note(3_000) in "".join(prompts) and "word" * 100 not in "".join(prompts)
     with pytest.raises(ValueError, match="nothing to prune"):
         _prune(document)
 
 
 def test_a13_a_plan_of_an_older_leaf_is_refused(document: Document) -> None:
-    plan = document.plan_pruning(EXPLORER, POLICY)
-    wait(document.rename("Elsewhere"))
+    plan = document.edits.plan_pruning(EXPLORER, POLICY)
+    wait(document.edits.rename("Elsewhere"))
     with pytest.raises(ValueError, match="moved on"):
-        wait(document.prune(plan))
-    floor = document.plan_pruning(EXPLORER, replace(POLICY, minimum_savings=50_000))
+        wait(document.edits.prune(plan))
+    floor = document.edits.plan_pruning(EXPLORER, replace(POLICY, minimum_savings=50_000))
     with pytest.raises(ValueError, match="saves only"):
-        wait(document.prune(floor))
+        wait(document.edits.prune(floor))
 
 
 def test_undo_of_a_prune_at_the_leaf_moves_the_leaf(document: Document) -> None:
     leaf, size = document.leaf, document.context_size(EXPLORER)
     index = _prune(document)
-    undone = wait(document.undo())
+    undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry, undone.leaf) == ("prune", index, leaf)
     assert document.leaf == leaf and document.context_size(EXPLORER) == size
     assert not document.context().pruned
@@ -107,15 +107,15 @@ def test_undo_of_a_prune_at_the_leaf_moves_the_leaf(document: Document) -> None:
 
 def test_undo_of_a_prune_that_the_session_went_on_from_appends_an_entry(document: Document) -> None:
     index = _prune(document)
-    note = wait(document.rename("Later"))
-    undone = wait(document.undo())
+    note = wait(document.edits.rename("Later"))
+    undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry) == ("prune", index)
     last = document.entry(document.leaf)
     assert last["data"] == {"undoes": document.tree.columns.ids[index]}
     assert document.tree.columns.parent[document.leaf] == note
     assert not document.context().pruned
     with pytest.raises(NothingToUndo):
-        wait(document.undo())
+        wait(document.edits.undo())
     assert document.context(note).pruned, "above the undo it still holds"
 
 
@@ -123,21 +123,21 @@ def test_undo_takes_back_the_later_of_a_compaction_and_a_prune(document: Documen
     pruned = _prune(document)
     fields = {"summary": "S", "first_kept_entry_id": "e5", "tokens_before": 9}
     compacted = wait(document.writer.append("compaction", document.leaf, **fields))
-    assert wait(document.undo()).entry == compacted
-    undone = wait(document.undo())
+    assert wait(document.edits.undo()).entry == compacted
+    undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry) == ("prune", pruned)
     again = _prune(document)
     wait(document.writer.append("compaction", document.leaf, **fields))
-    late = wait(document.undo_prune())
+    late = wait(document.edits.undo_prune())
     assert (late.kind, late.entry) == ("prune", again), "the one that is asked for"
-    assert wait(document.undo()).kind == "compaction"
+    assert wait(document.edits.undo()).kind == "compaction"
 
 
 def test_the_prune_is_there_when_the_session_is_opened_again_and_in_its_file(
     document: Document, bench: Workbench, database: Path, tmp_path: Path
 ) -> None:
     index = _prune(document)
-    wait(document.rename("Later"))
+    wait(document.edits.rename("Later"))
     pruned = dict(document.context().pruned)
     other = open_bench(database)
     again = other.open_blocking(document.key)
@@ -153,5 +153,5 @@ def test_the_prune_is_there_when_the_session_is_opened_again_and_in_its_file(
 
 
 def test_rules_that_never_prune_lend_the_corrected_ones_to_a_person(document: Document) -> None:
-    plan = document.plan_pruning(PROFILES["pi"])
+    plan = document.edits.plan_pruning(PROFILES["pi"])
     assert plan.policy == EXPLORER.pruning

@@ -15,27 +15,26 @@ from explorer.models.client import CancelToken, ModelError, ModelRequest
 from explorer.session.kinds import Kind
 from explorer.work.changes import CompactionEnded
 from explorer.work.document import Document
-from explorer.work.replay.answering import Pace, RecordedModel
-from explorer.work.replay.player import Played, Player, in_proportion
-from explorer.work.replay.recorded import recorded, scenes
-from explorer.work.rules import AutomaticRules
+from explorer.work.effective_rules import EffectiveRules
+from explorer.work.replay.player import Pace, Played, Player, RecordedModel, in_proportion
+from explorer.work.replay.recording import recorded, scenes
 from explorer.workbench import Workbench
 
 WINDOW = 20_000
 
 
-def rules(profile: str) -> AutomaticRules:
+def rules(profile: str) -> EffectiveRules:
     settings = replace(
         Settings.of(PROFILES[profile]),
         context_window=WINDOW, keep_recent_tokens=4_000, reserve_tokens=4_000,
     )  # fmt: skip
-    return AutomaticRules.of(PROFILES[profile], "offline/extractive", settings)
+    return EffectiveRules.of(PROFILES[profile], "offline/extractive", settings)
 
 
 def play(
     bench: Workbench,
     source: Document,
-    asked: Callable[[], AutomaticRules],
+    asked: Callable[[], EffectiveRules],
     window: int | None = WINDOW,
     watch: Callable[[Player, Any], None] = lambda player, event: None,
     cancel: CancelToken | None = None,
@@ -168,7 +167,7 @@ def test_a_play_that_stands_still_plays_nothing(bench: Workbench, document: Docu
 
 
 def test_sizes_shrink_with_the_window_and_never_grow() -> None:
-    base = AutomaticRules.of(PROFILES["explorer"], "offline/extractive")
+    base = EffectiveRules.of(PROFILES["explorer"], "offline/extractive")
     small = in_proportion(base, base.settings.context_window // 10).settings
     assert small.keep_recent_tokens == round(base.settings.keep_recent_tokens / 10)
     assert small.reserve_tokens == round(base.settings.reserve_tokens / 10)

@@ -29,7 +29,7 @@ def test_a_second_window_is_told_of_what_the_first_appends(database: Path) -> No
         message = {"role": "user", "content": "from the first window"}
         appended = [
             await mine.writer.append("message", mine.leaf, message=message),
-            await mine.set_label(3, "look here"),
+            await mine.edits.set_label(3, "look here"),
         ]
         async with asyncio.timeout(20):
             await told.wait()

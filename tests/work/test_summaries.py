@@ -30,10 +30,10 @@ from explorer.models.client import (
 from explorer.models.retry import Patience, RetryPolicy
 from explorer.store import Store
 from explorer.tokens.estimate import estimate_text
-from explorer.work import answering
+from explorer.work import summary_call
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
-from explorer.work.talk import chat_messages
+from explorer.work.draft_records import Draft
+from explorer.work.summary_request import DraftFailed, Order
 from explorer.workbench import Workbench
 from tests.models.endpoint import Endpoint, Reply
 from tests.models.server import (
@@ -140,17 +140,19 @@ def wait(work: Coroutine[Any, Any, T]) -> T:
 def compaction(document: Document, profile: Profile = EXPLORER) -> Partition:
     """A compaction whose cut does not split a turn."""
     settings = replace(Settings.of(profile), keep_recent_tokens=5000)
-    shown = document.preview(None, profile, settings)
+    shown = document.compaction.preview(None, profile, settings)
     assert isinstance(shown.preparation, Preparation)
     if shown.preparation.is_split_turn and profile.split == "two-summaries":
-        shown = document.preview(None, profile, settings, cut=shown.preparation.turn_start)
+        shown = document.compaction.preview(
+            None, profile, settings, cut=shown.preparation.turn_start
+        )
     return shown
 
 
 def summarize(
     document: Document, person: Person, profile: Profile = EXPLORER, **more: Any
 ) -> Draft:
-    return wait(document.summarize(compaction(document, profile), person.order(**more)))
+    return wait(document.compaction.summarize(compaction(document, profile), person.order(**more)))
 
 
 def steps(draft: Draft) -> list[tuple[str, str, str]]:
@@ -244,7 +246,7 @@ def test_e21_a_cancel_while_it_waits_for_another_try(
 
     order = replace(person.order(), patience=Patience(RetryPolicy(), for_ever))
     with pytest.raises(Cancelled):
-        wait(document.summarize(compaction(document), order))
+        wait(document.compaction.summarize(compaction(document), order))
     assert state(document) == before
     assert document.store.drafts(document.key)[-1].status == "cancelled"
     assert [kind for _, _, kind in recorded(document)] == ["server"]
@@ -293,7 +295,7 @@ def test_c7_two_bad_answers_fail_and_change_nothing(
     assert [part.text for part in failed.value.parts] == [plan.text], "it can be looked at"
     assert state(document) == before
     assert recorded(document) == [("first", MODEL, kind), ("reminder", MODEL, kind)]
-    assert document.waiting_drafts() == []
+    assert document.drafts.waiting() == []
 
 
 def test_c7_another_model_is_asked_after_the_reminder(
@@ -352,9 +354,9 @@ def test_c6_what_is_too_long_for_the_models_window_is_read_in_parts(
     server.plan(*(Answer(text=answer(*KEYS, "Critical Context", text=f"part {n}"))
                   for n in range(1, 40)))  # fmt: skip
     person, shown = Person(SMALL), compaction(document)
-    (whole,) = document.requests(shown, model=SMALL)
+    (whole,) = document.compaction.requests(shown, model=SMALL)
     assert estimate_text(whole.prompt) > 2 * SMALL_WINDOW, "the sample is long enough"
-    draft = wait(document.summarize(shown, person.order()))
+    draft = wait(document.compaction.summarize(shown, person.order()))
     count = len(draft.attempts)
     assert count > 2 and all(not each.problem for each in draft.attempts)
     check_windows(server, draft, SMALL_WINDOW)
@@ -403,7 +405,9 @@ def test_c6_e21_cancel_between_two_windows(document: Document, server: ChatServe
     server.plan(Answer(text=GOOD), Answer(text=GOOD), Stall(after=1))
 
     async def give_up() -> None:
-        task = asyncio.ensure_future(document.summarize(compaction(document), person.order()))
+        task = asyncio.ensure_future(
+            document.compaction.summarize(compaction(document), person.order())
+        )
         while len(server.requests) < 3:
             await asyncio.sleep(0.02)
         person.cancel.cancel()
@@ -421,7 +425,7 @@ def test_c6_the_offline_summarizer_carries_a_fact_from_the_first_window_to_the_l
 ) -> None:
     """Its window is made small here; what the first messages demand is in the end's summary."""
     shown = compaction(document)
-    draft = wait(document.summarize(shown, Person(EXTRACTIVE).order()))
+    draft = wait(document.compaction.summarize(shown, Person(EXTRACTIVE).order()))
     assert len(draft.attempts) > 3
     assert "0.25 s" in draft.attempts[0].request.messages[1].text
     assert "0.25 s" in draft.summary
@@ -457,9 +461,9 @@ def test_a25_a_few_sentences_are_made_beside_the_summary_and_stored(
     assert short.sources[-1].entry == kept, "it is about the newest messages"
     assert draft.summary.startswith(GOOD)
     assert draft.short_summary == SHORT
-    index = wait(document.commit(draft))
+    index = wait(document.compaction.commit(draft))
     assert document.entry(index)["shortSummary"] == SHORT
-    assert not any(SHORT in message.text for message in chat_messages(document)), "only shown"
+    assert not any(SHORT in message.text for message in document.agent.messages()), "only shown"
 
 
 def test_a25_both_are_asked_at_the_same_time(document: Document, server: ChatServer) -> None:
@@ -468,7 +472,7 @@ def test_a25_both_are_asked_at_the_same_time(document: Document, server: ChatSer
 
     async def both() -> None:
         shown = compaction(document, SHOWING)
-        task = asyncio.ensure_future(document.summarize(shown, person.order()))
+        task = asyncio.ensure_future(document.compaction.summarize(shown, person.order()))
         for _ in range(400):
             if len(server.requests) == 2:
                 break
@@ -493,13 +497,13 @@ def test_a25_its_failure_never_fails_the_compaction(
         "hangs": Stall(after=0),
     }
     apart(document, server, monkeypatch, plans[how])
-    monkeypatch.setattr(answering, "SHORT_GRACE_S", 0.3)
+    monkeypatch.setattr(summary_call, "SHORT_GRACE_S", 0.3)
     draft = summarize(document, Person(), SHOWING)
     assert draft.status == "done"
     assert draft.short_summary == ""
     assert draft.attempts[0].purpose == "history"
     assert all(each.problem for each in draft.attempts if each.purpose == "short")
-    index = wait(document.commit(draft))
+    index = wait(document.compaction.commit(draft))
     assert "shortSummary" not in document.entry(index)
     assert document.client.running == 0
 
@@ -514,13 +518,13 @@ def test_a29_a_profiles_endpoint_is_asked_and_gives_the_sentences_along(
         profile = replace(SHOWING, remote_endpoint=endpoint.url)
         person = Person()
         draft = summarize(document, person, profile)
-    (request,) = document.requests(compaction(document, SHOWING))[:1]
+    (request,) = document.compaction.requests(compaction(document, SHOWING))[:1]
     assert endpoint.requests == [{"systemPrompt": request.system, "prompt": request.prompt}]
     assert server.requests == []
     assert steps(draft) == [("first", REMOTE, "")] == recorded(document)
     assert (draft.model, draft.short_summary) == (REMOTE, SHORT)
     assert person.seen["history"] == GOOD
-    index = wait(document.commit(draft))
+    index = wait(document.compaction.commit(draft))
     assert document.entry(index)["shortSummary"] == SHORT
     row = document.store.drafts(document.key)[-1]
     assert row.requests[0]["request"]["endpoint"] == endpoint.url
@@ -570,7 +574,7 @@ def test_a_waiting_draft_comes_back_with_all_its_calls(
 ) -> None:
     server.plan(HttpFailure(503, "later"), Answer(text=INCOMPLETE), Answer(text=GOOD))
     draft = summarize(document, Person(), facts={"trigger": "manual"})
-    ((again, text),) = document.waiting_drafts()
+    ((again, text),) = document.drafts.waiting()
     assert (again.attempts, text) == (draft.attempts, draft.summary)
     assert [each.why for each in again.attempts] == ["first", "retry", "reminder"]
     assert (again.model, again.short_summary) == (draft.model, draft.short_summary)

@@ -200,13 +200,13 @@ class Commands:
     # session -------------------------------------------------------------------------------------
 
     def _name(self, text: str) -> None:
-        self._desk.tasks.start("Renaming", self._document.rename(text))
+        self._desk.tasks.start("Renaming", self._document.edits.rename(text))
 
     def _label(self, text: str) -> None:
         document = self._document
         if document.leaf < 0:
             raise ValueError("There is no entry to label: the leaf is before the first one.")
-        self._desk.tasks.start("Labelling", document.set_label(document.leaf, text))
+        self._desk.tasks.start("Labelling", document.edits.set_label(document.leaf, text))
 
     def _export(self, name: str) -> None:
         sessions, key = self._session.sessions, self._document.key

@@ -11,10 +11,9 @@ from explorer.agent.tools.context import OutputFiles
 from explorer.compaction.triggers import manual_now
 from explorer.models.client import Cancelled, CancelToken
 from explorer.models.request import ThinkingLevel, as_level
-from explorer.work.automatic import AutomaticCompaction, NotNow
+from explorer.work.auto_compaction.controller import AutomaticCompaction, SessionBusy
 from explorer.work.changes import EntriesAppended, LeafMoved
-from explorer.work.session_tools import outputs_folder
-from explorer.work.unfinished import unfinished
+from explorer.work.session_files import outputs_folder
 from ui.agent.message_box import AttachmentControl, CompletionControl, HistoryControl
 from ui.agent.permissions import PermissionControl
 from ui.agent.slash_commands import Call, Mistake, SlashCommands
@@ -139,7 +138,7 @@ class AgentControl(QObject):
         """Offer to continue where the path ends in the middle of a turn."""
         document = self._desk.document
         idle = document is not None and not self.running
-        why = unfinished(document) if document is not None and idle else ""
+        why = document.agent.unfinished() if document is not None and idle else ""
         self._can_go_on = bool(why)
         self._desk.window.agent.bar.offer_going_on(
             f"{why} Go on from there without a new message (/continue)." if why else ""
@@ -230,7 +229,7 @@ class AgentControl(QObject):
         document = self._desk.document
         if document is None or self.running:
             raise ValueError("The agent is still at work.")
-        if not unfinished(document):
+        if not document.agent.unfinished():
             raise ValueError("There is nothing to continue: the last answer is complete.")
         self.turns.go_on()
 
@@ -276,7 +275,7 @@ class AgentControl(QObject):
         pane.set_running(True)
         try:
             await self.automatic.of(document).compact_now(instructions, pane.model, cancel)
-        except NotNow as error:
+        except SessionBusy as error:
             self._desk.say(str(error))
         except (Cancelled, ValueError):
             # What came of it was told as the change that ended it.

@@ -15,8 +15,8 @@ from explorer.models.client import CancelToken
 from explorer.models.request import ThinkingLevel
 from explorer.models.retry import Retry
 from explorer.store.rows import StoreError
+from explorer.work.agent_turns import resume_turn, start_turn
 from explorer.work.document import Document
-from explorer.work.talk import resume_turn, start_turn
 from ui.agent.message_box import AttachmentControl, HistoryControl
 from ui.agent.workspace import ToolsControl
 from ui.app_state import Desk

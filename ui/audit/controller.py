@@ -14,11 +14,11 @@ from explorer.audit.overview import Overview, overview
 from explorer.audit.own_agent import OwnAgent
 from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.session.kinds import Kind
-from explorer.work.auditing import Audited
 from explorer.work.changes import CompactionEnded, CountsChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
-from explorer.work.own_rules import own_rules
-from explorer.work.recorded_inputs import recorded_inputs
+from explorer.work.draft_records import recorded_inputs
+from explorer.work.effective_rules import recorded_rules
+from explorer.work.summary_audit import Audited
 from ui.app_state import Desk
 from ui.audit.tab import BRANCHES, LEDGER, LOSSES, NOW, AuditTab
 from ui.compaction.entry_edits import EntryEditsControl
@@ -110,7 +110,7 @@ class AuditControl(QObject):
         self._desk.window.entry.verdict.show_verdict(None, -1)
         self._tab.clear()
         if document is not None:
-            self._own = own = own_rules(document)
+            self._own = own = recorded_rules(document)
             profiles = {name: BASES[name] for name in (*PROFILES, *OLDER)}
             self._tab.set_rules(profiles, own, "")
             self._rest.start()
@@ -191,7 +191,7 @@ class AuditControl(QObject):
         if self._rules:
             return BASES[self._rules]
         if self._own is None or document is not self._audited:
-            return own_rules(document).profile
+            return recorded_rules(document).profile
         return self._own.profile
 
     def _audit(self) -> None:

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from explorer.audit.atoms import ScanCancelled
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
+from explorer.work.audit_report import Form, form_of_file, make_report, save_report
 from explorer.work.document import Document
-from explorer.work.reporting import Form, form_of_file, make_report, save_report
 from ui.app_state import Desk
 from ui.audit.controller import AuditControl
 from ui.audit.tab import NOW

@@ -18,8 +18,7 @@ from PySide6.QtWidgets import (
 
 from explorer.store.rows import ImportCancelled, SessionRow, StoreError
 from explorer.work.document import Document
-from explorer.work.fork_plan import plan_fork
-from explorer.work.origins import fork_point
+from explorer.work.session_forks import fork_point, plan_fork
 from ui import theme
 from ui.app_state import (
     Desk,

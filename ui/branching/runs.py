@@ -33,7 +33,7 @@ from explorer.session.branch_difference import (
 )
 from explorer.session.text import call_title, first_line
 from explorer.work.document import Document
-from explorer.work.side_by_side import FEWEST, MOST, Run, RunOrder, SideBySide
+from explorer.work.parallel_runs import FEWEST, MOST, ParallelRuns, Run, RunOrder
 from ui import theme
 from ui.agent.controller import (
     AgentControl,
@@ -300,8 +300,8 @@ class RunColumn(QWidget):
         """The run is as far as it is. ``has_answer``: its branch can be gone on with."""
         run = self.run
         words = STATES[run.state][1]
-        if run.told and run.state in ("failed", "done"):
-            words = f"{words}: {run.told}"
+        if run.problem and run.state in ("failed", "done"):
+            words = f"{words}: {run.problem}"
         self._say(words)
         theme.set_tone(self.state, "lost" if run.state == "failed" else "dim")
         running = run.state == "running"
@@ -344,7 +344,7 @@ class RunsWindow(ComparisonWindow):
     """The last entry of the branch to go on with."""
     compare_requested = Signal(int, int)
 
-    def __init__(self, runs: SideBySide, parent: QWidget | None = None) -> None:
+    def __init__(self, runs: ParallelRuns, parent: QWidget | None = None) -> None:
         super().__init__("Side by side", parent, ElidedLabel(runs.prompt.text or "Pictures"))
         self.runs = runs
         self._start = f"#{runs.start}" if runs.start >= 0 else "the start"
@@ -480,7 +480,7 @@ class RunsControl(QObject):
             return
         folder = self._agent.folder.folder
         try:
-            runs = SideBySide(
+            runs = ParallelRuns(
                 document, orders, prompt, Workspace(folder) if folder is not None else None,
                 profile=desk.profile, limits=TurnLimits.of(desk.values),
                 date=date.today().isoformat(),

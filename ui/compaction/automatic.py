@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from explorer.compaction.background import State
 from explorer.compaction.reasons import share_text
 from explorer.models.retry import Retry
-from explorer.work.asking import Compact, NotNow, Question
-from explorer.work.automatic import AutomaticCompaction
+from explorer.work.auto_compaction.confirmation import Compact, NotNow, Question
+from explorer.work.auto_compaction.controller import AutomaticCompaction
 from explorer.work.changes import (
     AutomaticChanged,
     BackgroundChanged,
@@ -21,8 +21,8 @@ from explorer.work.changes import (
     PruneMade,
 )
 from explorer.work.document import Document
-from explorer.work.drafting import Draft
-from explorer.work.rules import AutomaticRules
+from explorer.work.draft_records import Draft
+from explorer.work.effective_rules import EffectiveRules
 from ui.agent.strips import StripState
 from ui.app_state import Desk
 from ui.compaction.automatic_bar import question_words
@@ -129,7 +129,7 @@ class AutomaticLine(QObject):
             self._say(None)
             return
         automatic = self._of(document)
-        if automatic.asking.question is not None:
+        if automatic.confirmation.question is not None:
             self._ask(automatic)
         elif automatic.running is not None:
             self._run(automatic)
@@ -143,7 +143,7 @@ class AutomaticLine(QObject):
             self._say(*self._ahead(automatic))
 
     def _ask(self, automatic: AutomaticCompaction) -> None:
-        question = automatic.asking.question
+        question = automatic.confirmation.question
         assert question is not None
         wording = question_words(question)
         # One line has less room than the tab.
@@ -168,8 +168,7 @@ class AutomaticLine(QObject):
         self, automatic: AutomaticCompaction
     ) -> tuple[StripState | None, Callable[[], object]]:
         """A summary that is made while the agent works on."""
-        keeper = automatic.prompts.keeper
-        machine = keeper.machine if automatic.prompts.wanted and keeper is not None else None
+        machine = automatic.prompts.machine if automatic.prompts.is_active else None
 
         def stop() -> None:
             self._desk.tasks.start("Ending a summary", automatic.prompts.stop())
@@ -205,7 +204,9 @@ class AutomaticLine(QObject):
             return True
         now = self._of(document)
         rests = bool(now.resting) and self._is_on(document)
-        return rests or now.is_requested or now.running is not None or bool(now.asking.question)
+        return (
+            rests or now.is_requested or now.running is not None or bool(now.confirmation.question)
+        )
 
     def _offer(self, words: str, entry: int) -> None:
         """Say what happened, and offer to look at it and to take it back."""
@@ -266,7 +267,7 @@ class AutomaticControl(QObject):
             if kept is not None:
                 kept.close()
             kept = AutomaticCompaction(document, lambda: self.rules(document))
-            kept.asking.attended = True
+            kept.confirmation.attended = True
             self._kept[document.key] = kept
         return kept
 
@@ -289,13 +290,13 @@ class AutomaticControl(QObject):
 
         return release
 
-    def rules(self, document: Document) -> AutomaticRules:
+    def rules(self, document: Document) -> EffectiveRules:
         """The rules as they stand now: those that the window shows."""
         desk = self._desk
         # What was written to a file a moment ago counts already (A12).
         desk.live.refresh()
         profile, (model, *fallbacks) = desk.profile, desk.summary_models()
-        return AutomaticRules(
+        return EffectiveRules(
             profile,
             desk.settings,
             model,
@@ -361,7 +362,7 @@ class AutomaticControl(QObject):
     def question(self) -> Question | None:
         """What waits for the person's word in the session shown."""
         now = self.now()
-        return now.asking.question if now is not None else None
+        return now.confirmation.question if now is not None else None
 
     def compact(self, instructions: str = "") -> bool:
         """Yes to what is asked, with the cut and the instructions as the tab has them; whether
@@ -370,7 +371,7 @@ class AutomaticControl(QObject):
         if now is None or question is None:
             return False
         words = instructions or panel.instructions()
-        now.asking.answer(Compact(panel.cut, words, self._edited(question.draft)))
+        now.confirmation.answer(Compact(panel.cut, words, self._edited(question.draft)))
         return True
 
     def not_now(self) -> None:
@@ -381,7 +382,7 @@ class AutomaticControl(QObject):
         """No to what is asked."""
         now = self.now()
         if now is not None:
-            now.asking.answer(answer)
+            now.confirmation.answer(answer)
 
     def settle_draft(self, draft: Draft, text: str | None) -> bool:
         """Whether a draft that is committed, or with no text discarded, answers what is asked."""
@@ -389,7 +390,7 @@ class AutomaticControl(QObject):
         if now is None or question is None or question.draft is not draft:
             return False
         self._desk.window.compaction.put_aside(draft)
-        now.asking.answer(NotNow() if text is None else Compact(text=text))
+        now.confirmation.answer(NotNow() if text is None else Compact(text=text))
         return True
 
     def _edited(self, draft: Draft | None) -> str | None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from explorer.compaction.background import State
-from explorer.work.asking import Question
+from explorer.work.auto_compaction.confirmation import Question
 from explorer.work.changes import (
     AutomaticChanged,
     BackgroundChanged,
@@ -181,7 +181,7 @@ class AutomaticProgressControl(QObject):
 
     def _look_for_question(self) -> None:
         now = self._automatic.now()
-        question = now.asking.question if now is not None else None
+        question = now.confirmation.question if now is not None else None
         if question is self._asked:
             return
         self._asked = question

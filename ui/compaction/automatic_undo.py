@@ -7,13 +7,15 @@ from functools import partial
 from PySide6.QtCore import QObject
 
 from explorer.agent.prompt import Prompt
+from explorer.compaction.triggers import (
+    limits_of,
+)
 from explorer.models.request import ImagePart
 from explorer.session.describe import blocks_of, text_of
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from explorer.work.document import Document, NothingToUndo, Undone
-from explorer.work.rules import limits_of
-from explorer.work.unfinished import unfinished
+from explorer.work.document import Document
+from explorer.work.edits import NothingToUndo, Undone
 from ui.agent.controller import AgentControl
 from ui.app_state import Desk
 from ui.widgets.figures import count, full
@@ -90,7 +92,7 @@ class AutomaticUndoControl(QObject):
                 " left, and nothing was sent again.",
                 "Your next message goes on with all of the context.",
             )  # fmt: skip
-        elif left or unfinished(document):
+        elif left or document.agent.unfinished():
             self._if_it_fits(document, left)
         else:
             desk.notice(
@@ -135,7 +137,7 @@ class AutomaticUndoControl(QObject):
             if document.tree.kind(entry) is Kind.COMPACTION:
                 undone = await self._undo_compaction(document, entry)
             else:
-                undone = await document.undo_prune(entry)
+                undone = await document.edits.undo_prune(entry)
         except NothingToUndo as error:
             desk.say(str(error))
             return None
@@ -152,7 +154,7 @@ class AutomaticUndoControl(QObject):
             raise NothingToUndo(
                 "The session has moved on: that compaction is not the latest any more."
             )
-        return await document.undo_compaction()
+        return await document.edits.undo_compaction()
 
 
 def prompts_after(document: Document, entry: int) -> list[Prompt]:

@@ -10,9 +10,10 @@ from explorer.compaction.partition import Partition
 from explorer.models.catalogue import cannot_summarize
 from explorer.models.client import Cancelled, CancelToken
 from explorer.store.rows import StoreError
-from explorer.work.document import Document, NothingToUndo
-from explorer.work.drafting import Draft, DraftFailed, Order
-from explorer.work.previews import waiting_previews
+from explorer.work.document import Document
+from explorer.work.draft_records import Draft
+from explorer.work.edits import NothingToUndo
+from explorer.work.summary_request import DraftFailed, Order
 from ui.app_state import SUMMARY_MODEL, Desk
 from ui.compaction.automatic import AutomaticControl
 from ui.compaction.entry_edits import TAKEN_BACK
@@ -93,7 +94,7 @@ class CompactionControl(QObject):
         document.choose("instructions", instructions or None)
         for draft, text in self._desk.window.compaction.draft.texts():
             if isinstance(draft, Draft) and text != draft.summary:
-                document.drafts.keep_text(draft, text)
+                document.drafts.store_text(draft, text)
 
     def _document_changed(self) -> None:
         self.keep_edits()
@@ -113,7 +114,7 @@ class CompactionControl(QObject):
         desk, panel = self._desk, self._desk.window.compaction
         try:
             found = await asyncio.to_thread(
-                waiting_previews, document, desk.profile, desk.settings, MOST_WAITING
+                document.compaction.waiting_previews, desk.profile, desk.settings, MOST_WAITING
             )
         except StoreError as error:
             desk.notice("error", f"Earlier drafts cannot be read: {error}", "They are kept.")
@@ -184,7 +185,7 @@ class CompactionControl(QObject):
                 instructions, model, text, cancel,
                 fallbacks=others, on_progress=waits, on_restart=restarted,
             )  # fmt: skip
-            draft = await document.summarize(shown, order)
+            draft = await document.compaction.summarize(shown, order)
         except Cancelled:
             panel.draft_cancelled()
         except DraftFailed as error:
@@ -215,7 +216,7 @@ class CompactionControl(QObject):
         try:
             if leaving is None and draft.leaf != desk.document.leaf:
                 raise ValueError("The leaf has moved meanwhile; look at the draft again.")
-            entry = await desk.document.commit(draft, text, leaving=leaving)
+            entry = await desk.document.compaction.commit(draft, text, leaving=leaving)
         except (ValueError, StoreError) as error:
             panel.commit_failed(str(error))
             return
@@ -249,7 +250,7 @@ class CompactionControl(QObject):
             desk.say("The agent is still answering; stop it first.")
             return
         try:
-            undone = await desk.document.undo()
+            undone = await desk.document.edits.undo()
         except NothingToUndo as error:
             desk.say(str(error))
             return

@@ -57,7 +57,7 @@ class EditableDraft:
         sent = prepared.profile.weights == "sent"
         if prepared.cuts.view.is_measured == (sent and document.weights is not None):
             return
-        again = document.preview(
+        again = document.compaction.preview(
             prepared.leaf, prepared.profile, prepared.settings, prepared.cut_point
         )
         if isinstance(again.preparation, Preparation):

@@ -11,10 +11,9 @@ from PySide6.QtWidgets import QMenu
 from explorer.compaction.pruning import PruningPlan
 from explorer.session.edits import can_be_told
 from explorer.store.rows import StoreError
-from explorer.work.document import Document, NothingToUndo
-from explorer.work.pruning import pruning_of
-from explorer.work.ranges import cut_after
-from explorer.work.shaping import CannotShape, Shaped
+from explorer.work.compaction import cut_after
+from explorer.work.document import Document
+from explorer.work.edits import CannotShape, NothingToUndo, Shaped, pruning_of
 from ui.app_state import Desk
 from ui.compaction.prune_dialog import PruneDialog
 from ui.map.navigation import NavigationControl
@@ -82,13 +81,13 @@ class EntryEditsControl(QObject):
         """Pin an entry, or unpin it."""
         document = self._desk.document
         if document is not None:
-            (self.unpin if entry in document.shape().pinned else self.pin)([entry])
+            (self.unpin if entry in document.edits.shape().pinned else self.pin)([entry])
 
     def toggle_omission(self, entry: int) -> None:
         """Omit an entry, or take it in again."""
         document = self._desk.document
         if document is not None:
-            (self.take_in if entry in document.shape().omitted else self.omit)([entry])
+            (self.take_in if entry in document.edits.shape().omitted else self.omit)([entry])
 
     def keep_user_messages(self, tokens: int) -> None:
         """Keep the user's messages up to so many tokens; 0: none."""
@@ -130,7 +129,7 @@ class EntryEditsControl(QObject):
         path = document.tree.path(document.leaf)
         if not can_be_told(document.tree, path, entry):
             return NOTHING
-        shape = document.shape()
+        shape = document.edits.shape()
         return Offer(True, entry in shape.pinned, entry in shape.omitted)
 
     def fill_menu(self, menu: QMenu, entry: int) -> None:
@@ -173,8 +172,8 @@ class EntryEditsControl(QObject):
         if document is None:
             part.show_rows([], [], 0)
             return
-        rows = document.shaped_rows(self._desk.profile)
-        rule = document.shape().user_budget
+        rows = document.edits.shaped_rows(self._desk.profile)
+        rule = document.edits.shape().user_budget
         tokens = rule.tokens if rule is not None else self._desk.profile.keep_user_tokens
         part.show_rows(rows, document.previews([row.entry for row in rows]), tokens)
 
@@ -215,22 +214,22 @@ class EntryEditsControl(QObject):
             then()
 
     async def _pin(self, document: Document, entries: list[int], reason: str) -> str:
-        made = await document.pin(entries, reason)
+        made = await document.edits.pin(entries, reason)
         return (
             f"{_entries(made)} pinned, {self._weigh(document, made)}: kept word for word through"
             " every compaction; undo takes it back."
         )
 
     def _weigh(self, document: Document, made: Shaped) -> str:
-        weights = (document.entry_weight(at, self._desk.profile) for at in made.entries)
+        weights = (document.edits.entry_weight(at, self._desk.profile) for at in made.entries)
         return f"{full(sum(weights))} tokens"
 
     async def _unpin(self, document: Document, entries: list[int]) -> str:
-        made = await document.unpin(entries)
+        made = await document.edits.unpin(entries)
         return f"{_entries(made)} unpinned; undo takes it back."
 
     async def _omit(self, document: Document, entries: list[int], reason: str) -> str:
-        made = await document.omit(entries, reason)
+        made = await document.edits.omit(entries, reason)
         more = ""
         if len(made.entries) > len(set(entries)):
             more = ", a call and its results together"
@@ -240,11 +239,11 @@ class EntryEditsControl(QObject):
         )
 
     async def _take_in(self, document: Document, entries: list[int]) -> str:
-        made = await document.take_in(entries)
+        made = await document.edits.include(entries)
         return f"{_entries(made)} taken in again; undo takes it back."
 
     async def _keep(self, document: Document, tokens: int) -> str:
-        await document.keep_user_messages(tokens)
+        await document.edits.keep_user_messages(tokens)
         if not tokens:
             return "Your messages are summarized like all others; undo takes it back."
         return (
@@ -253,7 +252,7 @@ class EntryEditsControl(QObject):
         )
 
     async def _undo(self, document: Document, entry: int | None) -> str:
-        undone = await document.undo_shaping(entry)
+        undone = await document.edits.undo_shaping(entry)
         return f"{TAKEN_BACK[undone.kind]}; its entry stays in the session."
 
 
@@ -293,7 +292,7 @@ class PruningControl(QObject):
         self.dialog = PruneDialog(
             document.tree,
             document.previews,
-            lambda policy: document.plan_pruning(profile, policy),
+            lambda policy: document.edits.plan_pruning(profile, policy),
             pruning_of(profile),
             lent,
             (size.tokens, size.source),
@@ -322,7 +321,7 @@ class PruningControl(QObject):
         if document is None:
             return
         try:
-            entry = await document.prune(plan)
+            entry = await document.edits.prune(plan)
         except (ValueError, StoreError) as error:
             desk.notice("error", str(error), "Nothing was pruned.")
             return

@@ -272,11 +272,11 @@ class CompactionPanel(QWidget):
         self._cut.follow(document.tree, self._leaf(document))
         self.notice.follow(document.leaf)
         cut = self._cut.position
-        shown = document.preview(self._at, self._profile, self._settings, cut)
+        shown = document.compaction.preview(self._at, self._profile, self._settings, cut)
         if cut is not None and not isinstance(shown.preparation, Preparation):
             # A cut that is no longer valid falls back to the one that the settings give.
             self._cut.forget()
-            shown = document.preview(self._at, self._profile, self._settings, None)
+            shown = document.compaction.preview(self._at, self._profile, self._settings, None)
         self._shown = shown
         at_leaf = self._at is None or self._at == document.leaf
         self.setup.show_partition(document, shown, self.cut is not None, at_leaf)

@@ -13,6 +13,20 @@ from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
 
 
+class Previews(Protocol):
+    """Compactions of a session, before they are made."""
+
+    def preview(
+        self, at: int | None, profile: Profile, settings: Settings, cut: int | None = None
+    ) -> Partition:
+        """What a compaction at an entry (None: the leaf) would do; pure and instant."""
+
+    def requests(
+        self, shown: Partition, instructions: str = "", model: str | None = None
+    ) -> list[SummaryRequest]:
+        """The exact requests to a model; reads payloads, and is called from a worker thread."""
+
+
 class CompactionDocument(Protocol):
     """An opened session that can be compacted."""
 
@@ -35,15 +49,9 @@ class CompactionDocument(Protocol):
     def count_text(self, text: str, profile: Profile) -> int:
         """Tokens of a text, counted as the entries are under a profile."""
 
-    def preview(
-        self, at: int | None, profile: Profile, settings: Settings, cut: int | None = None
-    ) -> Partition:
-        """What a compaction at an entry (None: the leaf) would do; pure and instant."""
-
-    def requests(
-        self, shown: Partition, instructions: str = "", model: str | None = None
-    ) -> list[SummaryRequest]:
-        """The exact requests to a model; reads payloads, and is called from a worker thread."""
+    @property
+    def compaction(self) -> Previews:
+        """Previews and requests of compactions."""
 
 
 class Usage(Protocol):

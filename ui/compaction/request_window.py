@@ -255,7 +255,7 @@ class RequestsPart(QObject):
         prepared = shown.preparation
         if len(prepared.history) + len(prepared.turn_prefix) <= MEASURED_ENTRIES:
             self._measurer.load(
-                lambda: request_sizes(document.requests(shown, instructions, model))
+                lambda: request_sizes(document.compaction.requests(shown, instructions, model))
             )
 
     def show(self) -> None:
@@ -264,4 +264,4 @@ class RequestsPart(QObject):
         if document is not None and shown is not None:
             self.window.show()
             self.window.raise_()
-            self._builder.load(lambda: document.requests(shown, instructions, model))
+            self._builder.load(lambda: document.compaction.requests(shown, instructions, model))

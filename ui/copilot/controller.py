@@ -8,15 +8,20 @@ from PySide6.QtCore import QObject, QTimer
 
 from explorer.compaction.background import Machine
 from explorer.compaction.profile.rules import Background
-from explorer.work.agent_words import outgoing_of
-from explorer.work.background import PromptKeeper
+from explorer.compaction.triggers import limits_of
+from explorer.work.agent import outgoing_of
+from explorer.work.auto_compaction.prompt import (
+    CopilotWords,
+    PreparedPrompt,
+    prepare_prompt,
+)
+from explorer.work.auto_compaction.prompt_gate import PromptGate
 from explorer.work.changes import (
     BackgroundChanged,
     CountsChanged,
     EntriesAppended,
     LeafMoved,
 )
-from explorer.work.prompt import CopilotWords, PreparedPrompt, prepare_prompt, window_for
 from ui.agent.controller import AgentControl
 from ui.agent.turns import today
 from ui.app_state import Desk
@@ -57,16 +62,16 @@ class PromptTabControl(QObject):
         self._desk.state_changed.emit()
         self._rest.start()
 
-    def _keeper(self) -> PromptKeeper | None:
+    def _gate(self) -> PromptGate | None:
         document = self._desk.document
         if document is None:
             return None
-        return self._agent.automatic.of(document).prompts.keeper
+        return self._agent.automatic.of(document).prompts
 
     def _show_machine(self) -> None:
-        keeper = self._keeper()
+        gate = self._gate()
         policy = self._desk.profile.background or Background()
-        machine = keeper.machine if keeper is not None else Machine()
+        machine = gate.machine if gate is not None else Machine()
         self._desk.window.prompt.show_machine(machine, policy)
 
     def _fill(self) -> None:
@@ -83,11 +88,11 @@ class PromptTabControl(QObject):
             return None
         words = CopilotWords.load()
         profile, model = desk.profile, desk.agent_model()
-        window = window_for(document, profile, model, desk.settings.context_window)
+        window = limits_of(profile, desk.settings, document.client.info(model).window).window
         outgoing = outgoing_of(document.agent_prompt, model, self._agent.tools.box(), today())
         return lambda: prepare_prompt(document, profile, outgoing, window, words)
 
     def _stop(self) -> None:
-        keeper = self._keeper()
-        if keeper is not None:
-            self._desk.tasks.start("Stopping the summary", keeper.stop())
+        gate = self._gate()
+        if gate is not None:
+            self._desk.tasks.start("Stopping the summary", gate.stop())

@@ -270,7 +270,7 @@ class SessionsControl(QObject):
 
         def rename(name: str) -> None:
             if name:
-                self._desk.tasks.start("Renaming", document.rename(name))
+                self._desk.tasks.start("Renaming", document.edits.rename(name))
 
         ask_text(self._desk.window, "Rename", "Name of this session", document.title, rename)
 

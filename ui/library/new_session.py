@@ -10,9 +10,8 @@ from PySide6.QtCore import QObject
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of, scenarios
 from explorer.models.offline.scenario_player import next_message
 from explorer.store.rows import StoreError
-from explorer.work.chat import chat_messages
 from explorer.work.document import Document
-from explorer.work.sandbox import make_sandbox
+from explorer.work.session_files import make_sandbox
 from ui.agent.controller import THINKING
 from ui.agent.message_box import UNSENT
 from ui.agent.workspace import WORKSPACE_CHOICE
@@ -142,5 +141,5 @@ class NewSessionControl(QObject):
         scenario = scenario_of(self._desk.agent_model())
         if scenario is None:
             return
-        if message := next_message(scenario, chat_messages(document)):
+        if message := next_message(scenario, document.agent.messages()):
             composer.setPlainText(message)

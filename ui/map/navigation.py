@@ -25,10 +25,10 @@ from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
-from explorer.work.extending import Leaving
-from explorer.work.navigation import NavigationPlan
-from explorer.work.shaping import CannotShape
+from explorer.work.draft_records import Draft
+from explorer.work.edits import CannotShape
+from explorer.work.navigation import Leaving, NavigationPlan
+from explorer.work.summary_request import DraftFailed, Order
 from ui import theme
 from ui.app_state import Desk
 from ui.branching.agent_stop import AgentStop
@@ -239,7 +239,7 @@ class NavigationControl(QObject):
         document = self._desk.document
         if document is None:
             return
-        plan = document.plan(target)
+        plan = document.navigation.plan(target)
         if plan.is_noop:
             self._desk.say("This entry is the leaf already.")
         elif not plan.leaves_branch or self._desk.profile.branch_summaries == "off":
@@ -276,8 +276,8 @@ class NavigationControl(QObject):
         if self.new_version.entry == message:
             self._desk.window.agent.composer.setFocus()
             return
-        plan = document.plan(message, anew=True)
-        prepared = document.branch_preparation(plan, self._desk.profile, self._desk.settings)
+        plan = document.navigation.plan(message, anew=True)
+        prepared = document.branches.preparation(plan, self._desk.profile, self._desk.settings)
         await self._leave_plainly(plan, prepared)
 
     def summarize_from(self, entry: int) -> None:
@@ -289,7 +289,7 @@ class NavigationControl(QObject):
         if document is None:
             return
         try:
-            plan = document.plan_from(entry, self._desk.profile)
+            plan = document.navigation.plan_from(entry, self._desk.profile)
         except CannotShape as error:
             self._desk.say(str(error))
             return
@@ -300,7 +300,7 @@ class NavigationControl(QObject):
         a person who wanted none."""
         document = self._desk.document
         assert document is not None
-        prepared = document.branch_preparation(plan, self._desk.profile, self._desk.settings)
+        prepared = document.branches.preparation(plan, self._desk.profile, self._desk.settings)
         left = count(len(plan.left_behind), "entry", "entries")
         question = f"You leave {left} of this branch behind."
         if proposed is not None:
@@ -348,7 +348,7 @@ class NavigationControl(QObject):
         if document is None:
             return
         try:
-            asked = await document.before_leaving(plan, False, prepared=prepared)
+            asked = await document.navigation.before_leaving(plan, False, prepared=prepared)
         except ValueError as error:
             self._desk.notice("error", str(error), "The leaf has not moved.")
             return
@@ -368,7 +368,7 @@ class NavigationControl(QObject):
         if document is None:
             return
         try:
-            leaf = await document.navigate(plan, draft, text, asked)
+            leaf = await document.navigation.navigate(plan, draft, text, asked)
         except (ValueError, StoreError) as error:
             self._desk.notice("error", str(error), "The leaf has not moved.")
             return
@@ -437,7 +437,7 @@ class _Leaving(QObject):
             on_restart=lambda _purpose: self._dialog.stream.clear(),
         )
         try:
-            draft = await document.summarize_branch(self._plan, self._prepared, order)
+            draft = await document.branches.summarize(self._plan, self._prepared, order)
         except Cancelled:
             self._desk.say("Cancelled; the leaf has not moved.")
             return

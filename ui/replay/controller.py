@@ -11,10 +11,9 @@ from explorer.models.client import CancelToken
 from explorer.store.rows import StoreError
 from explorer.work.changes import CompactionEnded, PruneMade
 from explorer.work.document import Document
-from explorer.work.replay.answering import Pace
-from explorer.work.replay.player import Played, Player, in_proportion
-from explorer.work.replay.recorded import recorded
-from explorer.work.rules import AutomaticRules
+from explorer.work.effective_rules import EffectiveRules
+from explorer.work.replay.player import Pace, Played, Player, in_proportion
+from explorer.work.replay.recording import recorded
 from ui.agent.controller import AgentControl
 from ui.app_state import AGENT_MODEL, Desk
 from ui.library.controller import SessionsControl
@@ -81,7 +80,7 @@ class ReplayControl(QObject):
             desk.notice("error", str(error), "The recorded session was not changed.")
             return
 
-        def rules() -> AutomaticRules:
+        def rules() -> EffectiveRules:
             now = self._agent.automatic.rules(stage)
             return in_proportion(now, window) if shrinks else now
 
@@ -94,7 +93,7 @@ class ReplayControl(QObject):
     async def _play(self, player: Player, cancel: CancelToken) -> None:
         desk, stage, pane = self._desk, player.target, self._desk.window.agent
         self._player, self._happened = player, [0, 0]
-        player.stood_still = lambda: self.strip.show_paused(True)
+        player.paused_after_step = lambda: self.strip.show_paused(True)
         release = self._agent.automatic.adopt(stage, player.automatic)
         self.strip.begin(player.play.document.title, player.pace.tokens_per_s)
         self.strip.show_progress(0, len(player.play))

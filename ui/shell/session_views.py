@@ -9,6 +9,9 @@ from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
+from explorer.compaction.triggers import (
+    limits_of,
+)
 from explorer.session.text import legible
 from explorer.work.changes import (
     AutomaticChanged,
@@ -23,7 +26,7 @@ from explorer.work.changes import (
     SessionsChanged,
 )
 from explorer.work.document import Document
-from explorer.work.rules import limits_of, mark_of
+from explorer.work.effective_rules import next_mark
 from ui.app_state import BREATH_S, Desk
 from ui.library.controller import SessionsControl
 from ui.map.navigation import NavigationControl
@@ -236,7 +239,7 @@ class SessionViewsControl(QObject):
         limits = limits_of(self._desk.profile, settings, model.window)
         reserve = limits.window - limits.threshold
         window.context.set_limits(limits.window, reserve, self._desk.profile)
-        mark = mark_of(self._desk.profile, settings, model.window)
+        mark = next_mark(self._desk.profile, settings, model.window)
         tokens, source = size.tokens, size.source
         if self._desk.profile.prompt_budget is not None:
             # Such a prompt is measured by its own count, whatever a provider reported before.
@@ -296,5 +299,5 @@ class SessionViewsControl(QObject):
             "Label",
             f"Label of #{index} (empty removes it)",
             document.tree.labels().get(index, ""),
-            lambda text: self._desk.tasks.start("Labelling", document.set_label(index, text)),
+            lambda text: self._desk.tasks.start("Labelling", document.edits.set_label(index, text)),
         )

@@ -12,13 +12,13 @@ from explorer.compaction.preparation import Preparation
 from explorer.models.client import Cancelled, CancelToken
 from explorer.store.rows import StoreError
 from explorer.template_catalogue import names_used_by
-from explorer.template_files import TemplateError, Version
-from explorer.work.agent_words import InFolder
+from explorer.templates import PromptTemplates, TemplateError, TemplateState, Version
+from explorer.work.agent import InFolder
 from explorer.work.changes import PromptsChanged
 from explorer.work.document import Document
-from explorer.work.drafting import Order
-from explorer.work.prompt_preview import Where, preview_prompt
-from explorer.work.prompt_trials import (
+from explorer.work.summary_request import Order
+from explorer.work.template_preview import Where, preview_prompt
+from explorer.work.template_trials import (
     NOT_USED,
     Trial,
     TrialCost,
@@ -29,7 +29,6 @@ from explorer.work.prompt_trials import (
     points_of,
     wrong_and_tokens,
 )
-from explorer.work.prompt_versions import PromptVersions, TemplateState
 from ui.agent.controller import AgentControl
 from ui.agent.turns import today
 from ui.app_state import Desk
@@ -241,7 +240,7 @@ class WorkshopControl(QObject):
         return self._trial is not None and self._trial.running
 
     @property
-    def _prompts(self) -> PromptVersions:
+    def _prompts(self) -> PromptTemplates:
         assert self._desk.bench is not None
         return self._desk.bench.prompts
 
@@ -359,7 +358,7 @@ class WorkshopControl(QObject):
     def _saved(self, name: str) -> str:
         """The person's own text, a broken one too, so that it can be put right."""
         try:
-            own = self._prompts.own(name)
+            own = self._prompts.user_text(name)
         except TemplateError:
             own = None
         return self._prompts.shipped(name) if own is None else own
@@ -463,7 +462,7 @@ class WorkshopControl(QObject):
         """What is not saved is there again when the window is opened again."""
         if self._desk.bench is not None:
             try:
-                self._prompts.keep_unsaved(self._unsaved)
+                self._prompts.store_unsaved(self._unsaved)
             except TemplateError as error:
                 self._desk.notice("error", f"Changes of prompts are not kept: {error}")
 

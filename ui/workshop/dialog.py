@@ -18,8 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.template_catalogue import GROUPS, TemplateProblem
-from explorer.template_files import Version
-from explorer.work.prompt_versions import TemplateState
+from explorer.templates import TemplateState, Version
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, set_tone, small_font, ui_font
 from ui.widgets.dialogs import TwoPaneDialog, fit
 from ui.widgets.flow import FlowLayout

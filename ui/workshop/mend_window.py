@@ -30,7 +30,7 @@ from explorer.session.text_difference import (
     Piece,
     word_differences,
 )
-from explorer.work.verifying import Checked, Mended
+from explorer.work.verification import Checked, Mended
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count

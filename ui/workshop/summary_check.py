@@ -17,11 +17,11 @@ from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.tokens.estimate import estimate_text
-from explorer.work.auditing import Auditor
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
-from explorer.work.stored_summaries import stored_summary
-from explorer.work.verifying import Checked, Mended, check, mend, request_for
+from explorer.work.draft_records import Draft
+from explorer.work.summary_audit import Auditor
+from explorer.work.summary_request import DraftFailed, Order
+from explorer.work.verification import Checked, Mended, check, mend, request_for
 from ui.app_state import Desk
 from ui.compaction.request_window import RequestWindow
 from ui.shell.dialogs import present
@@ -126,7 +126,7 @@ class SummaryCheckControl(QObject):
         desk = self._desk
         try:
             found = await asyncio.to_thread(
-                stored_summary, document, entry, desk.profile, desk.settings
+                document.compaction.stored_summary, entry, desk.profile, desk.settings
             )
         except ValueError as error:
             desk.notice("info", str(error), "Nothing was changed.")

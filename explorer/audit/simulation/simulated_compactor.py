@@ -1,7 +1,8 @@
 """What a policy does to a context while a session is walked: the engine's own decisions.
 
-The order in which it is asked is that of ``explorer.work.automatic``; what is decided there by
-``triggers``, ``prepare``, ``partition`` and ``plan_pruning`` is decided here by the same functions.
+The order in which it is asked is that of ``explorer.work.auto_compaction.controller``; what is
+decided there by ``triggers``, ``prepare``, ``partition`` and ``plan_pruning`` is decided here by
+the same functions.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import EXTRACTIVE, CancelToken, ModelClient, complete
 from explorer.store import Store
-from explorer.work.calling import model_request
+from explorer.work.summary_request import model_request
 from explorer.workbench import Workbench
 from tests.benchmarks.children.storing import database_of
 
@@ -21,7 +21,9 @@ def extractive(home: str, rounds: int) -> dict[str, Any]:
         bench = Workbench(store, client)
         document = bench.open_blocking(bench.sessions()[0].key)
         profile = PROFILES["explorer"]
-        requests = document.requests(document.preview(None, profile, Settings.of(profile)))
+        requests = document.compaction.requests(
+            document.compaction.preview(None, profile, Settings.of(profile))
+        )
         call = model_request(requests[0], EXTRACTIVE)
         found = []
         for _ in range(rounds):

@@ -36,6 +36,10 @@ class Previewed:
     def weights(self) -> Sequence[int] | None:
         return self.inner.weights
 
+    @property
+    def compaction(self) -> Previewed:
+        return self
+
     def count_text(self, text: str, profile: Profile) -> int:
         return estimate_text(text)
 

@@ -28,7 +28,7 @@ def test_the_exact_requests_are_shown_with_their_sources(
     QTest.mouseClick(panel.setup.request, Qt.MouseButton.LeftButton)
     wait_for(lambda: panel.requests.tabs.count() > 0, "the requests")
     assert panel.partition is not None
-    sent = document.requests(panel.partition, "Keep the rule about 409.")
+    sent = document.compaction.requests(panel.partition, "Keep the rule about 409.")
     assert panel.requests.tabs.count() == len(sent)
     page = panel.requests.tabs.widget(0)
     wait_for(lambda: not page.prompt.is_loading, "the prompt")

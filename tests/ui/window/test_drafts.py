@@ -109,7 +109,7 @@ async def test_what_was_sent_is_what_was_shown(house: House, server: ChatServer)
     """The request that goes out is the one of the request window, character by character."""
     server.plan(Answer(text=GOOD))
     live = await house.start(sample_path())
-    shown = live.document.requests(live.partition, "Word for word, please.")
+    shown = live.document.compaction.requests(live.partition, "Word for word, please.")
     await summarize(live)
     panel = live.window.compaction
     await live.until(lambda: panel.draft.drafts(), "the draft")

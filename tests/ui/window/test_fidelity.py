@@ -145,7 +145,7 @@ async def test_a_finding_goes_into_the_instructions_and_its_entry_is_pinned(hous
     live.click(page.detail.buttons["pin"])
     await live.until(lambda: len(live.document.tree) > entries, "the pin")
     await live.idle()
-    assert finding.atom.last in live.document.shape().pinned
+    assert finding.atom.last in live.document.edits.shape().pinned
     page = await fidelity(live)
     page.list.select_row(page.list.findings.rows.index(finding))
     live.click(page.detail.buttons["instruct"])

@@ -16,7 +16,7 @@ from PySide6.QtCore import QThreadPool
 
 from explorer.paths import database_path, resource_path
 from explorer.store.database import MOST_IDLE
-from explorer.work.drafting import Draft
+from explorer.work.draft_records import Draft
 from tests.descriptors import CAN_COUNT, open_descriptors
 from tests.generated import write_session
 from tests.ui.window.house import House

@@ -143,7 +143,7 @@ async def see_the_exact_request(live: RunningWindow) -> None:
     await live.tab_to(setup.request)
     live.keys("Space")
     window = await live.dialog(RequestWindow)
-    sent = live.document.requests(live.partition, INSTRUCTION)
+    sent = live.document.compaction.requests(live.partition, INSTRUCTION)
     await live.until(lambda: window.tabs.count() == len(sent), "the requests")
     shown = [window.tabs.widget(number) for number in range(len(sent))]
     pages = [page for page in shown if isinstance(page, RequestPage)]

@@ -39,7 +39,7 @@ async def test_a_pin_is_shown_listed_with_its_tokens_and_ended_with_one_click(
     live = await opened(house, tmp_path)
     before = live.document.leaf
     await press(live, 0, "P")
-    assert list(live.document.shape().pinned) == [0]
+    assert list(live.document.edits.shape().pinned) == [0]
     assert "Pinned by" in live.window.map.model.texts.describe(0)
     live.keys("Ctrl+3")
     await live.idle()
@@ -51,14 +51,14 @@ async def test_a_pin_is_shown_listed_with_its_tokens_and_ended_with_one_click(
     setup.shaped.set_expanded(True)
     await live.idle()
     live.press_button("unpin", setup.shaping)
-    await live.until(lambda: not live.document.shape().pinned, "the pin's end")
+    await live.until(lambda: not live.document.edits.shape().pinned, "the pin's end")
     # Undo takes back that it was ended, then the pin itself.
     live.keys("Ctrl+Z")
-    await live.until(lambda: list(live.document.shape().pinned) == [0], "the pin again")
+    await live.until(lambda: list(live.document.edits.shape().pinned) == [0], "the pin again")
     await live.idle()
     live.keys("Ctrl+Z")
     await live.until(lambda: live.document.leaf == before, "the leaf of before")
-    assert not live.document.shape()
+    assert not live.document.edits.shape()
 
 
 async def test_an_omitted_result_takes_its_call_along_everywhere(
@@ -67,7 +67,7 @@ async def test_an_omitted_result_takes_its_call_along_everywhere(
     live = await opened(house, tmp_path)
     sent = live.document.context().messages
     await press(live, RESULT, "O")
-    assert list(live.document.shape().omitted) == [RESULT - 1, RESULT]
+    assert list(live.document.edits.shape().omitted) == [RESULT - 1, RESULT]
     assert live.window.map.model.sent_tokens(RESULT) == 0
     assert live.document.context().messages == [at for at in sent if at not in (RESULT - 1, RESULT)]
     live.keys("Ctrl+3")
@@ -78,7 +78,7 @@ async def test_an_omitted_result_takes_its_call_along_everywhere(
     legend = live.window.compaction.setup.legend
     assert "omitted" in legend.item(str(int(Verdict.OMITTED))).accessibleName()
     await press(live, RESULT - 1, "O")
-    assert not live.document.shape() and live.document.context().messages == sent
+    assert not live.document.edits.shape() and live.document.context().messages == sent
 
 
 async def test_the_menu_of_an_entry_and_of_the_ledger_offer_what_can_be_done(
@@ -118,8 +118,8 @@ async def test_your_own_messages_are_kept_by_a_rule_of_the_session(
     live.keys("Tab", to=box)
     await live.idle()
     live.press_button(setup.shaping.keep.text(), setup.shaping)
-    await live.until(lambda: live.document.shape().user_budget is not None, "the rule")
-    rule = live.document.shape().user_budget
+    await live.until(lambda: live.document.edits.shape().user_budget is not None, "the rule")
+    rule = live.document.edits.shape().user_budget
     assert rule is not None and rule.tokens == 20_000
     shown = live.window.compaction.partition
     assert shown is not None
@@ -147,7 +147,7 @@ async def test_from_here_keeps_what_is_before_and_tells_the_rest_by_a_summary(
     live = await opened(house, tmp_path)
     await press(live, 0, "P")
     last = live.document.leaf
-    start = live.document.plan_from(10, live.session.desk.profile).left_behind[0]
+    start = live.document.navigation.plan_from(10, live.session.desk.profile).left_behind[0]
     kept = [at for at in live.document.context().messages if at < start]
     live.window.map.select(10)
     await live.idle()
@@ -164,4 +164,6 @@ async def test_from_here_keeps_what_is_before_and_tells_the_rest_by_a_summary(
     assert context.messages[: len(kept)] == kept
     assert len(context.messages) == len(kept) + 1
     # What held where the branch was left holds here too.
-    await live.until(lambda: list(live.document.shape().pinned) == [0], "the pin, said once more")
+    await live.until(
+        lambda: list(live.document.edits.shape().pinned) == [0], "the pin, said once more"
+    )

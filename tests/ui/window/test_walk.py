@@ -117,7 +117,7 @@ async def test_what_was_done_to_a_version_1_file_is_exported_without_a_riddle(
     ]  # fmt: skip
     source.write_text("".join(json.dumps(line) + "\n" for line in [header, *said]))
     live = await house.start(session=source)
-    await live.document.set_label(0, "start")
+    await live.document.edits.set_label(0, "start")
     live.keys("Ctrl+S")
     dialog = await live.dialog(QFileDialog)
     assert dialog.selectedNameFilter() == AS_PI_3
@@ -185,11 +185,11 @@ async def test_a_cut_by_hand_is_of_its_own_branch(house: House) -> None:
     panel, automatic = live.window.compaction, live.partition.cut
     by_hand = next(cut for cut in live.partition.valid_cuts if cut > automatic)
     panel.set_cut(by_hand)
-    await live.document.rename("Another name")
+    await live.document.edits.rename("Another name")
     await live.idle()
     assert live.partition.cut == by_hand, "the path has only grown"
-    plan = live.document.plan(live.document.tree.path(live.document.leaf)[by_hand + 8])
-    await live.document.navigate(plan)
+    plan = live.document.navigation.plan(live.document.tree.path(live.document.leaf)[by_hand + 8])
+    await live.document.navigation.navigate(plan)
     await live.idle()
     preparation = live.partition.preparation
     assert "by hand" not in preparation.reason

@@ -5,8 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
-from explorer.template_files import TemplateFiles
-from explorer.templates import load_prompt, shipped_prompt
+from explorer.templates import (
+    PromptTemplates,
+    file_stamps,
+    load_prompt,
+    shipped_prompt,
+    user_prompts_dir,
+)
 from tests.models.server import Answer, ChatServer, Stall
 from tests.models.summaries import GOOD
 from tests.ui.window.house import House
@@ -57,8 +62,8 @@ async def test_a_text_is_changed_saved_with_a_note_and_reset(house: House) -> No
     live.type("shorter\n", to=dialog.note)
     await live.until(lambda: load_prompt(UPDATE).startswith("Be brief. "), "the text in force")
     assert "Summary brought up to date — yours" in rows(dialog)
-    assert TemplateFiles().history(UPDATE)[0].note == "shorter"
-    requests = live.document.requests(live.partition)
+    assert PromptTemplates().history(UPDATE)[1].note == "shorter"
+    requests = live.document.compaction.requests(live.partition)
     assert "Be brief. The conversation above" in requests[0].prompt
     # The panel says that the profile is not what it came as.
     assert panel.setup.following.prompts.text() == "Prompt changed ▸"
@@ -83,7 +88,7 @@ async def test_what_breaks_a_text_is_said_at_once_and_cannot_be_saved(house: Hou
     assert not dialog.save.isEnabled()
     live.keys("Ctrl+S", to=dialog.editor.text)
     await live.settle()
-    assert not TemplateFiles().history("reminder")
+    assert len(PromptTemplates().history("reminder")) == 1
     live.press_button("Undo changes", dialog)
     assert dialog.text == shipped_prompt("reminder") and not dialog.editor.problems.isVisible()
     live.keys("Esc", to=dialog)
@@ -117,7 +122,7 @@ async def test_the_request_is_built_with_the_text_as_it_stands(house: House) -> 
     await live.until(lambda: "more than with the text" in dialog.preview.sizes.text(), "its size")
     assert dialog.preview.text.text().endswith("Name every file twice.")
     assert "<conversation>" in dialog.preview.text.text()
-    assert not TemplateFiles().stamps(), "nothing was stored"
+    assert not file_stamps(), "nothing was stored"
     live.press_button("Undo changes", dialog)
     live.keys("Esc", to=dialog)
     await live.back()
@@ -150,12 +155,12 @@ async def test_versions_are_compared_and_an_old_one_is_taken_again(house: House)
 
 
 async def test_a_broken_text_is_told_at_the_start_and_the_shipped_one_is_sent(house: House) -> None:
-    folder = TemplateFiles().folder
+    folder = user_prompts_dir()
     folder.mkdir(parents=True)
     (folder / f"{UPDATE}.md").write_text(" \n")
     live = await house.start(sample_path())
     await live.until(lambda: "prompt of your own cannot be used" in live.notice, "the notice")
-    request = live.document.requests(live.partition)[0]
+    request = live.document.compaction.requests(live.partition)[0]
     assert shipped_prompt(UPDATE) in request.prompt
     live.press_button("Prompt workshop", live.window.notices)
     dialog = await live.dialog(WorkshopDialog)
@@ -183,7 +188,7 @@ async def test_two_versions_are_tried_on_the_places_of_a_session(house: House) -
     kinds = {row[0]: row for row in table}
     assert kinds["all of them"][4].endswith("points"), "other headings keep other things"
     assert kinds["tokens"][2] != kinds["tokens"][3]
-    assert len(live.document.tree) == entries and not live.document.waiting_drafts()
+    assert len(live.document.tree) == entries and not live.document.drafts.waiting()
     live.press_button("Undo changes", dialog)
     live.keys("Esc", to=dialog)
     await live.back()

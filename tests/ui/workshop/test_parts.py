@@ -8,9 +8,8 @@ from PySide6.QtWidgets import QApplication
 
 from explorer.audit.atoms import AtomKind
 from explorer.template_catalogue import TEMPLATES, check_template
-from explorer.templates import shipped_prompt
-from explorer.work.prompt_trials import KindChange
-from explorer.work.prompt_versions import TemplateState
+from explorer.templates import TemplateState, shipped_prompt
+from explorer.work.template_trials import KindChange
 from ui.theme import set_theme, theme
 from ui.workshop.dialog import TemplateList
 from ui.workshop.pages import TemplateEditor

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu
 
 from explorer.audit.findings import Finding
 from explorer.session.kinds import Kind
-from explorer.work.auditing import Audited
+from explorer.work.summary_audit import Audited
 from ui.actions import ActionRegistry, ActionSpec, Entry
 from ui.audit.compare.subjects import Key
 from ui.audit.fidelity.control import TITLE

@@ -14,7 +14,8 @@ from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.work.changes import DraftChanged, EntriesAppended, LeafMoved
 from explorer.work.document import Document
-from explorer.work.drafting import Draft, DraftFailed, Order
+from explorer.work.draft_records import Draft
+from explorer.work.summary_request import DraftFailed, Order
 from ui.app_state import Desk
 from ui.audit.compare.subjects import (
     Compared,
@@ -269,11 +270,11 @@ class CompareDraftsControl(QObject):
         at = self._place(document)
         if wish.profile:
             profile = self._desk.profiles[wish.profile]
-            return document.preview(at, profile, Settings.of(profile))
+            return document.compaction.preview(at, profile, Settings.of(profile))
         panel = self._desk.window.compaction
         if at is None and panel.partition is not None:
             return panel.partition
-        return document.preview(at, self._desk.profile, self._desk.settings)
+        return document.compaction.preview(at, self._desk.profile, self._desk.settings)
 
     def _place(self, document: Document) -> int | None:
         """The entry below which the checked compactions stand; None is the leaf."""
@@ -312,7 +313,7 @@ class CompareDraftsControl(QObject):
         words, made = "", None
         try:
             order = Order(wish.instructions, wish.model, lambda _purpose, _piece: None, cancel)
-            made = await document.summarize(shown, order)
+            made = await document.compaction.summarize(shown, order)
         except Cancelled:
             words = "Stopped; nothing was stored."
         except (DraftFailed, StoreError, ValueError) as error:

@@ -11,7 +11,7 @@ from explorer.audit.simulation.sweep import Sweep, sweep
 from explorer.compaction.profile import PROFILES
 from explorer.settings.choices import Chosen
 from explorer.work.document import Document
-from explorer.work.what_if import assumptions_for, prices_of, read_past
+from explorer.work.simulation_inputs import assumptions_for, prices_of, read_past
 from ui.app_state import Desk
 from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
 from ui.audit.what_if.window import (
