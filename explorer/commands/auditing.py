@@ -9,19 +9,19 @@ import time
 from pathlib import Path
 from typing import get_args
 
-from explorer.audit.atoms.model import AtomKind
 from explorer.audit.findings import STATED_WRONGLY, Fate
 from explorer.audit.loss import Gravity
 from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.html import cost_words, verdict_words
 from explorer.audit.report.model import refs_words
-from explorer.audit.words import GRAVITY_TITLES, KIND_TITLES, UPPER_BOUND, percent
+from explorer.audit.words import GRAVITY_TITLES, UPPER_BOUND, kind_title, percent
 from explorer.cli import CommandFailed, UsageError
 from explorer.commands.output import print_table
 from explorer.commands.profiles import named_profile
 from explorer.commands.streams import write_progress
 from explorer.commands.targets import entry_named, target
 from explorer.compaction.reasons import count_text
+from explorer.facts import FactKind
 from explorer.session.visible_text import escaped, visible_line
 from explorer.work.reporting import Form, form_of_file, make_report, save_report, written
 
@@ -154,7 +154,7 @@ def _tell_compactions(report: Report) -> None:
         ])  # fmt: skip
     print_table(heads, rows, right=range(1, len(heads) - 1))
     kinds = [
-        [KIND_TITLES[kind], *figures] for kind in AtomKind if any(figures := _of_kind(report, kind))
+        [kind_title(kind), *figures] for kind in FactKind if any(figures := _of_kind(report, kind))
     ]
     if kinds:
         print_table(["kind", "things", "seen", "lost"], kinds, right=(1, 2, 3))
@@ -176,7 +176,7 @@ def _tell_losses(report: Report) -> None:
             print(f"At #{one.at.index}: {visible_line(one.loss.cause)}")
 
 
-def _of_kind(report: Report, kind: AtomKind) -> tuple[int, int, int]:
+def _of_kind(report: Report, kind: FactKind) -> tuple[int, int, int]:
     rows = [part.fidelity.row(kind) for part in report.compactions]
     return (
         sum(row.total for row in rows),

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from explorer.audit.atoms import AtomKind
 from explorer.audit.findings import STATED_WRONGLY, Fidelity
 from explorer.audit.recorded import compactions_on_path
 from explorer.compaction.partition import Partition
@@ -17,6 +16,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.compaction.summary import finish
 from explorer.compaction.wording import Templates
+from explorer.facts import FactKind
 from explorer.models.door import ModelDoor
 from explorer.session.text import well_formed
 from explorer.template_catalogue import TEMPLATES
@@ -73,7 +73,7 @@ class TrialResult:
 class KindChange:
     """How much of a kind survived with either version, over all places that both had."""
 
-    kind: AtomKind | None
+    kind: FactKind | None
     """None of what the summaries state wrongly, and of their tokens."""
     name: str
     totals: tuple[int, int]
@@ -235,7 +235,7 @@ def changes(results: Sequence[TrialResult]) -> tuple[KindChange, ...]:
     what they state wrongly, and their tokens."""
     pairs = _pairs(results)
     rows = []
-    for kind in AtomKind:
+    for kind in FactKind:
         total = _sums(pairs, lambda told, kind=kind: told.row(kind).total)  # type: ignore[misc]
         kept = _sums(pairs, lambda told, kind=kind: told.row(kind).survived)  # type: ignore[misc]
         if any(total):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from explorer.audit.atoms import AtomTable, extract, scan
 from explorer.audit.fidelity import fidelity
+from explorer.facts import FactTable, extract, scan
 from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall, ToolSpec
@@ -18,7 +18,7 @@ _LOOKS = (ToolCall("a", "ls", {"path": "."}), ToolCall("b", "find", {"pattern": 
 _RUN = ToolCall("c", "bash", {"command": "python3 -B -m pytest -q --tb=native"})
 
 
-def _table(entries: Sequence[Mapping[str, Any]]) -> AtomTable:
+def _table(entries: Sequence[Mapping[str, Any]]) -> FactTable:
     return scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
 
 

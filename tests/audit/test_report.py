@@ -17,10 +17,10 @@ import jsonschema
 import pytest
 
 from explorer import paths
-from explorer.audit.atoms import ScanCancelled
 from explorer.audit.report import CHECKS, VERSION, Report, document, failures, html, markdown
 from explorer.audit.words import UPPER_BOUND, percent
 from explorer.compaction.profile import BASES
+from explorer.facts import ScanCancelled
 from explorer.models.door import ModelDoor
 from explorer.store import Store
 from explorer.work.document import Document

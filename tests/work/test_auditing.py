@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from explorer.audit.atoms.model import Atom
 from explorer.audit.difference import difference
 from explorer.audit.fidelity import Fidelity
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.facts import Fact
 from explorer.work.auditing import Auditor
 from explorer.work.candidates import entry_candidate
 from explorer.work.document import Document
@@ -21,7 +21,7 @@ from explorer.workbench import Workbench
 NOTHING = "## Goal\nNothing of it all."
 
 
-def lost_of(found: Fidelity, entry: int) -> list[Atom]:
+def lost_of(found: Fidelity, entry: int) -> list[Fact]:
     """What an entry alone says and nothing after the summary does."""
     return [
         finding.atom

@@ -10,8 +10,8 @@ import asyncio
 
 from PySide6.QtCore import QObject
 
-from explorer.audit.atoms import ScanCancelled
 from explorer.compaction.partition import Partition
+from explorer.facts import ScanCancelled
 from explorer.models.door import Cancelled, CancelToken
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.atoms import Span
 from explorer.audit.excerpt import Quoted, quoted
+from explorer.facts import Span
 from ui.audit.verdict_line import VerdictLine
 from ui.inspector.block_views import CodeView, view_of
 from ui.inspector.entry_header import EntryHeader

@@ -23,11 +23,11 @@ from explorer.audit.report.model import (
 from explorer.audit.words import (
     FATE_TITLES,
     GRAVITY_TITLES,
-    KIND_TITLES,
     LEDGER_MEANINGS,
     LEDGER_TITLES,
     ONE_KIND,
     file_words,
+    kind_title,
     percent,
     request_words,
     section_words,
@@ -98,7 +98,7 @@ def _kinds(part: CompactionPart) -> Markup:
     for row in part.fidelity.kinds:
         wrong = sum(row.counts.get(fate, 0) for fate in STATED_WRONGLY)
         rows.append([
-            head(KIND_TITLES[row.kind]), charts.bar(row.counts),
+            head(kind_title(row.kind)), charts.bar(row.counts),
             number(percent(row.rate) if row.total else "–"), number(row.survived),
             number(row.total),
             number(row.counts.get(Fate.LOST, 0)), number(wrong),

@@ -20,12 +20,12 @@ from explorer.audit.report.model import (
 from explorer.audit.words import (
     FATE_TITLES,
     GRAVITY_TITLES,
-    KIND_TITLES,
     LEDGER_TITLES,
     ONE_KIND,
     PROVENANCE_MEANINGS,
     UPPER_BOUND,
     file_words,
+    kind_title,
     percent,
     request_words,
     section_words,
@@ -131,7 +131,7 @@ def _kinds(part: CompactionPart) -> list[str]:
     for row in part.fidelity.kinds:
         wrong = sum(row.counts.get(fate, 0) for fate in STATED_WRONGLY)
         rows.append((
-            KIND_TITLES[row.kind], percent(row.rate) if row.total else "–", f"{row.survived:,}",
+            kind_title(row.kind), percent(row.rate) if row.total else "–", f"{row.survived:,}",
             f"{row.total:,}", f"{row.counts.get(Fate.LOST, 0):,}", f"{wrong:,}",
         ))  # fmt: skip
     return _table(heads, rows, range(1, 6))

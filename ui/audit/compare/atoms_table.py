@@ -1,4 +1,4 @@
-"""Atoms that one summary has and another has not, one row each."""
+"""Facts that one summary has and another has not, one row each."""
 
 from __future__ import annotations
 

@@ -16,16 +16,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.atoms import AtomKind
 from explorer.audit.drift import Drift, Step
+from explorer.facts import FactKind
 from ui.audit.fidelity.charts import GenerationChart, Point
-from ui.audit.fidelity.words import KIND_TITLES, ONE_KIND, percent
+from ui.audit.fidelity.words import ONE_KIND, kind_title, percent
 from ui.theme import S4, S8, S16
 from ui.widgets.figures import count
 from ui.widgets.labels import Caption
 
 MOST_ATOMS = 200
-"""Atoms of a step that are listed at most for each kind."""
+"""Facts of a step that are listed at most for each kind."""
 _STEP = int(Qt.ItemDataRole.UserRole)
 _KIND = _STEP + 1
 
@@ -110,7 +110,7 @@ class DriftView(QWidget):
             self._sections(item, drift.steps[number])
             self._kinds(item, drift.steps[number])
         elif (parent := item.parent()) is not None and item.data(0, _KIND) is not None:
-            self._atoms(item, drift.steps[parent.data(0, _STEP)], AtomKind(item.data(0, _KIND)))
+            self._atoms(item, drift.steps[parent.data(0, _STEP)], FactKind(item.data(0, _KIND)))
 
     @staticmethod
     def _sections(item: QTreeWidgetItem, step: Step) -> None:
@@ -120,17 +120,17 @@ class DriftView(QWidget):
 
     @staticmethod
     def _kinds(item: QTreeWidgetItem, step: Step) -> None:
-        for kind in AtomKind:
+        for kind in FactKind:
             added, dropped = step.count(kind)
             if not added and not dropped:
                 continue
-            part = QTreeWidgetItem([KIND_TITLES[kind], f"+ {added:,}, − {dropped:,}"])
+            part = QTreeWidgetItem([kind_title(kind), f"+ {added:,}, − {dropped:,}"])
             part.setData(0, _KIND, kind.value)
             part.setChildIndicatorPolicy(QTreeWidgetItem.ChildIndicatorPolicy.ShowIndicator)
             item.addChild(part)
 
     @staticmethod
-    def _atoms(item: QTreeWidgetItem, step: Step, kind: AtomKind) -> None:
+    def _atoms(item: QTreeWidgetItem, step: Step, kind: FactKind) -> None:
         for sign, what, atoms in (("+", "added", step.added), ("−", "dropped", step.dropped)):
             found = [atom for atom in atoms if atom.kind is kind]
             for atom in found[:MOST_ATOMS]:

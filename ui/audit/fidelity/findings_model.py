@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from explorer.audit.atoms import AtomKind
 from explorer.audit.findings import Finding
 from explorer.audit.gravity import Group
+from explorer.facts import FactKind
 from ui.audit.fidelity.words import finding_words
 
 Index = QModelIndex | QPersistentModelIndex
@@ -35,7 +35,7 @@ class FindingsModel(QAbstractListModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._groups: Sequence[Group] = ()
-        self._kind: AtomKind | None = None
+        self._kind: FactKind | None = None
         self._turned: set[str] = set()
         """Titles of groups that are not as they were at first."""
         self.rows: list[Row] = []
@@ -45,7 +45,7 @@ class FindingsModel(QAbstractListModel):
         self._groups = groups
         self._fill()
 
-    def set_kind(self, kind: AtomKind | None) -> None:
+    def set_kind(self, kind: FactKind | None) -> None:
         """Show findings of one kind only; None shows all."""
         self._kind = kind
         self._fill()
