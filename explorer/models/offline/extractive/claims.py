@@ -96,7 +96,7 @@ GENERIC = frozenset(
 _MOST_THINGS = 40
 """Exact things of a sentence; one with more is a list of data and claims nothing."""
 # Two commands or tickets after like words are two commands; none takes the other's place.
-_NEVER_REPLACED = ("command", "ticket", "email")
+_NEVER_REPLACED = ("command", "ticket")
 
 
 @dataclass(slots=True)
