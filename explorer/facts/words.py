@@ -16,7 +16,7 @@ def any_of(*patterns: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile("|".join(patterns), flags)
 
 
-_STOP = word_set(
+STOP = word_set(
     """
     a about after again all also an and any are as at be because been before but by can could
     did do does done for from had has have here how i if in into is it its just let like make
@@ -58,7 +58,7 @@ def terms_of_message(text: str) -> frozenset[str]:
     return frozenset(
         stem(word)
         for word in _WORD.findall(text)
-        if word.lower() not in _STOP and (len(word) > 1 or word.isdigit())
+        if word.lower() not in STOP and (len(word) > 1 or word.isdigit())
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from explorer.models.offline.extractive.words import lower_words, word_set
+from explorer.facts.errors import LONGEST, is_failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,22 +237,6 @@ _ERROR_NAMES = re.compile(
     | ✗ | ✘ | ❌ | \bHTTP(?:/\S+)?\s[45]\d\d\b | \berror\[\w+\] | \bTS\d{4}\b | \bERR_\w+""",
     re.VERBOSE,
 )
-_ERROR_PHRASES = re.compile(
-    r"""\b(?:error|fatal|panic(?:ked)?|failed|failure|exception|traceback|segmentation\s+fault|core\s+
-    dumped|assertion|permission\s+denied|no\s+such\s+file|cannot\s+find|not\s+found|undefined\s+
-    reference|timed\s*out|refused|unreachable|out\s+of\s+memory|oom-?killed|exit(?:ed)?\s+(?:code|
-    status|with)|deadlock|abort(?:ed)?|denied|unauthorized|unhandled|stack\s+overflow|warning|
-    mismatch(?:es)?|conflict|did\s+not\s+match)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-ERROR_WORDS = word_set(
-    """
-    error fatal panic panicked failed failure exception traceback segmentation dumped assertion
-    denied such find found undefined timed timedout refused unreachable memory oom exit exited
-    deadlock abort aborted unauthorized unhandled overflow warning mismatch mismatches conflict
-    match
-    """
-)
 NO_ERROR = re.compile(
     r"\b(?:0|no|zero|without)\s+(?:\w+\s+)?(?:errors?|failures?|failed|warnings?|problems?|issues?)\b",
     re.IGNORECASE,
@@ -271,10 +255,6 @@ SMALL_TALK = re.compile(
 )
 
 
-# `"error": "red",` and `// on failure` are lines of a file, not failures.
-_SOURCE_LINE = re.compile(
-    r"^\W*[\"']?[\w.-]++[\"']?\s*[:=]\s*.*[,;{(\[]$|^\s*(?:/[/*]|\*\s|#\s|<!--|--\s)"
-)
 _TALLY = re.compile(
     r"\b\d+ (?:failed|passed|errors?)\b|\bError \d+$|\bexit(?:ed)? (?:code|status)", re.I
 )
@@ -294,10 +274,4 @@ def names_failure(text: str) -> bool:
 
 def is_error_line(line: str) -> bool:
     """Whether a line of output reports a failure."""
-    if len(line) > 600:
-        return False
-    if NO_ERROR.search(line) or _SOURCE_LINE.search(line):
-        return False
-    if _ERROR_NAMES.search(line):
-        return True
-    return not lower_words(line).isdisjoint(ERROR_WORDS) and bool(_ERROR_PHRASES.search(line))
+    return len(line) <= LONGEST and is_failure(line)
