@@ -43,7 +43,7 @@ class Cue:
 
 
 _SHARED = {
-    "head": r"(?:^|[,:;(.!–—] ?|- |\b(?:please|and|but|so|also|just|then|now|ok|okay|yes) )",
+    "head": r"(?:^|[,:;(.!–—] ?|- |\b(?:please|pls|and|but|so|also|just|then|now|ok|okay|yes) )",
     "number": (r"(?:about |around )?[~$€£<>≤≥]*(?:\d|(?:one|two|three|four|five|six|ten|half)\b)"),
     "we": (
         r"\b(?:i|we|let's|lets|let us)(?:'ll| will|'d| would|'re| are|'m| am|'ve| have)?"
@@ -108,6 +108,8 @@ CUES = (
         r"unchanged|the same|in|on|at|under|below|within|public|private|stable|compatible|"
         r"green|where|out|off|[\w-]+-compatible)\b",
         r"\bstays?\W*$",
+        r"{head}(?:stay|keep|steer) (?:\w+ )?(?:away|clear|out|off)\b",
+        r"^nobody \w+s\b(?!.*\b(?:yet|any ?more|ever)\b)",
         r"\b(?:untouched|unchanged)\b",
         r"\bhands off\b",
         r"\boff[- ]limits\b",
@@ -189,6 +191,8 @@ CUES = (
     Cue(
         DECISION,
         By.USER,
+        r"^instead of .{3,60}\b(?:let's|we|i'd)\b",
+        r"^(?:the|our|all|every|each) (?:[\w-]+ ){1,6}will (?:be|stay|remain|use|live|run)\b",
         r"^(?:(?:so|then|ok|okay|and|yes),? )*we (?:take|keep|skip|drop|bump|ignore|retire|"
         r"throw|delete|reject|archive|round)\b",
         r"\bwe(?:'ll| will) (?:use|make|do(?! it)|store|have|build|ship|support|split|require|"
@@ -465,6 +469,11 @@ def statements_of_summary(found: list[Sentence]) -> Iterator[tuple[FactKind, Sen
             TODO in (kind, _listed_kind(one)) or _has_cue(TODO, _normalised(one.text), By.AGENT)
         ):
             yield TODO, one
+
+
+def kinds_of(text: str, *, by_user: bool) -> tuple[FactKind, ...]:
+    """The kinds of one sentence by its words alone."""
+    return _kinds(text, By.USER if by_user else By.AGENT, None)
 
 
 def is_question(text: str) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from explorer.facts import FactKind
+from explorer.facts.statements import kinds_of
 from explorer.models.offline.extractive import cues
 from explorer.models.offline.extractive.atoms import atoms_of
 from explorer.models.offline.extractive.statement import Kind
@@ -69,22 +71,15 @@ def user_kind(text: str, words: frozenset[str]) -> Kind:
     asks = text.rstrip().endswith("?")
     if asks and not cues.QUESTION_ASKS.search(text):
         return Kind.REQUEST
-    if cues.names_failure(text) and not cues.FIRM.found(text, words):
+    kinds = kinds_of(text, by_user=True)
+    if cues.names_failure(text) and FactKind.CONSTRAINT not in kinds:
         return Kind.ERROR
-    decided = cues.DECISION.found(text, words) and not _GOOD_TO_GO.search(text)
-    if (
-        decided
-        and not asks
-        and re.search(r"\b(?:decid|decision|go(?:ing)?\s+with|chose|settled|agreed)", text, re.I)
-    ):
+    if FactKind.DECISION in kinds and not asks:
         return Kind.DECISION
     if not asks and _SETTING.search(text) and atoms_of(text) and not cues.FIRM.found(text, words):
         return Kind.FACT
-    loose = _LOOSE.match(text) is not None and not _BINDS.search(text)
-    if cues.RULE.found(text, words) and not loose:
+    if FactKind.CONSTRAINT in kinds:
         return Kind.CONSTRAINT
-    if not asks and (decided or _WILL_DO.search(text) or _REASONED.search(text)):
-        return Kind.DECISION
     if cues.PREFERENCE.found(text, words):
         return Kind.PREFERENCE
     if not asks and _only_points(text):
@@ -94,28 +89,9 @@ def user_kind(text: str, words: frozenset[str]) -> Kind:
     return Kind.FACT if cues.NOTED.found(text, words) or atoms_of(text) else Kind.REQUEST
 
 
-# What somebody tells or plans with words that rules have too.
-_LOOSE = re.compile(
-    r"^\W*(?:(?:ok(?:ay)?|alright|right|so|now|well|hm+|and|but|wait|yeah|yes|also)\b\W*)*"
-    r"(?:(?:i|we)\s+(?:\w+\s+)?(?:need|think|guess|suppose|removed|changed|did|had|have|just)\b|let\s+me\b|"
-    r"i\s+(?:don['’]?t|do\s+not)\s+(?:t?h?ink|know|understand|get|see|care|mind)\b|i\s+(?:\w+\s+)?\w+ed\b|"
-    r"(?:can|could)\s+you\b|how\b|what\b|why\b|do\s+(?:we|i)\b)",
-    re.IGNORECASE,
-)
-_GOOD_TO_GO = re.compile(r"\bgood\s+to\s+go\b", re.IGNORECASE)
-_BINDS = re.compile(
-    r"\b(?:must|never|always|forbidden|mandatory|required|(?:don['’]?t|do\s+not)\s+(?!t?h?ink|know|"
-    r"understand|get\b|see\b|care|mind))",
-    re.IGNORECASE,
-)
 _SETTING = re.compile(
     r"^\W*(?:\w+\W+){0,5}?(?:set|raise|lower|bump|increase|decrease|reduce|change|make|extend|cut|cap|"
     r"move|rename|pin|upgrade|downgrade)\b",
-    re.IGNORECASE,
-)
-_WILL_DO = re.compile(
-    r"\b(?:we['’]ll|we\s+will|we['’]re\s+going|let['’]?s\s+(?:use|keep|go|stick|stay|switch|not|do|"
-    r"call|have|drop|store|run|move))\s+\w+",
     re.IGNORECASE,
 )
 _POINTS_AT = re.compile(
@@ -123,7 +99,6 @@ _POINTS_AT = re.compile(
     r"you(?:['’]ll|\s+will|\s+can)\s+find|find|docs?|details|more\s+in|compare)\b",
     re.IGNORECASE,
 )
-_REASONED = re.compile(r"^\W*(?:so\W+)?(?:we|let['’]s)\b.{8,}\b(?:because|since)\b", re.IGNORECASE)
 _NARRATES = re.compile(
     r"^\W*(?:(?:right|ok(?:ay)?|well|hm+|ah|oh|so|yes|no|good|great|nice|and|but|because|since)\b\W+)*"
     r"(?:that|this|it|its|i|we|they|he|she|there|those|these|which)\b",

@@ -38,44 +38,6 @@ _PAST = (
     "backfilled|tightened|raised|lowered|increased|reduced|swapped|handled|hardened|stubbed"
 )
 
-RULE = _cue(
-    """must never only always don't dont mustn't cannot can't shouldn't mandatory required require
-    requires requirement requirements forbidden forbid prohibited allowed avoid ensure limit most
-    least keep kept leave touch strictly strict exactly verbatim word unless except without
-    whatever ask sure no not nothing non stick stay shall frozen restrict restricted constraint
-    constraints rule rules hard deadline budget under within need needs has have refrain off
-    circumstances should nobody may important policy guideline belong belongs else nowhere not are
-    essential crucial vital imperative free contain contains follow follows compatible
-    compatibility regardless every any""",
-    r"""
-    \bmust(?:n't|\s+not)?\b | \bnever\b | \balways\b | \b(?:do\s+not|don['’]t|dont)\b
-    | \bonly\b | \b(?:can(?:no|')t|can\s+not|may\s+not|shall(?:\s+not)?|should(?:n't|\s+not))\b
-    | \b(?:mandatory|forbidden|prohibited|off[- ]limits|non[- ]negotiable|hard\s+(?:limit|rule|
-      requirement|constraint|cap|stop)|hands\s+off|read[- ]only|not\s+allowed|
-      no\s+longer\s+allowed)\b
-    | \b(?:is|are)\s+(?:required|frozen|forbidden|off|capped|limited|restricted)\b
-    | \b(?:required|requirements?|constraints?|rules?)\b
-    | \b(?:at\s+most|at\s+least|no\s+more\s+than|no\s+fewer\s+than|no\s+less\s+than|up\s+to|not\s+
-      more\s+than|not\s+exceed|strictly|under\s+no\s+circumstances|in\s+no\s+case|by\s+no\s+means)\b
-    | \b(?:make\s+sure|be\s+sure|ensure|avoid|refrain|stick\s+(?:to|with)|stay\s+(?:away|within|
-      under|below|on|off|clear)|keep|leave\b.*\b(?:alone|as|untouched|unchanged|in\s+place|
-      intact))\b
-    | \b(?:nothing|nowhere|nobody|no\s+one|none)\s+else\b | \bbelongs?\s+(?:in|to|on|into)\b
-    | \b(?:is|are)\s+not\s+to\b | \b(?:essential|crucial|vital|imperative)\s+that\b
-    | \b(?:free\s+of|contains?\s+no|follows?\s+.{2,40}(?:case|convention|style|guide|rules?))\b
-    | ^\W*(?:important|rule|constraint|requirement|policy|guideline)\s*:
-    | \bwithout\s+\w+ing\b | \bunless\b | \bexcept\b | \bregardless\b | \bdon['’]?t\s+touch\b
-    | \b(?:verbatim|word\s+for\s+word|exactly\s+as|to\s+the\s+letter)\b
-    | \b(?:ask|check\s+with|tell)\s+(?:me|us)\s+(?:first|before)\b | \bask\s+before\b
-    | (?:^|[,;:(–—-])\s*no\s+[a-z]\w+ | \b(?:nobody|no\s+one)\b | ,\s+ever\b |
-      \bwhatever\s+you\s+do\b
-    | (?<!we\s)(?<!i\s)\b(?:has|have|needs?)\s+to\s+(?!do\b)\w+
-    | \bbackwards?[- ]compatib\w+ | \b(?:nobody|nothing|no\s+one|none)\s+(?:may|should|can|must)\b
-    | \b(?:needs?|required?)\s+(?:explicit\s+)?(?:approval|sign[- ]?off|review)\b
-    | \b(?:deadline|budget|quota|limit|cap|ceiling|maximum|minimum)\s+(?:is|of|for|stays|:) |
-      \bshould\b
-    """,
-)
 FIRM = _cue(
     """must never always only don't dont mustn't cannot can't forbidden mandatory circumstances
     verbatim word no not non strictly nobody nothing required shall exactly""",
