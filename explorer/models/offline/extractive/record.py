@@ -1,44 +1,248 @@
-"""Turns blocks and earlier items into statements, each with the kind that its words show."""
+"""Turns a conversation into statements: what was said, done, read and shown by results."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from explorer.models.offline.extractive import cues
-from explorer.models.offline.extractive.asking import (
+from explorer.models.offline.extractive.cues import (
+    announces,
     asks_change,
+    assistant_kind,
+    breaks_off,
     goal_kind,
+    is_chatter,
     is_goal,
     is_prompt,
     is_reaction,
     split_pasted,
     user_kind,
 )
-from explorer.models.offline.extractive.atoms import Atom, atoms_of
-from explorer.models.offline.extractive.blocks import Block, calls_of
 from explorer.models.offline.extractive.focus import Focus
-from explorer.models.offline.extractive.lines import is_code, rare_lines, result_lines, shape_counts
-from explorer.models.offline.extractive.outcomes import (
-    ARROW,
-    Operation,
-    failed,
-    failing_lines,
-    is_dull,
-    operation_of,
-    result_told,
+from explorer.models.offline.extractive.request import Block, CallText, calls_of, stoppable
+from explorer.models.offline.extractive.sections import ANSWER_TO, atoms_of_item, summary_items
+from explorer.models.offline.extractive.statement import (
+    Atom,
+    Kind,
+    Piece,
+    Speaker,
+    Statement,
+    atoms_of,
+    is_torn,
+    lower_words,
+    pieces_of,
+    terms_of,
+    word_set,
 )
-from explorer.models.offline.extractive.previous import ANSWER_TO, atoms_of_item, summary_items
-from explorer.models.offline.extractive.sentences import Piece, is_torn, pieces_of
-from explorer.models.offline.extractive.speech import (
-    announces,
-    assistant_kind,
-    breaks_off,
-    is_chatter,
+
+ARROW = " → "
+NO_ERROR = "no error"
+_READING = word_set("read ls grep find glob cat view search list fetch open")
+_DULL = re.compile(
+    r"^\s*(?:ls|cat|cd|pwd|echo|which|head|tail|wc|find|grep|rg|tree|less|more|stat|file|env|date|"
+    r"sed -n|awk|jq|sleep|true|git (?:status|diff|log|show|branch|blame)|code|open)\b"
 )
-from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
-from explorer.models.offline.extractive.thinning import stoppable
-from explorer.models.offline.extractive.words import lower_words, terms_of
+_PREFIX = re.compile(r"^(?:cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*)+")
+_HERE = re.compile(r"\s*<<-?\s*(['\"]?)\w+\1.*$")
+"""A command's text that follows on further lines: what is written there is no command."""
+_TAIL = re.compile(r"(?:\s*(?:2>&1|\|.*|&>.*|>\s*/dev/null.*))+$")
+_RULES = re.compile(
+    r"(?:^|[/\\])(?:AGENTS?|CLAUDE|GEMINI|CONVENTIONS|copilot-instructions|\.cursorrules|\.windsurfrules|"
+    r"\.clinerules)(?:\.\w+)?$",
+    re.IGNORECASE,
+)
+_TELLING = re.compile(
+    r"^\[[\w./#-]+(?: \([\w -]+\))? [0-9a-f]{7,40}\] \S"  # git commit
+    r"|^\W*(?:[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}|\[new (?:tag|branch)\])\s+\S+\s+->\s+\S+"
+    r"|^=*\s*\d+ (?:tests? )?(?:passed|passing)\b|\b\d+ passed\b.*\bin [\d.]+ ?m?s\b"
+    r"|^Tests?:?\s+.*\b\d+ passed"
+    r"|^test result: ok|^ok\s+\S+\s+(?:[\d.]+s|\(cached\))|^Ran \d+ tests?\b|^OK \(\d+|^# pass \d+"
+    r"|^All \d+ tests? pass|^Executed \d+ .*tests?\b.*PASS|^\+ @?[\w./-]+@\d\S*$"
+    r"|^(?:Successfully (?:built|published|uploaded|installed|deployed|tagged))\b"
+    r"|^(?:Published|Uploaded|Deployed)\b"
+)
+# What is worth telling even where its output only shows no failure.
+_WEIGHTY = re.compile(
+    r"\b(?:build|test|tests|pytest|check|lint|commit|push|tag|publish|install|migrat\w*|deploy|"
+    r"release|version|merge|rebase|typecheck|tsc|clippy|mypy|ruff|make|compile|package)\b"
+)
+_SMALL = word_set("cp mv mkdir rm touch chmod sed ln code open")
+_EXITED = re.compile(
+    r"\b(?:exit(?:ed)?(?:\s+with)?\s+(?:code|status)):?\s+[1-9]\d*|\bELIFECYCLE\b", re.I
+)
+_MILD = re.compile(r"\bwarn(?:ing)?s?\b", re.IGNORECASE)
+_CUT = re.compile(r"\[\.\.\. [\d,]+ (?:more )?characters")
+_LONGEST = 240
+_SHOWN_COMMAND = 110
+_SHOWN_LINE = 150
+_SHORT_RESULT = 3
+
+
+@dataclass(slots=True)
+class Operation:
+    """A call of a tool, `told` being the statement that names it."""
+
+    name: str
+    command: str = ""
+    path: str = ""
+    told: Statement | None = None
+
+    @property
+    def reads(self) -> bool:
+        """Whether its output is content that was there before, not what became of the call."""
+        if self.command:
+            return is_dull(self.command)
+        return self.name.lower() in _READING
+
+    @property
+    def rules(self) -> bool:
+        """Whether it reads a file of rules for agents."""
+        return bool(self.reads and _RULES.search(self.path or self.command.strip("'\" ")))
+
+    @property
+    def family(self) -> str:
+        """What its runs have in common: a later run of the same tells how it stands now."""
+        if not self.command:
+            return f"{self.name} {self.path}"
+        bare = _TAIL.sub("", _PREFIX.sub("", self.command))
+        words = [w for w in bare.split() if not w.startswith("-")]
+        return words[0] if words[:1] and words[0] in _SMALL else " ".join(words[:3])
+
+
+def operation_of(call: CallText) -> Operation:
+    """The operation of a call read from a conversation."""
+    command = call.arguments.get("command") or call.arguments.get("cmd")
+    path = call.arguments.get("path") or call.arguments.get("file_path")
+    if isinstance(command, str) and command.strip():
+        return Operation(call.name, _HERE.sub("", command.strip().split("\n")[0][:_LONGEST]))
+    if isinstance(path, str) and path.strip():
+        return Operation(call.name, "", path.strip())
+    return Operation(call.name)
+
+
+def is_dull(command: str) -> bool:
+    """Whether a command only looks."""
+    return _DULL.match(_PREFIX.sub("", command)) is not None
+
+
+def failing_lines(lines: list[str], operation: Operation | None) -> list[str]:
+    """The lines that report a failure. What was only read reports none, unless it is so short
+    that it must be the answer of the tool itself."""
+    if operation is not None and operation.reads and len(lines) > _SHORT_RESULT:
+        if operation.command:  # a log, or what a pipe lets through
+            return [line for line in lines if cues.names_failure(line) and not _listed(line)]
+        return []
+    return [line for line in lines if cues.is_error_line(line)]
+
+
+def _listed(line: str) -> bool:
+    return line[:1] in "-*+#>|" or re.match(r"^[\w./-]+[:-]\d+[:-]", line) is not None
+
+
+def failed(text: str, failing: list[str]) -> bool:
+    """Whether an output tells of a failure and not only of warnings."""
+    return _EXITED.search(text) is not None or any(not _MILD.search(line) for line in failing)
+
+
+def result_told(operation: Operation, text: str, lines: list[str]) -> str:
+    """A command with what shows that it was done; empty where the output shows nothing."""
+    if operation.reads or not operation.command or is_torn(operation.command):
+        return ""
+    bare = _PREFIX.sub("", operation.command)
+    command = _TAIL.sub("", bare)
+    if len(command) > _SHOWN_COMMAND or "`" in command:
+        return ""
+    telling = [line for line in lines if _TELLING.search(line) and len(line) <= _SHOWN_LINE]
+    if telling:
+        return f"`{command}`{ARROW}{telling[-1].strip('= ')}"
+    # The end of a long output was cut off, or went through a filter: that shows nothing.
+    if _CUT.search(text) or "|" in bare:
+        return ""
+    return f"`{command}`{ARROW}{NO_ERROR}" if _WEIGHTY.search(operation.family) else ""
+
+
+def is_telling(text: str) -> bool:
+    """Whether a result says more than that nothing failed."""
+    return not text.endswith(ARROW + NO_ERROR)
+
+
+_CODE_LINE = re.compile(
+    r"[{(,;}\[:\\]$|^(?:def|class|import|from|return|if|for|while|const|let|var|function|export|"
+    r"public|private|static|async|await|use|package|fn|pub|type|interface|#include|//|/\*|\*|#|<)\b|^[/#*<]"
+)
+_LETTERS = re.compile(r"[A-Za-z]+")
+_DIGITS = re.compile(r"[0-9]+")
+_ASSIGNED = re.compile(r"^\s*[\w .()/-]{2,40}(?::|=|\bis\b|\bare\b)\s*\S")
+_CUT_END = re.compile(r"(?<!\s)\s*+\[\.\.\. [\d,]+ more characters truncated\]\s*\Z")
+_RESULT_LINES = 4
+_COMMON = 2
+_MOST_LINES = 4_000
+"""Lines of one output that are looked at, from both of its ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class RareLine:
+    """A line and whether it gives a value to a name."""
+
+    text: str
+    assigned: bool
+
+
+def result_lines(text: str) -> list[str]:
+    """The lines of an output that can say something, without blanks around them."""
+    cut = _CUT_END.search(text)
+    if cut is not None:  # the line that was cut off says less than it did
+        text = text[: max(0, text.rfind("\n", 0, cut.start()))]
+    found = text.split("\n")
+    if len(found) > _MOST_LINES:
+        half = _MOST_LINES // 2
+        found = found[:half] + found[-half:]
+    lines = [line.strip() for line in found]
+    return [line for line in lines if 6 <= len(line) <= 400 and line[0] != "|"]
+
+
+def shape_counts(blocks: list[Block], cancelled: Callable[[], bool]) -> dict[str, int]:
+    """How often each shape of line stands in the outputs; letters and digits are made equal."""
+    counts: Counter[str] = Counter()
+    for block in blocks:
+        if cancelled():
+            break
+        if block.speaker is Speaker.RESULT:
+            counts.update(map(shape, result_lines(block.text)))
+    return counts
+
+
+def shape(line: str) -> str:
+    """A line with every word made "a" and every number made "9"."""
+    return _DIGITS.sub("9", _LETTERS.sub("a", line[:120]))
+
+
+def rare_lines(lines: list[str], failing: set[str], shapes: Mapping[str, int]) -> list[RareLine]:
+    """The few lines of an output with the rarest shapes, in their order."""
+    rare = []
+    for index, line in enumerate(lines):
+        if line not in failing and len(line) <= 200:
+            count = shapes.get(shape(line), 0)
+            if count <= _COMMON:
+                rare.append((count, _ASSIGNED.match(line) is None, index, line))
+    rare.sort()
+    chosen = sorted(rare[:_RESULT_LINES], key=lambda entry: entry[2])
+    return [
+        RareLine(line, not plain)
+        for _, plain, _, line in chosen
+        if not _CODE_LINE.search(line) and not is_torn(line)
+    ]
+
+
+def is_code(line: str) -> bool:
+    """Whether a line that speaks of a failure is torn out of a program or a listing of one."""
+    if cues.names_failure(line):
+        return False
+    return is_torn(line) or _CODE_LINE.search(line) is not None
+
 
 _STATEMENT = re.compile(r"^(?:raise|return|def|class|with|if|for|while|import|from|assert)\s")
 """What a line of Python begins with."""
