@@ -15,7 +15,11 @@ import pytest
 
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.compaction.verify_request import build_verify_request, mended_text, split_footer
+from explorer.compaction.verification_request import (
+    build_verify_request,
+    mended_text,
+    split_footer,
+)
 from explorer.facts import FactKind
 from explorer.models.door import Cancelled, CancelToken, ModelDoor, ModelDoorConfig
 from explorer.store import Store
