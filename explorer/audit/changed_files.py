@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 
-from explorer.audit.atoms.keys import path_key
 from explorer.audit.ranges import left_behind, ranges_of
+from explorer.facts.paths import path_key
 from explorer.session.columns import OP_KINDS
 from explorer.session.tree import SessionTree
 

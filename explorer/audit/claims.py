@@ -7,32 +7,27 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from explorer.audit.atoms.items import Item
-from explorer.audit.atoms.keys import Figure, base_name, figure, terms
-from explorer.audit.atoms.model import Atom, AtomKind, Atoms, Span
-from explorer.audit.atoms.table import AtomTable
-from explorer.audit.atoms.tokens import value_key
 from explorer.audit.findings import Fate, Finding, Place
 from explorer.audit.gathered import Gathered
-from explorer.audit.rewording import Rewordings, Verdict
-from explorer.audit.told import Line, Told, denies, figures_of
+from explorer.audit.summary_text import Line, SummaryText
+from explorer.facts import Fact, FactKind, Facts, FactTable, Mention, Span
+from explorer.facts.comparison import ABOUT, Agreement, compare, wording
+from explorer.facts.figures import Figure, figure, figures_in, value_key
+from explorer.facts.paths import base_name
+from explorer.facts.words import terms
 
 _DERIVED = 20
 """Whole figures up to this are often counts that the summarizer made itself."""
 _LIKE = 0.84
 """Letters that two names must have in common for one to be a slip of the other."""
-_ABOUT = 0.6
-"""The share of a statement's words that a line must have to speak of the same."""
-_SAID = 0.85
-"""The share of a rule's words that a line has that says it."""
 _SLIPS = 300
 """Things that nothing mentions of which one summary is asked whether they are slips; each is
 compared with all that was said. Of more the rest is invented."""
 _KNOWN = 0.34
 """A rule is invented when no more of its words than this were ever said."""
-_RULES = (AtomKind.CONSTRAINT, AtomKind.DECISION)
+_RULES = (FactKind.CONSTRAINT, FactKind.DECISION)
 _STATED = (
-    AtomKind.PATH, AtomKind.URL, AtomKind.HASH, AtomKind.VERSION, AtomKind.NUMBER,
+    FactKind.PATH, FactKind.URL, FactKind.HASH, FactKind.VERSION, FactKind.NUMBER,
 )  # fmt: skip
 _PAST = re.compile(
     r"\b(?:was|were|previously|earlier|originally|initially|formerly|before|instead\s+of|"
@@ -47,13 +42,13 @@ _NONE = re.compile(
 
 
 class Sources:
-    """All that the summarizer can have known, and the atoms that a slip can be told by."""
+    """All that the summarizer can have known, and the facts that a slip can be recognised by."""
 
     def __init__(
-        self, table: AtomTable, atoms: Atoms, known: Sequence[int], gathered: Gathered
+        self, table: FactTable, facts: Facts, known: Sequence[int], gathered: Gathered
     ) -> None:
         gathered.read(table, known)
-        self.atoms = atoms
+        self.facts = facts
         self.words = gathered.stems
         self._known = known
         self._gathered = gathered
@@ -61,17 +56,17 @@ class Sources:
         self._values = gathered.values
         self._paths = gathered.paths
 
-    def knows(self, item: Item) -> bool:
+    def knows(self, item: Mention) -> bool:
         """Whether anything of this name or value was ever mentioned."""
-        if item.kind is AtomKind.NUMBER:
+        if item.kind is FactKind.NUMBER:
             return self._knows_figure(item)
         if item.key in self._mentions:
             return True
-        if item.kind is AtomKind.PATH:
+        if item.kind is FactKind.PATH:
             return self._knows_path(item.key)
-        if item.kind is AtomKind.HASH:
+        if item.kind is FactKind.HASH:
             return f"\n{item.key}" in self._listed
-        if item.kind is AtomKind.VERSION:
+        if item.kind is FactKind.VERSION:
             bare = re.sub(r"^[^\d]*", "", item.key)
             said = bare and re.search(rf"(?<![\d.]){re.escape(bare)}", self._listed)
             return f"#{bare}" in self._mentions or bool(said)
@@ -93,7 +88,7 @@ class Sources:
         cuts = (at + 1 for at, letter in enumerate(key) if letter == "/")
         return stands or any(f"\n{key[at:]}\n" in self._listed_paths for at in cuts)
 
-    def _knows_figure(self, item: Item) -> bool:
+    def _knows_figure(self, item: Mention) -> bool:
         value = figure(item.text)
         if value is None or value_key(item.text) in self._mentions:
             return True
@@ -106,7 +101,7 @@ class Sources:
             return True
         return self._is_rounded(item, value)
 
-    def _is_rounded(self, item: Item, value: Figure) -> bool:
+    def _is_rounded(self, item: Mention, value: Figure) -> bool:
         """Whether some figure of the sources gives this one when it is rounded."""
         digits = re.search(r"\d[\d,_']*(?:\.(\d+))?", item.text)
         if digits is None:
@@ -119,18 +114,18 @@ class Sources:
                 return bare >= 10 or "." in digits.group()
         return value.value in self._values
 
-    def like(self, item: Item, about: frozenset[str]) -> Atom | None:
-        """The source atom that this is probably a slip of."""
-        if item.kind is AtomKind.NUMBER:
+    def like(self, item: Mention, about: frozenset[str]) -> Fact | None:
+        """The source fact that this is probably a slip of."""
+        if item.kind is FactKind.NUMBER:
             return self._figure_like(item, about)
         best, best_score = None, 0.0
-        for atom in self.atoms.of(item.kind):
-            score = _likeness(item, atom)
+        for fact in self.facts.of(item.kind):
+            score = _likeness(item, fact)
             if score > best_score:
-                best, best_score = atom, score
+                best, best_score = fact, score
         return best if best_score >= _LIKE else None
 
-    def _figure_like(self, item: Item, about: frozenset[str]) -> Atom | None:
+    def _figure_like(self, item: Mention, about: frozenset[str]) -> Fact | None:
         value = figure(item.text)
         if value is None:
             return None
@@ -141,32 +136,32 @@ class Sources:
             around = terms(mention.context)
             score = len({word for word in around & about if not word[0].isdigit()})
             if score > best_score:
-                best, best_score = _atom_of(mention, index), score
+                best, best_score = _fact_of(mention, index), score
         return best
 
-    def _figures(self) -> Iterator[tuple[Figure, Item, int]]:
+    def _figures(self) -> Iterator[tuple[Figure, Mention, int]]:
         return self._gathered.figures(self._known)
 
 
-def _atom_of(item: Item, index: int) -> Atom:
+def _fact_of(item: Mention, index: int) -> Fact:
     span = Span(index, item.start, item.end, item.block, item.argument)
-    return Atom(item.kind, item.text, item.key, (index,), (span,))
+    return Fact(item.kind, item.text, item.key, (index,), (span,))
 
 
-def _likeness(item: Item, atom: Atom) -> float:
-    if item.kind is AtomKind.PATH and base_name(item.key) == base_name(atom.key):
-        return 1.0 if "/" in item.key and "/" in atom.key else 0.0
-    if item.kind is AtomKind.HASH:
-        same = len(_common(item.key, atom.key))
+def _likeness(item: Mention, fact: Fact) -> float:
+    if item.kind is FactKind.PATH and base_name(item.key) == base_name(fact.key):
+        return 1.0 if "/" in item.key and "/" in fact.key else 0.0
+    if item.kind is FactKind.HASH:
+        same = len(_common(item.key, fact.key))
         return 1.0 if same >= 6 else 0.0
-    if item.kind is AtomKind.URL and item.key.split("/")[:3] != atom.key.split("/")[:3]:
+    if item.kind is FactKind.URL and item.key.split("/")[:3] != fact.key.split("/")[:3]:
         return 0.0
-    if item.kind is AtomKind.VERSION:
+    if item.kind is FactKind.VERSION:
         name = re.split(r"[=@<>~ ]", item.key)[0]
-        return 1.0 if name and not name[0].isdigit() and atom.key.startswith(name) else 0.0
-    if abs(len(item.key) - len(atom.key)) > 4:
+        return 1.0 if name and not name[0].isdigit() and fact.key.startswith(name) else 0.0
+    if abs(len(item.key) - len(fact.key)) > 4:
         return 0.0
-    return SequenceMatcher(None, item.key, atom.key, autojunk=False).ratio()
+    return SequenceMatcher(None, item.key, fact.key, autojunk=False).ratio()
 
 
 def _common(one: str, other: str) -> str:
@@ -174,148 +169,113 @@ def _common(one: str, other: str) -> str:
     return one[: min(len(one), len(other)) if length is None else length]
 
 
-def wrong_claims(
-    told: Told, sources: Sources, summarized: Atoms, rewordings: Rewordings
-) -> list[Finding]:
+def wrong_claims(summary: SummaryText, sources: Sources, summarized: Facts) -> list[Finding]:
     """Everything that the summary states wrongly, in the order of its text."""
-    found = [*_things(told, sources), *_rules(told, sources, summarized, rewordings)]
-    found += _stale(told, summarized)
+    found = [
+        *_things(summary, sources),
+        *_rules(summary, sources, summarized),
+        *_stale(summary, summarized),
+    ]
     return sorted(found, key=lambda one: one.places)
 
 
-def _things(told: Told, sources: Sources) -> Iterator[Finding]:
-    seen: dict[tuple[AtomKind, str], None] = {}
+def _things(summary: SummaryText, sources: Sources) -> Iterator[Finding]:
+    seen: dict[tuple[FactKind, str], None] = {}
     for kind in _STATED:
-        for item, place in told.of(kind):
+        for item, place in summary.of(kind):
             if (kind, item.key) in seen or sources.knows(item):
                 continue
             seen[kind, item.key] = None
-            line = told.line_at(place)
+            line = summary.line_at(place)
             looks = len(seen) <= _SLIPS
             source = sources.like(item, line.terms if line else frozenset()) if looks else None
             yield _claim(item.text, kind, item.key, place, source)
 
 
-def _claim(text: str, kind: AtomKind, key: str, place: Place, source: Atom | None) -> Finding:
+def _claim(text: str, kind: FactKind, key: str, place: Place, source: Fact | None) -> Finding:
     if source is None:
-        atom = Atom(kind, text, key)
+        fact = Fact(kind, text, key)
         note = f"Nothing that was summarized says “{text[:120]}”."
-        return Finding(atom, Fate.INVENTED, (place,), note=note)
-    atom = Atom(kind, text, key, source.sources, source.spans)
+        return Finding(fact, Fate.INVENTED, (place,), note=note)
+    fact = Fact(kind, text, key, source.sources, source.spans)
     note = f"The source says “{source.text[:120]}”, the summary “{text[:120]}”."
-    return Finding(atom, Fate.MUTATED, (place,), source, note)
+    return Finding(fact, Fate.MUTATED, (place,), source, note)
 
 
-def _rules(
-    told: Told, sources: Sources, summarized: Atoms, rewordings: Rewordings
-) -> Iterator[Finding]:
-    """Rules that lost their "not", or whose figure changed; rules that nobody laid down."""
+def _rules(summary: SummaryText, sources: Sources, summarized: Facts) -> Iterator[Finding]:
+    """Rules that lost their negation or whose figure changed, and rules that nobody laid down."""
     used: set[tuple[int, int]] = set()
     live = [one for one in summarized if one.kind in _RULES and not one.stale]
-    for atom in summarized:
-        if atom.kind not in _RULES or atom.stale or told.exact(atom.text):
+    for fact in live:
+        if summary.exact(fact.text):
             continue
-        again = rewordings.of(atom.text, atom.kind)
-        if again is not None and again.verdict is Verdict.SAME:
+        line = _contradiction(summary, fact)
+        if line is None or (line.part, line.start) in used or _is_said_by(line, live):
             continue
-        line = _turned(told, atom)
-        if line is None and again is not None and again.verdict is Verdict.OTHER_VALUE:
-            line = again.lines[0]
-        if line is not None and (_said_so(line, live) or _reworded_so(line, live, rewordings)):
-            continue
-        if line is not None and (line.part, line.start) not in used:
-            used.add((line.part, line.start))
-            yield _claim(line.text, atom.kind, atom.key, told.place(line), atom)
-    for line in told.lines:
+        used.add((line.part, line.start))
+        yield _claim(line.text, fact.kind, fact.key, summary.place(line), fact)
+    for line in summary.lines:
         if not _RULE_HEADING.search(line.under) or (line.part, line.start) in used:
             continue
         if len(line.terms) < 3 or _NONE.match(line.text):
             continue
         known = len(line.terms & sources.words) / len(line.terms)
         if known <= _KNOWN:
-            yield _claim(line.text, AtomKind.CONSTRAINT, line.text, told.place(line), None)
+            yield _claim(line.text, FactKind.CONSTRAINT, line.text, summary.place(line), None)
 
 
-def _turned(told: Told, atom: Atom) -> Line | None:
-    """The line that says the opposite of a rule, or gives it another value."""
-    wanted = terms(atom.text)
-    words = frozenset(term for term in wanted if not term[0].isdigit())
-    values = figures_of(atom.text)
-    denied = denies(atom.text)
-    near = [line for share, line in told.nearest(words, _ABOUT) if share >= _ABOUT]
-    if len(words) < 3 or any(_agrees(line, denied, values) for line in near):
-        return None
-    for line in near:
-        if len(line.terms) > 3 * len(wanted):
-            continue
-        is_rule = atom.kind is AtomKind.CONSTRAINT and len(line.text) <= 2 * len(atom.text)
-        if is_rule and denied and not line.denies and len(words & line.terms) >= 3:
-            return line
-        if values and line.figures and _other_value(values, line.figures):
-            return line
-    return None
+def _contradiction(summary: SummaryText, fact: Fact) -> Line | None:
+    """The line that says the opposite of a rule or gives it another value, where none says it."""
+    other = None
+    for line in _about(summary, fact):
+        agreement = compare(fact.text, line.text)
+        if agreement is Agreement.SAME:
+            return None
+        # A line that denies what the rule does not may be another rule.
+        turned = agreement is Agreement.OPPOSITE and not line.denies
+        is_rule = fact.kind is FactKind.CONSTRAINT and len(line.text) <= 2 * len(fact.text)
+        if other is None and (agreement is Agreement.OTHER_VALUE or (turned and is_rule)):
+            other = line
+    return other
 
 
-def _said_so(line: Line, live: Sequence[Atom]) -> bool:
+def _about(summary: SummaryText, fact: Fact) -> Iterator[Line]:
+    """The lines that have most of a statement's telling words, the nearest first."""
+    return (line for _, line in summary.nearest(frozenset(wording(fact.text).words), ABOUT))
+
+
+def _is_said_by(line: Line, live: Sequence[Fact]) -> bool:
     """Whether some rule that holds says what the line says, so that it is no slip of another."""
-    said = {value.value for value in line.figures}
-    for atom in live:
-        words = terms(atom.text)
-        values = {value.value for value in figures_of(atom.text)}
-        denied = denies(atom.text)
-        same = values == said and denied == line.denies
-        if same and words and len(words & line.terms) >= _SAID * len(words):
-            return True
-    return False
+    return any(compare(fact.text, line.text) is Agreement.SAME for fact in live)
 
 
-def _reworded_so(line: Line, live: Sequence[Atom], rewordings: Rewordings) -> bool:
-    """Whether some rule that holds says in other words what the line says."""
-    said = (rewordings.of(atom.text, atom.kind) for atom in live)
-    return any(
-        one is not None and one.verdict is Verdict.SAME and line in one.lines for one in said
-    )
-
-
-def _agrees(line: Line, denied: bool, values: Sequence[Figure]) -> bool:
-    said = {value.value for value in line.figures}
-    return line.denies == denied and all(value.value in said for value in values)
-
-
-def _other_value(values: Sequence[Figure], said: Sequence[Figure]) -> bool:
-    return any(
-        one.family == other.family and one.value != other.value for one in values for other in said
-    ) and not any(one.value == other.value for one in values for other in said)
-
-
-def _stale(told: Told, summarized: Atoms) -> Iterator[Finding]:
+def _stale(summary: SummaryText, summarized: Facts) -> Iterator[Finding]:
     """Lines that state as current what was changed later."""
     seen: set[tuple[int, int]] = set()
     live = [one for one in summarized if one.kind in _RULES and not one.stale]
-    for atom in summarized:
-        if not atom.stale or atom.kind not in _RULES:
+    for fact in summarized:
+        if not fact.stale or fact.kind not in _RULES:
             continue
-        line = _stated(told, atom)
-        if line is None or (line.part, line.start) in seen or _said_so(line, live):
+        line = _stated(summary, fact)
+        if line is None or (line.part, line.start) in seen or _is_said_by(line, live):
             continue
         seen.add((line.part, line.start))
-        said = Atom(
-            atom.kind, line.text, atom.key, atom.sources, atom.spans, True, atom.replaced_by
+        said = Fact(
+            fact.kind, line.text, fact.key, fact.sources, fact.spans, True, fact.replaced_by
         )
-        note = f"Changed later: “{atom.replaced_by[:160]}”."
-        yield Finding(said, Fate.STALE, (told.place(line),), atom, note)
+        note = f"Changed later: “{fact.replaced_by[:160]}”."
+        yield Finding(said, Fate.STALE, (summary.place(line),), fact, note)
 
 
-def _stated(told: Told, atom: Atom) -> Line | None:
-    words = frozenset(term for term in terms(atom.text) if not term[0].isdigit())
-    old = {value.value for value in figures_of(atom.text)}
-    new = {value.value for value in figures_of(atom.replaced_by)} - old
-    for _, line in told.nearest(words, _ABOUT):
+def _stated(summary: SummaryText, fact: Fact) -> Line | None:
+    old = {value.value for value in figures_in(fact.text)}
+    new = {value.value for value in figures_in(fact.replaced_by)} - old
+    for line in _about(summary, fact):
         said = {value.value for value in line.figures}
         if old and (not old & said or new & said):
             continue
         if not old and new & said:
             continue
-        if not _PAST.search(line.text.replace(atom.text, "")):
+        if not _PAST.search(line.text.replace(fact.text, "")):
             return line
     return None

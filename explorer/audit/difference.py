@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from explorer.audit.atoms.model import Atom, AtomKind
 from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Finding
 from explorer.audit.gravity import gravity
 from explorer.audit.sections import Section, sections_of
-from explorer.session.text_difference import Piece, word_differences
+from explorer.facts import Fact, FactKind
+from explorer.session.text_difference import (
+    Piece,
+    word_differences,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class SectionRow:
 class AtomRow:
     """An atom that does not fare alike in all summaries."""
 
-    atom: Atom
+    atom: Fact
     fates: tuple[Fate | None, ...]
     """One per candidate. None where it is not held against the others: it was summarized before,
     or not said yet. Of what a summary states wrongly: None where another one does not."""
@@ -264,7 +267,7 @@ def _by_flags(text: str, flags: Sequence[bool]) -> tuple[Piece, ...]:
 
 # atoms --------------------------------------------------------------------------------------------
 
-_Key = tuple[AtomKind, str, bool]
+_Key = tuple[FactKind, str, bool]
 
 
 def _asked(candidates: Sequence[Candidate]) -> dict[_Key, list[Finding | None]]:

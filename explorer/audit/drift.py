@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer.audit.atoms import Atom, AtomKind, extract
 from explorer.audit.difference import Candidate, SectionRow, align
+from explorer.facts import Fact, FactKind, extract
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class Step:
     earlier: Candidate
     later: Candidate
     sections: tuple[SectionDrift, ...]
-    added: tuple[Atom, ...]
-    """Atoms that only the later summary has."""
-    dropped: tuple[Atom, ...]
-    """Atoms that only the earlier summary has."""
+    added: tuple[Fact, ...]
+    """Facts that only the later summary has."""
+    dropped: tuple[Fact, ...]
+    """Facts that only the earlier summary has."""
     kept: int
-    """Atoms that both have."""
+    """Facts that both have."""
 
-    def count(self, kind: AtomKind) -> tuple[int, int]:
+    def count(self, kind: FactKind) -> tuple[int, int]:
         """How many atoms of a kind were added and dropped."""
         return (
             sum(atom.kind is kind for atom in self.added),
@@ -57,7 +57,7 @@ class Drift:
     summaries: tuple[Candidate, ...]
     steps: tuple[Step, ...]
     """One fewer than the summaries."""
-    kinds: tuple[Mapping[AtomKind, int], ...]
+    kinds: tuple[Mapping[FactKind, int], ...]
     """Per summary: how many atoms of each kind it holds."""
     from_first: tuple[float, ...]
     """Per summary: the share of the first one's atoms that it still holds, 0 to 1."""
@@ -79,7 +79,7 @@ def drift(summaries: Sequence[Candidate]) -> Drift:
     )
 
 
-_Keyed = dict[tuple[AtomKind, str], Atom]
+_Keyed = dict[tuple[FactKind, str], Fact]
 
 
 def _atoms_of(summary: str) -> _Keyed:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from explorer.audit.atoms.entries import texts_of
-from explorer.audit.atoms.model import Span
+from explorer.facts import Span
+from explorer.facts.entry_texts import texts_of
 
 AROUND = 160
 """UTF-16 units that are shown before and behind a place."""

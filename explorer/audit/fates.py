@@ -1,4 +1,4 @@
-"""What became of each atom that was summarized."""
+"""What became of each fact that was summarized."""
 
 from __future__ import annotations
 
@@ -6,144 +6,147 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from explorer.audit.atoms.keys import Figure, base_name, figure, statement_key, stem, terms
-from explorer.audit.atoms.model import STATEMENT_KINDS, Atom, AtomKind, Atoms
-from explorer.audit.atoms.shortened import beginning, is_cut, listed_test
-from explorer.audit.atoms.table import AtomTable
 from explorer.audit.findings import Fate, Finding, Place
-from explorer.audit.rewording import Rewordings, Verdict
-from explorer.audit.told import Line, Told
+from explorer.audit.summary_text import Line, SummaryText
+from explorer.facts import STATEMENT_KINDS, Fact, FactKind, Facts, FactTable
+from explorer.facts.comparison import ABOUT, Agreement, compare, shared_words, wording
+from explorer.facts.errors import beginning, is_cut, listed_test
+from explorer.facts.figures import Figure, figure
+from explorer.facts.paths import base_name
+from explorer.facts.words import statement_key, stem, terms
 
 _CANCEL_EVERY = 512
-_BY_KEY = frozenset({AtomKind.PATH, AtomKind.SYMBOL, AtomKind.VERSION, AtomKind.URL, AtomKind.HASH})
+_BY_KEY = frozenset({FactKind.PATH, FactKind.SYMBOL, FactKind.VERSION, FactKind.URL, FactKind.HASH})
 _SHORT_HASH = 7
 _SLACK = 1e-9
 """The part of a value by which two spellings of it may differ."""
 _LEFT = 8
 """Characters of a cut line from which it can be found again."""
+_CLOSEST = 6
+"""Lines that are compared with one statement."""
 
 
 class Kept:
-    """What the kept tail says verbatim."""
+    """The facts in the kept tail."""
 
-    def __init__(self, table: AtomTable, kept: Sequence[int]) -> None:
-        self._atoms = {(item.kind, item.key) for index in kept for item in table.entry(index).items}
+    def __init__(self, table: FactTable, kept: Sequence[int]) -> None:
+        self._facts = {(item.kind, item.key) for index in kept for item in table.entry(index).items}
         self._mentions = table.mentions(kept)
 
-    def holds(self, atom: Atom) -> bool:
-        """Whether an atom is in the tail."""
-        if (atom.kind, atom.key) in self._atoms:
+    def holds(self, fact: Fact) -> bool:
+        """Whether an fact is in the tail."""
+        if (fact.kind, fact.key) in self._facts:
             return True
-        return atom.kind in _BY_KEY and atom.key in self._mentions
+        return fact.kind in _BY_KEY and fact.key in self._mentions
 
 
 class Fates:
-    """Decides the fate of atoms against one summary."""
+    """Decides the fate of facts against one summary."""
 
-    def __init__(self, told: Told, kept: Kept, atoms: Atoms, transcript: str = "") -> None:
-        self._told = told
-        self.rewordings = Rewordings(told)
-        """Where statements are said in other words."""
+    def __init__(
+        self, summary: SummaryText, kept: Kept, facts: Facts, transcript: str = ""
+    ) -> None:
+        self._summary = summary
         self._kept = kept
-        self._transcript = transcript if any(transcript in p for p in told.parts) else ""
-        self._items: dict[AtomKind, list[tuple[str, Place]]] = {}
-        for number, item in told.items:
+        self._transcript = transcript if any(transcript in p for p in summary.parts) else ""
+        self._items: dict[FactKind, list[tuple[str, Place]]] = {}
+        for number, item in summary.items:
             place = Place(number, item.start, item.end)
             self._items.setdefault(item.kind, []).append((item.key, place))
-        self._keyed: dict[tuple[AtomKind, str], list[Place]] = {}
+        self._keyed: dict[tuple[FactKind, str], list[Place]] = {}
         for kind, found in self._items.items():
             for key, place in found:
                 self._keyed.setdefault((kind, key), []).append(place)
-        self._suffixes = _suffixes(atom.key for atom in atoms.of(AtomKind.PATH))
+        self._suffixes = _suffixes(fact.key for fact in facts.of(FactKind.PATH))
         self._figures = sorted(
             (
-                (value, told.line_at(place), place)
-                for item, place in told.of(AtomKind.NUMBER)
+                (value, summary.line_at(place), place)
+                for item, place in summary.of(FactKind.NUMBER)
                 if (value := figure(item.text))
             ),
             key=_value,
         )
 
     def findings(
-        self, atoms: Iterable[Atom], cancelled: Callable[[], bool] = lambda: False
+        self, facts: Iterable[Fact], cancelled: Callable[[], bool] = lambda: False
     ) -> list[Finding]:
-        """One finding per atom; fewer only when ``cancelled`` says so."""
+        """One finding per fact; fewer only when ``cancelled`` says so."""
         out: list[Finding] = []
-        for number, atom in enumerate(atoms):
+        for number, fact in enumerate(facts):
             if number % _CANCEL_EVERY == 0 and cancelled():
                 return out
-            out.append(self.of(atom))
+            out.append(self.of(fact))
         return out
 
-    def of(self, atom: Atom) -> Finding:
-        """The fate of one atom."""
-        exact = self._told.exact(atom.text)
-        close = () if exact else self._normalized(atom)
+    def of(self, fact: Fact) -> Finding:
+        """The fate of one fact."""
+        exact = self._summary.exact(fact.text)
+        close = () if exact else self._normalized(fact)
         note = self._spelled(close) if close else ""
-        if self._kept.holds(atom):
-            return Finding(atom, Fate.KEPT, exact or close, note="The kept tail says it.")
-        if not exact and not close and atom.kind in STATEMENT_KINDS:
-            close, note = self._reworded(atom)
+        if self._kept.holds(fact):
+            return Finding(fact, Fate.KEPT, exact or close, note="The kept tail says it.")
+        if not exact and not close and fact.kind in STATEMENT_KINDS:
+            close, note = self._reworded(fact)
         if exact:
-            return Finding(atom, Fate.EXACT, exact, note="The summary says it letter for letter.")
+            return Finding(fact, Fate.EXACT, exact, note="The summary says it letter for letter.")
         if close:
-            return Finding(atom, Fate.NORMALIZED, close, note=note)
+            return Finding(fact, Fate.NORMALIZED, close, note=note)
         if self._transcript:
             note = f"Not in the summary, which names the transcript {self._transcript}."
-            return Finding(atom, Fate.RECOVERABLE, note=note)
+            return Finding(fact, Fate.RECOVERABLE, note=note)
         return Finding(
-            atom, Fate.LOST, note="Neither the summary nor the kept tail says it; the log does."
+            fact, Fate.LOST, note="Neither the summary nor the kept tail says it; the log does."
         )
 
     def _spelled(self, places: Sequence[Place]) -> str:
         return f"The summary says: {self._text(places[0])[:160]}"
 
     def _text(self, place: Place) -> str:
-        part = self._told.parts[place.part].encode("utf-16-le")
+        part = self._summary.parts[place.part].encode("utf-16-le")
         text = part[place.start * 2 : place.end * 2].decode("utf-16-le", "replace")
         return " ".join(text.split())
 
-    def _normalized(self, atom: Atom) -> tuple[Place, ...]:
-        if atom.kind in _BY_KEY:
-            return self._by_key(atom)
-        if atom.kind is AtomKind.NUMBER:
-            return self._figure(atom)
-        flat = self._told.flat(atom.key)
+    def _normalized(self, fact: Fact) -> tuple[Place, ...]:
+        if fact.kind in _BY_KEY:
+            return self._by_key(fact)
+        if fact.kind is FactKind.NUMBER:
+            return self._figure(fact)
+        flat = self._summary.flat(fact.key)
         if flat:
             return flat
-        if atom.kind is AtomKind.ERROR:
-            return self._failure(atom)
+        if fact.kind is FactKind.ERROR:
+            return self._failure(fact)
         return ()
 
-    def _by_key(self, atom: Atom) -> tuple[Place, ...]:
-        found = self._keyed.get((atom.kind, atom.key))
+    def _by_key(self, fact: Fact) -> tuple[Place, ...]:
+        found = self._keyed.get((fact.kind, fact.key))
         if found:
             return tuple(found)
-        if atom.kind is AtomKind.PATH:
-            return self._path(atom.key)
-        if atom.kind is AtomKind.HASH:
+        if fact.kind is FactKind.PATH:
+            return self._path(fact.key)
+        if fact.kind is FactKind.HASH:
             return tuple(
                 place
-                for key, place in self._items.get(AtomKind.HASH, ())
-                if min(len(key), len(atom.key)) >= _SHORT_HASH
-                and (key.startswith(atom.key) or atom.key.startswith(key))
+                for key, place in self._items.get(FactKind.HASH, ())
+                if min(len(key), len(fact.key)) >= _SHORT_HASH
+                and (key.startswith(fact.key) or fact.key.startswith(key))
             )
-        if atom.kind is AtomKind.SYMBOL:
-            return self._told.flat(atom.key.lower())
-        if atom.kind is AtomKind.VERSION:
-            return self._told.flat(atom.key) or self._told.flat(f"v{atom.key}")
+        if fact.kind is FactKind.SYMBOL:
+            return self._summary.flat(fact.key.lower())
+        if fact.kind is FactKind.VERSION:
+            return self._summary.flat(fact.key) or self._summary.flat(f"v{fact.key}")
         return ()
 
     def _path(self, key: str) -> tuple[Place, ...]:
         found = []
-        for other, place in self._items.get(AtomKind.PATH, ()):
+        for other, place in self._items.get(FactKind.PATH, ()):
             is_end = key.endswith("/" + other) and self._suffixes[other] == 1
             if is_end or (other.endswith("/" + key) and "/" in key):
                 found.append(place)
         return tuple(found)
 
-    def _figure(self, atom: Atom) -> tuple[Place, ...]:
-        wanted = figure(atom.text)
+    def _figure(self, fact: Fact) -> tuple[Place, ...]:
+        wanted = figure(fact.text)
         if wanted is None:
             return ()
         slack = _SLACK * max(1.0, abs(wanted.value))
@@ -157,16 +160,16 @@ class Fates:
             )
         )
 
-    def _failure(self, atom: Atom) -> tuple[Place, ...]:
-        if is_cut(atom.text):
-            return self._cut_failure(atom.text)
-        head = atom.key[:60].rstrip()
-        if len(head) >= 40 and (found := self._told.flat(head)):
+    def _failure(self, fact: Fact) -> tuple[Place, ...]:
+        if is_cut(fact.text):
+            return self._cut_failure(fact.text)
+        head = fact.key[:60].rstrip()
+        if len(head) >= 40 and (found := self._summary.flat(head)):
             return found
-        wanted = terms(atom.text)
-        for share, line in self._told.nearest(wanted, 0.8):
+        wanted = terms(fact.text)
+        for share, line in self._summary.nearest(wanted, 0.8):
             if share >= 0.8:
-                return (self._told.place(line),)
+                return (self._summary.place(line),)
         return ()
 
     def _cut_failure(self, text: str) -> tuple[Place, ...]:
@@ -174,20 +177,20 @@ class Fates:
         # The word that was cut is left out: it stands nowhere as it is.
         left = beginning(text).rpartition(" ")[0]
         for wanted in (left, statement_key(listed_test(text))):
-            if len(wanted) >= _LEFT and (found := self._told.flat(wanted)):
+            if len(wanted) >= _LEFT and (found := self._summary.flat(wanted)):
                 return found
         return ()
 
-    def _reworded(self, atom: Atom) -> tuple[tuple[Place, ...], str]:
-        """Where the summary says a statement in other words, and what tells that it does."""
-        found = self.rewordings.of(atom.text, atom.kind)
-        if found is None or found.verdict not in (Verdict.SAME, Verdict.DONE):
-            return (), ""
-        places = tuple(self._told.place(line) for line in found.lines)
-        said = " / ".join(self._text(place) for place in places)[:240]
-        words = ", ".join(found.words)
-        how = "tells it as done" if found.verdict is Verdict.DONE else "says it in other words"
-        return places, f"The summary {how}: {said} (shared: {words})."
+    def _reworded(self, fact: Fact) -> tuple[tuple[Place, ...], str]:
+        """The line that says a statement in much the same words, and a note on it."""
+        for _, line in self._summary.nearest(frozenset(wording(fact.text).words), ABOUT)[:_CLOSEST]:
+            if compare(fact.text, line.text) is Agreement.SAME:
+                place = self._summary.place(line)
+                words = ", ".join(shared_words(fact.text, line.text))
+                said = self._text(place)[:240]
+                note = f"The summary says it in other words: {said} (shared: {words})."
+                return (place,), note
+        return (), ""
 
 
 def _suffixes(keys: Iterable[str]) -> Counter[str]:

@@ -1,7 +1,7 @@
 """How true a summary is to what it took the place of.
 
     table = scan([*summarized, *kept], payloads.entries)
-    told = fidelity(summary, summarized, kept, table)
+    found = fidelity(summary, summarized, kept, table)
 
 Survival of strings is an upper bound of what a model will recall: where string search finds most
 facts of a summary, models asked for them recall few.
@@ -13,9 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from explorer.audit.atoms.keys import base_name, path_key, terms
-from explorer.audit.atoms.model import Atom, AtomKind
-from explorer.audit.atoms.table import AtomTable
 from explorer.audit.claims import Sources, wrong_claims
 from explorer.audit.fates import Fates, Kept
 from explorer.audit.file_evidence import changed_by_command
@@ -32,8 +29,11 @@ from explorer.audit.findings import (
     SectionCheck,
 )
 from explorer.audit.gathered import Gathered
-from explorer.audit.told import Told
+from explorer.audit.summary_text import SummaryText
 from explorer.compaction.validation import FREE, Form, section_counts
+from explorer.facts import Fact, FactKind, FactTable
+from explorer.facts.paths import base_name, path_key
+from explorer.facts.words import terms
 from explorer.tokens.estimate import estimate_text
 
 BANDS = 5
@@ -44,7 +44,7 @@ def fidelity(
     summary: str | Sequence[str],
     summarized: Sequence[int],
     kept: Sequence[int],
-    table: AtomTable,
+    table: FactTable,
     *,
     earlier: Sequence[int] = (),
     form: Form = FREE,
@@ -70,21 +70,21 @@ def fidelity(
     When ``cancelled`` says so the findings end early; ask it before they are shown.
     """
     parts = (summary,) if isinstance(summary, str) else tuple(summary)
-    told = Told(parts)
-    atoms = table.atoms([*summarized, *kept])
+    text = SummaryText(parts)
+    facts = table.facts([*summarized, *kept])
     held = frozenset(summarized)
-    asked = [atom for atom in atoms if not held.isdisjoint(atom.sources)]
-    fates = Fates(told, Kept(table, kept), atoms, transcript)
+    asked = [fact for fact in facts if not held.isdisjoint(fact.sources)]
+    fates = Fates(text, Kept(table, kept), facts, transcript)
     findings = fates.findings(asked, cancelled)
-    sources = Sources(table, atoms, [*earlier, *summarized, *kept], gathered or Gathered())
-    wrong = wrong_claims(told, sources, atoms, fates.rewordings)
+    sources = Sources(table, facts, [*earlier, *summarized, *kept], gathered or Gathered())
+    wrong = wrong_claims(text, sources, facts)
     after = estimate_text("\n".join(parts)) if tokens_after is None else tokens_after
     return Fidelity(
         findings=(*findings, *wrong),
         kinds=_rows(findings, wrong),
         sections=_sections(parts, form),
-        request=_request(atoms.request, fates, told, frozenset(kept)),
-        files=_files(told, changed, stated_changed, _Commands(table, [*earlier, *summarized])),
+        request=_request(facts.request, fates, text, frozenset(kept)),
+        files=_files(text, changed, stated_changed, _Commands(table, [*earlier, *summarized])),
         recency=_recency(findings, summarized, bands),
         tokens_before=tokens_before,
         tokens_after=after,
@@ -93,12 +93,12 @@ def fidelity(
 
 
 def _rows(findings: Sequence[Finding], wrong: Sequence[Finding]) -> tuple[KindRow, ...]:
-    counts: dict[AtomKind, Counter[Fate]] = {}
+    counts: dict[FactKind, Counter[Fate]] = {}
     for one in (*findings, *wrong):
         if one.atom.stale and one.fate is not Fate.STALE:
             continue
         counts.setdefault(one.atom.kind, Counter())[one.fate] += 1
-    return tuple(KindRow(kind, counts[kind]) for kind in AtomKind if kind in counts)
+    return tuple(KindRow(kind, counts[kind]) for kind in FactKind if kind in counts)
 
 
 def _sections(parts: Sequence[str], form: Form) -> tuple[SectionCheck, ...]:
@@ -111,25 +111,25 @@ def _sections(parts: Sequence[str], form: Form) -> tuple[SectionCheck, ...]:
 
 
 def _request(
-    atom: Atom | None, fates: Fates, told: Told, kept: frozenset[int]
+    fact: Fact | None, fates: Fates, summary_text: SummaryText, kept: frozenset[int]
 ) -> RequestCheck | None:
-    if atom is None:
+    if fact is None:
         return None
-    found = fates.of(atom)
-    fate = Fate.KEPT if atom.last in kept else found.fate
-    wanted = terms(atom.text)
+    found = fates.of(fact)
+    fate = Fate.KEPT if fact.last in kept else found.fate
+    wanted = terms(fact.text)
     if fate in SURVIVED or not wanted:
         overlap = 1.0
     else:
-        all_terms = frozenset().union(*(line.terms for line in told.lines))
+        all_terms = frozenset().union(*(line.terms for line in summary_text.lines))
         overlap = len(wanted & all_terms) / len(wanted)
-    return RequestCheck(atom, fate, overlap, found.places)
+    return RequestCheck(fact, fate, overlap, found.places)
 
 
 class _Commands:
     """The commands of some entries, for files that no file tool changed."""
 
-    def __init__(self, table: AtomTable, entries: Sequence[int]) -> None:
+    def __init__(self, table: FactTable, entries: Sequence[int]) -> None:
         self._table = table
         self._entries = entries
 
@@ -140,7 +140,7 @@ class _Commands:
             (entry, item.text, item.text.lower())
             for entry in self._entries
             for item in self._table.entry(entry).items
-            if item.kind is AtomKind.COMMAND
+            if item.kind is FactKind.COMMAND
         ]
 
     def that_change(self, path: str) -> tuple[int, ...]:
@@ -155,7 +155,7 @@ class _Commands:
 
 
 def _files(
-    told: Told,
+    summary_text: SummaryText,
     changed: Mapping[str, Sequence[int]],
     stated: Sequence[str],
     commands: _Commands,
@@ -170,9 +170,9 @@ def _files(
             by_key[key] = path, commands.that_change(path)
     out = []
     for key, (path, entries) in by_key.items():
-        places = told.exact(path) or tuple(
+        places = summary_text.exact(path) or tuple(
             place
-            for item, place in told.of(AtomKind.PATH)
+            for item, place in summary_text.of(FactKind.PATH)
             if item.key == key or key.endswith("/" + item.key)
         )
         out.append(FileNamed(path, entries, places, key in listed))

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left
 from typing import NamedTuple
 
-from explorer.audit.atoms.keys import path_key
+from explorer.facts.paths import path_key
 from explorer.session.describe import CompactionFacts
 from explorer.session.tree import Path, SessionTree
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from explorer.audit.atoms.model import Atom, AtomKind
+from explorer.facts import Fact, FactKind
 
 
 class Fate(StrEnum):
@@ -54,11 +54,11 @@ class Finding:
     ``sources`` and ``spans`` are those of ``source``, empty where there is none.
     """
 
-    atom: Atom
+    atom: Fact
     fate: Fate
     places: tuple[Place, ...] = ()
     """Where the summary says it; empty when it does not."""
-    source: Atom | None = None
+    source: Fact | None = None
     """Of ``MUTATED`` and ``STALE``: what the sources say."""
     note: str = ""
     """A sentence that tells why, in plain words."""
@@ -68,12 +68,12 @@ class Finding:
 class KindRow:
     """One kind of atoms in the survival table. Stale atoms are not counted: they may go."""
 
-    kind: AtomKind
+    kind: FactKind
     counts: Mapping[Fate, int]
 
     @property
     def total(self) -> int:
-        """Atoms of the kind that were summarized."""
+        """Facts of the kind that were summarized."""
         return sum(n for fate, n in self.counts.items() if fate not in STATED_WRONGLY)
 
     @property
@@ -135,7 +135,7 @@ class RecencyBand:
 class RequestCheck:
     """Whether the latest request is still seen."""
 
-    atom: Atom
+    atom: Fact
     fate: Fate
     overlap: float
     """Share of its telling words that the summary or the kept tail has, 0 to 1."""
@@ -177,6 +177,6 @@ class Fidelity:
         """The findings with one of these fates."""
         return tuple(one for one in self.findings if one.fate in fates)
 
-    def row(self, kind: AtomKind) -> KindRow:
+    def row(self, kind: FactKind) -> KindRow:
         """The row of a kind; an empty one where there is none."""
         return next((row for row in self.kinds if row.kind is kind), KindRow(kind, {}))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from explorer.audit.atoms.items import Item
-from explorer.audit.atoms.keys import Figure, figure, terms_of_message
-from explorer.audit.atoms.model import AtomKind
-from explorer.audit.atoms.table import AtomTable
+from explorer.facts import FactKind, FactTable, Mention
+from explorer.facts.figures import Figure, figure
+from explorer.facts.words import terms_of_message
 
 
 class Gathered:
@@ -33,10 +32,10 @@ class Gathered:
         self.stems: set[str] = set()
         """The stems of the telling words of their prose."""
         self._words: set[str] = set()
-        self._figures: dict[int, list[tuple[Figure, Item]]] = {}
+        self._figures: dict[int, list[tuple[Figure, Mention]]] = {}
         self._read: set[int] = set()
 
-    def read(self, table: AtomTable, indices: Collection[int]) -> None:
+    def read(self, table: FactTable, indices: Collection[int]) -> None:
         """Gathers what exactly these entries say."""
         wanted = set(indices)
         if not self._read <= wanted:
@@ -52,7 +51,7 @@ class Gathered:
                 figures = [
                     (value, item)
                     for item in one.items
-                    if item.kind is AtomKind.NUMBER and (value := figure(item.text))
+                    if item.kind is FactKind.NUMBER and (value := figure(item.text))
                 ]
                 if figures:
                     self._figures[index] = figures
@@ -64,7 +63,7 @@ class Gathered:
         self._words |= words
         self.stems |= terms_of_message(" ".join(words))
 
-    def figures(self, indices: Sequence[int]) -> Iterator[tuple[Figure, Item, int]]:
+    def figures(self, indices: Sequence[int]) -> Iterator[tuple[Figure, Mention, int]]:
         """The figures of these entries, of those that were read, in their order, each with its
         mention and its entry."""
         for index in filter(self._figures.__contains__, indices):

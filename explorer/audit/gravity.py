@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from explorer.audit.atoms.keys import path_key
-from explorer.audit.atoms.model import AtomKind
 from explorer.audit.findings import Fate, Fidelity, Finding
+from explorer.facts import FactKind
+from explorer.facts.paths import path_key
 
 
 class Weighed(NamedTuple):
@@ -34,7 +34,7 @@ class _Rule(NamedTuple):
     fits: Callable[[Finding, Weighed], bool]
 
 
-def _is(fate: Fate, *kinds: AtomKind) -> Callable[[Finding, Weighed], bool]:
+def _is(fate: Fate, *kinds: FactKind) -> Callable[[Finding, Weighed], bool]:
     def fits(finding: Finding, _weighed: Weighed) -> bool:
         return (
             finding.fate is fate
@@ -45,15 +45,15 @@ def _is(fate: Fate, *kinds: AtomKind) -> Callable[[Finding, Weighed], bool]:
     return fits
 
 
-_lost_request = _is(Fate.LOST, AtomKind.REQUEST)
-_lost_path = _is(Fate.LOST, AtomKind.PATH)
+_lost_request = _is(Fate.LOST, FactKind.REQUEST)
+_lost_path = _is(Fate.LOST, FactKind.PATH)
 
 
 _RULES = (
     _Rule(
         "Constraints that the summary turned round",
         "What comes next will be done against what the user said.",
-        _is(Fate.MUTATED, AtomKind.CONSTRAINT),
+        _is(Fate.MUTATED, FactKind.CONSTRAINT),
     ),
     _Rule(
         "Changed later, stated as if it held",
@@ -63,7 +63,7 @@ _RULES = (
     _Rule(
         "Constraints lost",
         "Nothing that the model sees next tells of them.",
-        _is(Fate.LOST, AtomKind.CONSTRAINT),
+        _is(Fate.LOST, FactKind.CONSTRAINT),
     ),
     _Rule(
         "The latest request lost",
@@ -92,7 +92,7 @@ _RULES = (
     _Rule(
         "Decisions, questions and to-dos lost",
         "What was settled, and what is still to be done.",
-        _is(Fate.LOST, AtomKind.DECISION, AtomKind.QUESTION, AtomKind.TODO),
+        _is(Fate.LOST, FactKind.DECISION, FactKind.QUESTION, FactKind.TODO),
     ),
     _Rule(
         "Earlier requests lost",
@@ -109,11 +109,11 @@ _RULES = (
         "Worth nothing when they are told in other words.",
         _is(
             Fate.LOST,
-            AtomKind.COMMAND,
-            AtomKind.ERROR,
-            AtomKind.HASH,
-            AtomKind.URL,
-            AtomKind.VERSION,
+            FactKind.COMMAND,
+            FactKind.ERROR,
+            FactKind.HASH,
+            FactKind.URL,
+            FactKind.VERSION,
         ),
     ),
     _Rule("Figures and names lost", "Numbers with what they measure, and symbols.", _is(Fate.LOST)),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from explorer.audit.atoms.model import AtomKind
 from explorer.audit.findings import Fate, Fidelity, Finding
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.loss import Gravity
 from explorer.audit.provenance import Provenance
 from explorer.compaction.reasons import count_text
+from explorer.facts import FactKind
 
 FATE_TITLES = {
     Fate.KEPT: "kept verbatim",
@@ -20,34 +20,34 @@ FATE_TITLES = {
     Fate.STALE: "stale, told as current",
 }
 KIND_TITLES = {
-    AtomKind.PATH: "Paths",
-    AtomKind.SYMBOL: "Symbols",
-    AtomKind.COMMAND: "Commands",
-    AtomKind.ERROR: "Error lines",
-    AtomKind.NUMBER: "Figures",
-    AtomKind.VERSION: "Versions",
-    AtomKind.URL: "Addresses",
-    AtomKind.HASH: "Identifiers",
-    AtomKind.CONSTRAINT: "Constraints",
-    AtomKind.DECISION: "Decisions",
-    AtomKind.QUESTION: "Questions",
-    AtomKind.REQUEST: "Requests",
-    AtomKind.TODO: "To-dos",
+    FactKind.PATH: "Paths",
+    FactKind.SYMBOL: "Symbols",
+    FactKind.COMMAND: "Commands",
+    FactKind.ERROR: "Error lines",
+    FactKind.NUMBER: "Figures",
+    FactKind.VERSION: "Versions",
+    FactKind.URL: "Addresses",
+    FactKind.HASH: "Identifiers",
+    FactKind.CONSTRAINT: "Constraints",
+    FactKind.DECISION: "Decisions",
+    FactKind.QUESTION: "Questions",
+    FactKind.REQUEST: "Requests",
+    FactKind.TODO: "To-dos",
 }
 ONE_KIND = {
-    AtomKind.PATH: "path",
-    AtomKind.SYMBOL: "symbol",
-    AtomKind.COMMAND: "command",
-    AtomKind.ERROR: "error line",
-    AtomKind.NUMBER: "figure",
-    AtomKind.VERSION: "version",
-    AtomKind.URL: "address",
-    AtomKind.HASH: "identifier",
-    AtomKind.CONSTRAINT: "constraint",
-    AtomKind.DECISION: "decision",
-    AtomKind.QUESTION: "question",
-    AtomKind.REQUEST: "request",
-    AtomKind.TODO: "to-do",
+    FactKind.PATH: "path",
+    FactKind.SYMBOL: "symbol",
+    FactKind.COMMAND: "command",
+    FactKind.ERROR: "error line",
+    FactKind.NUMBER: "figure",
+    FactKind.VERSION: "version",
+    FactKind.URL: "address",
+    FactKind.HASH: "identifier",
+    FactKind.CONSTRAINT: "constraint",
+    FactKind.DECISION: "decision",
+    FactKind.QUESTION: "question",
+    FactKind.REQUEST: "request",
+    FactKind.TODO: "to-do",
 }
 LEDGER_TITLES = {
     LedgerVerdict.VERBATIM: "word for word",
@@ -87,6 +87,11 @@ UPPER_BOUND = (
     "search found 82 to 93 % of the facts in summaries, models asked for them recalled 0 to 7 % "
     "(Lost in Compaction, 2026)."
 )
+
+
+def kind_title(kind: FactKind) -> str:
+    """The title of a kind, marked where its facts are recognised by rule of thumb."""
+    return f"{KIND_TITLES[kind]}{' (by rule of thumb)' if kind.by_rule_of_thumb else ''}"
 
 
 def percent(share: float) -> str:

@@ -9,17 +9,17 @@ import time
 from pathlib import Path
 from typing import get_args
 
-from explorer.audit.atoms.model import AtomKind
 from explorer.audit.findings import STATED_WRONGLY, Fate
 from explorer.audit.loss import Gravity
 from explorer.audit.report import CHECKS, Failure, Report, failures
 from explorer.audit.report.model import cost_words, refs_words, verdict_words
-from explorer.audit.words import GRAVITY_TITLES, KIND_TITLES, UPPER_BOUND, percent
+from explorer.audit.words import GRAVITY_TITLES, UPPER_BOUND, kind_title, percent
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.commands.options import add_session
 from explorer.commands.output import print_table, write_progress
 from explorer.commands.targets import entry_named, named_profile, target
 from explorer.compaction.reasons import count_text
+from explorer.facts.fact import FactKind
 from explorer.session.visible_text import escaped, visible_line
 from explorer.work.audit_report import Form, form_of_file, make_report, save_report, written
 
@@ -193,8 +193,8 @@ def _print_compactions(report: Report) -> None:
         ])  # fmt: skip
     print_table(heads, rows, right=range(1, len(heads) - 1))
     kinds = [
-        [KIND_TITLES[kind], *figures]
-        for kind in AtomKind
+        [kind_title(kind), *figures]
+        for kind in FactKind
         if any(figures := _kind_totals(report, kind))
     ]
     if kinds:
@@ -217,7 +217,7 @@ def _print_losses(report: Report) -> None:
             print(f"At #{one.at.index}: {visible_line(one.loss.cause)}")
 
 
-def _kind_totals(report: Report, kind: AtomKind) -> tuple[int, int, int]:
+def _kind_totals(report: Report, kind: FactKind) -> tuple[int, int, int]:
     rows = [part.fidelity.row(kind) for part in report.compactions]
     return (
         sum(row.total for row in rows),

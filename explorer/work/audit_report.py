@@ -12,7 +12,6 @@ from typing import Literal
 import orjson
 
 from explorer import paths, private_files
-from explorer.audit.atoms import ScanCancelled
 from explorer.audit.ledger import ledger_at
 from explorer.audit.overview import Overview, overview
 from explorer.audit.provenance import Known, cost_known
@@ -21,6 +20,9 @@ from explorer.audit.report import Report, document, html, markdown
 from explorer.audit.report.gather import Gathering
 from explorer.audit.report.model import CompactionPart, SessionFacts
 from explorer.compaction.profile import Profile
+from explorer.facts.extract import (
+    ScanCancelled,
+)
 from explorer.installed import version
 from explorer.session.spending import Spending
 from explorer.work.draft_records import recorded_inputs

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer.audit.atoms import NO_TABLE, ScanCancelled, scan
 from explorer.audit.branch_audit import Origin, branch_audit
 from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.fidelity import fidelity
@@ -20,6 +19,7 @@ from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Settings
 from explorer.compaction.validation import FREE, SECTION_SETS, Form, section_counts
+from explorer.facts import NO_TABLE, ScanCancelled, scan
 from explorer.session.kinds import Kind
 from explorer.session.text import text_of
 from explorer.tokens.estimate import estimate_text

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from explorer.audit.atoms import AtomKind
 from explorer.audit.findings import STATED_WRONGLY, Fidelity
 from explorer.audit.recorded import compactions_on_path
 from explorer.compaction.partition import Partition
@@ -19,6 +18,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.compaction.summary import finish
 from explorer.compaction.wording import Templates
+from explorer.facts.fact import FactKind
 from explorer.models.client import ModelClient
 from explorer.session.text import well_formed
 from explorer.template_catalogue import TEMPLATES
@@ -75,7 +75,7 @@ class TrialResult:
 class KindChange:
     """How much of a kind survived with either version, over all places that both had."""
 
-    kind: AtomKind | None
+    kind: FactKind | None
     """None of what the summaries state wrongly, and of their tokens."""
     name: str
     totals: tuple[int, int]
@@ -237,7 +237,7 @@ def changes(results: Sequence[TrialResult]) -> tuple[KindChange, ...]:
     what they state wrongly, and their tokens."""
     pairs = _pairs(results)
     rows = []
-    for kind in AtomKind:
+    for kind in FactKind:
         total = _sums(pairs, lambda found, kind=kind: found.row(kind).total)  # type: ignore[misc]
         kept = _sums(pairs, lambda found, kind=kind: found.row(kind).survived)  # type: ignore[misc]
         if any(total):

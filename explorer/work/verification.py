@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from explorer.audit.atoms import Atom, ScanCancelled, Span
-from explorer.audit.atoms.entries import texts_of
 from explorer.audit.findings import SURVIVED, Fate, Fidelity, Finding
 from explorer.audit.gravity import Weighed, gravity
 from explorer.compaction.partition import Partition
@@ -23,6 +21,16 @@ from explorer.compaction.verification_request import (
     VerifyRequest,
     build_verify_request,
     mended_text,
+)
+from explorer.facts.entry_texts import (
+    texts_of,
+)
+from explorer.facts.extract import (
+    ScanCancelled,
+)
+from explorer.facts.fact import (
+    Fact,
+    Span,
 )
 from explorer.models.client import Cancelled
 from explorer.work.document import Document
@@ -67,9 +75,9 @@ class Mended:
     """The mended text with its request, model, usage and time, recorded as another candidate."""
     before: Checked
     after: Checked
-    regained: tuple[Atom, ...]
+    regained: tuple[Fact, ...]
     """What the text lost or stated wrongly, and does not any more."""
-    lost: tuple[Atom, ...]
+    lost: tuple[Fact, ...]
     """What the text before had right, and this one has not."""
 
 
@@ -146,7 +154,7 @@ async def mend(
     return replace(mended, draft=noted)
 
 
-def difference(before: Fidelity, after: Fidelity) -> tuple[tuple[Atom, ...], tuple[Atom, ...]]:
+def difference(before: Fidelity, after: Fidelity) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
     """What a second summary regained of what the first lost or had wrong, and what it lost or has
     wrong of what the first had right."""
     had, has = _seen(before), _seen(after)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from explorer.audit.atoms import AtomTable, extract, scan
 from explorer.audit.fidelity import fidelity
+from explorer.facts import FactTable, extract, scan
 from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall, ToolSpec
@@ -17,7 +17,7 @@ _TOOLS = tuple(ToolSpec(name, name) for name in ("read", "ls", "find", "grep", "
 _READ = ToolCall("a", "read", {"path": "a.py"})
 
 
-def _table(entries: Sequence[Mapping[str, Any]]) -> AtomTable:
+def _table(entries: Sequence[Mapping[str, Any]]) -> FactTable:
     return scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
 
 

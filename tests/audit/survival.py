@@ -17,12 +17,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.audit.atoms import AtomKind, scan
-from explorer.audit.atoms.keys import statement_key
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate
-from explorer.audit.told import Told
+from explorer.audit.summary_text import SummaryText
 from explorer.compaction.summary import footer
+from explorer.facts import FactKind, scan
+from explorer.facts.words import statement_key
 from explorer.models.offline.extractive import summarize
 from explorer.session.file_tools import file_ops
 from explorer.tokens.estimate import estimate_text
@@ -44,14 +44,14 @@ _ARGUMENT = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 class Tally:
     """Counts over stories at one budget. Keys are kinds; values (told still, in all)."""
 
-    atoms: Counter[AtomKind] = field(default_factory=Counter)
-    told: Counter[AtomKind] = field(default_factory=Counter)
+    atoms: Counter[FactKind] = field(default_factory=Counter)
+    told: Counter[FactKind] = field(default_factory=Counter)
     planted: int = 0
     alive: int = 0
     lost: list[str] = field(default_factory=list)
     wrong: dict[Fate, list[str]] = field(default_factory=dict)
 
-    def share(self, kind: AtomKind) -> str:
+    def share(self, kind: FactKind) -> str:
         """``told/all`` of a kind."""
         return f"{self.told[kind]}/{self.atoms[kind]}"
 
@@ -119,7 +119,7 @@ def _files(entries: list[dict[str, Any]]) -> tuple[list[str], list[str]]:
 
 
 def _count_planted(story: Story, summary: str, tally: Tally) -> None:
-    told = Told([summary])
+    told = SummaryText([summary])
     for fact in story.facts:
         if fact.changed_in:
             continue
@@ -148,7 +148,7 @@ def main() -> None:
         print(f"\n{name} ({len(stories)} sessions, five generations)")
         tallies = [measure(stories, share, whole=whole) for share in SHARES]
         print(f"  {'':<12}" + "".join(f"{share:>12.0%}" for share in SHARES))
-        for kind in AtomKind:
+        for kind in FactKind:
             if any(tally.atoms[kind] for tally in tallies):
                 row = "".join(f"{tally.share(kind):>12}" for tally in tallies)
                 print(f"  {kind:<12}{row}")

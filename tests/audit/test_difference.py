@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.audit.atoms import Atom, AtomKind, scan
 from explorer.audit.difference import Candidate, align, difference, marks
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fate, Fidelity, Finding, RequestCheck
 from explorer.audit.gravity import grouped
-from explorer.session.text_difference import Piece
+from explorer.facts import Fact, FactKind, scan
+from explorer.session.text_difference import (
+    Piece,
+)
 
 ENTRIES = [
     {"type": "message", "message": {"role": "user", "content": text}}
@@ -79,9 +81,9 @@ def test_atoms_are_won_and_lost_the_gravest_first() -> None:
     poor = Candidate("poor", POOR, 30, fidelity=audited(POOR), settings={"Model": "b", "Cut": "1"})
     found = difference([poor, good])
     won = {row.atom.kind for row in found.won(1)}
-    assert {AtomKind.CONSTRAINT, AtomKind.PATH} <= won
+    assert {FactKind.CONSTRAINT, FactKind.PATH} <= won
     assert found.lost(1) == () and found.won(0) == ()
-    assert found.atoms[0].atom.kind is AtomKind.CONSTRAINT
+    assert found.atoms[0].atom.kind is FactKind.CONSTRAINT
     assert difference([good, poor]).lost(1) != ()
     assert found.settings_apart == (("Model", ("b", "a")),)
 
@@ -115,22 +117,22 @@ def test_fewer_than_two_are_no_comparison() -> None:
         difference([Candidate("a", GOOD), Candidate("b", POOR)], 2)
 
 
-def _finding(kind: AtomKind, fate: Fate, key: str = "k", stale: bool = False) -> Finding:
-    return Finding(Atom(kind, key, key, (1,), (), stale), fate)
+def _finding(kind: FactKind, fate: Fate, key: str = "k", stale: bool = False) -> Finding:
+    return Finding(Fact(kind, key, key, (1,), (), stale), fate)
 
 
 def test_the_gravest_group_is_a_constraint_turned_round() -> None:
-    request = Atom(AtomKind.REQUEST, "now", "now", (9,))
+    request = Fact(FactKind.REQUEST, "now", "now", (9,))
     told = Fidelity(
         findings=(
-            _finding(AtomKind.SYMBOL, Fate.LOST),
-            _finding(AtomKind.PATH, Fate.KEPT),
-            _finding(AtomKind.REQUEST, Fate.LOST, "now"),
-            _finding(AtomKind.REQUEST, Fate.LOST, "before"),
-            _finding(AtomKind.CONSTRAINT, Fate.LOST),
-            _finding(AtomKind.NUMBER, Fate.STALE),
-            _finding(AtomKind.CONSTRAINT, Fate.MUTATED),
-            _finding(AtomKind.NUMBER, Fate.LOST, "old", stale=True),
+            _finding(FactKind.SYMBOL, Fate.LOST),
+            _finding(FactKind.PATH, Fate.KEPT),
+            _finding(FactKind.REQUEST, Fate.LOST, "now"),
+            _finding(FactKind.REQUEST, Fate.LOST, "before"),
+            _finding(FactKind.CONSTRAINT, Fate.LOST),
+            _finding(FactKind.NUMBER, Fate.STALE),
+            _finding(FactKind.CONSTRAINT, Fate.MUTATED),
+            _finding(FactKind.NUMBER, Fate.LOST, "old", stale=True),
         ),
         request=RequestCheck(request, Fate.LOST, 0.0),
     )

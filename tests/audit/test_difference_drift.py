@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from explorer.audit.atoms import AtomKind, Span
 from explorer.audit.difference import Candidate
 from explorer.audit.drift import drift
 from explorer.audit.excerpt import excerpt
+from explorer.facts import FactKind, Span
 
 FIRST = (
     "## Goal\nShip v1.2.0.\n\n## Critical Context\n- src/upload.py waits 250 ms.\n"
@@ -29,7 +29,7 @@ def test_every_step_tells_what_it_changed() -> None:
     ] == "dropped"
     assert any(atom.text == "400 ms" for atom in first.added)
     assert {"250 ms", "9f8e7d6c"} <= {atom.text for atom in first.dropped}
-    assert first.count(AtomKind.PATH) == (0, 0) and second.count(AtomKind.PATH) == (0, 1)
+    assert first.count(FactKind.PATH) == (0, 0) and second.count(FactKind.PATH) == (0, 1)
     assert first.kept == len([*found.kinds[0].elements()]) - len(first.dropped)
     assert found.from_first[0] == 1.0 > found.from_first[1] > found.from_first[2]
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.audit.atoms import AtomKind, scan
 from explorer.audit.fidelity import fidelity
 from explorer.audit.file_evidence import changed_by_command
 from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Finding
 from explorer.compaction.validation import SECTION_SETS
-from tests.audit.test_atoms import WORDS
+from explorer.facts import FactKind, scan
 from tests.audit.texts import assistant, call, compaction, conversation, result, user
+from tests.facts.test_extract import WORDS
 
 _NEAR = Fate.NORMALIZED
 
@@ -40,7 +40,7 @@ def fate_of(found: Fidelity, text: str) -> Fate:
     return one.fate
 
 
-def wrong(found: Fidelity) -> list[tuple[Fate, AtomKind, str]]:
+def wrong(found: Fidelity) -> list[tuple[Fate, FactKind, str]]:
     return [(one.fate, one.atom.kind, one.atom.text) for one in found.of(*STATED_WRONGLY)]
 
 
@@ -62,7 +62,7 @@ def shown(finding: Finding, summary: str) -> str:
         ("it holds 1,500 rows", "It holds 11,500 rows.", Fate.LOST),
         ("takes 250 ms", "Takes 0.25 seconds.", Fate.NORMALIZED),
         ("takes 250 ms", "Takes 1,250 ms.", Fate.LOST),
-        ("commit 4f2a91c0d3", "Commit 4f2a91c is in.", Fate.NORMALIZED),
+        ("at commit 4f2a91c0d3", "Commit 4f2a91c is in.", Fate.NORMALIZED),
         ("run `npm run build -- --prod`", "Run “npm  run build -- --prod”.", Fate.NORMALIZED),
         ("see https://a.example/x", "See https://a.example/x.", Fate.EXACT),
         ("see https://a.example/x", "See https://a.example/y.", Fate.LOST),
@@ -107,7 +107,7 @@ def test_places_lead_into_the_right_part_in_utf16_units() -> None:
 
 def test_a_path_nobody_named_is_invented() -> None:
     found = judge("Edited src/b/cart.py.", [user("Fix src/a/login.py")])
-    assert wrong(found) == [(Fate.INVENTED, AtomKind.PATH, "src/b/cart.py")]
+    assert wrong(found) == [(Fate.INVENTED, FactKind.PATH, "src/b/cart.py")]
 
 
 def test_a_path_in_another_folder_is_mutated_and_leads_to_its_source() -> None:
@@ -123,7 +123,7 @@ def test_a_figure_that_changed_is_mutated() -> None:
     summary = "The upload timeout of the worker is 45 s."
     found = judge(summary, [user("The upload timeout of the worker is 30 s.")])
     (one,) = found.of(Fate.MUTATED)
-    assert one.atom.kind is AtomKind.NUMBER and one.source and one.source.text == "30 s"
+    assert one.atom.kind is FactKind.NUMBER and one.source and one.source.text == "30 s"
 
 
 def test_figures_that_were_rounded_or_counted_are_not_invented() -> None:
@@ -144,7 +144,7 @@ def test_a_rule_that_lost_its_never_is_mutated() -> None:
     summary = "## Constraints\n- Commit generated files by hand"
     found = judge(summary, [user("Never commit generated files by hand.")])
     (one,) = found.of(Fate.MUTATED)
-    assert one.atom.kind is AtomKind.CONSTRAINT and one.source
+    assert one.atom.kind is FactKind.CONSTRAINT and one.source
     assert one.source.text == "Never commit generated files by hand."
     assert fate_of(found, "Never commit generated files by hand.") is Fate.LOST
 
@@ -168,12 +168,12 @@ def test_a_stale_limit_stated_as_current_is_told_and_need_not_survive() -> None:
     assert one.source and one.source.sources == (0,) and "8 retries" in one.note
     right = judge("## Constraints\n- At most 8 retries for uploads (it was 5)", entries)
     assert not right.of(Fate.STALE)
-    assert right.row(AtomKind.NUMBER).rate == 1
+    assert right.row(FactKind.NUMBER).rate == 1
 
 
 def test_stale_atoms_are_not_counted() -> None:
     entries = [user("Use at most 5 retries."), user("Make that 8 retries.")]
-    assert judge("", entries).row(AtomKind.NUMBER).total == 1
+    assert judge("", entries).row(FactKind.NUMBER).total == 1
 
 
 def test_files_are_held_against_the_calls() -> None:
@@ -240,7 +240,7 @@ def test_the_latest_request_is_looked_for_in_summary_and_tail() -> None:
     ]
     lost = judge("The login test was fixed.", entries).request
     assert lost and lost.fate is Fate.LOST and lost.overlap < 1
-    there = judge("Asked to write the changelog now.", entries).request
+    there = judge("The user asks: now write the changelog.", entries).request
     assert there and there.fate in SURVIVED and there.overlap == 1
     kept = judge("The login test was fixed.", entries[:2], kept=entries[2:]).request
     assert kept and kept.fate is Fate.KEPT
@@ -324,7 +324,7 @@ def test_every_atom_has_one_fate(source: str, tail: str, summary: str) -> None:
     fates = [one for one in found.findings if one.fate not in STATED_WRONGLY]
     keys = [(one.atom.kind, one.atom.key) for one in fates]
     assert len(set(keys)) == len(keys)
-    assert set(keys) == {(atom.kind, atom.key) for atom in table.atoms(range(1))}
+    assert set(keys) == {(atom.kind, atom.key) for atom in table.facts(range(1))}
     assert sum(found.counts.values()) == len(found.findings)
 
 

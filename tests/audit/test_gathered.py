@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.audit.atoms import scan
 from explorer.audit.gathered import Gathered
+from explorer.facts import scan
 from tests.audit.texts import conversation
 
 ENTRIES = conversation()

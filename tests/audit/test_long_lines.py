@@ -12,8 +12,8 @@ from itertools import product
 
 import pytest
 
-from explorer.audit.atoms import AtomKind, extract
 from explorer.compaction.validation import Form, section_counts
+from explorer.facts import FactKind, extract
 from explorer.session.text import LINE_LIMIT, PROSE_LIMIT, as_prose
 from tests.audit.readers import READERS
 from tests.audit.texts import user
@@ -95,7 +95,7 @@ def test_what_is_short_is_read_as_it_is() -> None:
 
 def test_a_rule_beside_data_is_found_where_it_stands() -> None:
     text = f"{'=' * 30_000} Never touch the vendor folder. {'ab' * 15_000}"
-    (rule,) = extract([user(text)]).of(AtomKind.CONSTRAINT)
+    (rule,) = extract([user(text)]).of(FactKind.CONSTRAINT)
     assert rule.text == "Never touch the vendor folder."
     (span,) = rule.spans
     assert text[span.start : span.end] == rule.text
@@ -103,7 +103,7 @@ def test_a_rule_beside_data_is_found_where_it_stands() -> None:
 
 def test_sentences_of_a_long_line_are_not_cut() -> None:
     rules = [f"Never touch folder{number} or what is in it." for number in range(150)]
-    found = extract([user(" ".join(rules))]).of(AtomKind.CONSTRAINT)
+    found = extract([user(" ".join(rules))]).of(FactKind.CONSTRAINT)
     assert [one.text for one in found] == rules
 
 

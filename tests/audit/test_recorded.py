@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import resources
-from explorer.audit.atoms import AtomKind, scan
 from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fate
 from explorer.audit.ranges import left_behind
 from explorer.audit.recorded import compactions_on_path, recorded
+from explorer.facts import FactKind, scan
 from tests.compaction.sessions import Session
 from tests.conformance.vectors import Vector, load_session
 
@@ -129,7 +129,7 @@ def test_the_rules_that_the_bundled_session_lost_are_found_with_their_source() -
     of = recorded(session.tree, min(session.tree.columns.compactions))
     summary = session.entries[of.compaction]["summary"]
     found = fidelity(summary, of.summarized, of.kept, table, changed=of.changed)
-    lost = [one.atom for one in found.of(Fate.LOST) if one.atom.kind is AtomKind.CONSTRAINT]
+    lost = [one.atom for one in found.of(Fate.LOST) if one.atom.kind is FactKind.CONSTRAINT]
     assert any("409" in atom.text for atom in lost)
     assert all(atom.sources and atom.spans[0].entry == atom.sources[0] for atom in lost)
     assert not found.of(Fate.INVENTED)

@@ -17,16 +17,19 @@ import jsonschema
 import pytest
 
 from explorer import paths
-from explorer.audit.atoms import ScanCancelled
-from explorer.audit.report import CHECKS, VERSION, Report, document, failures
+from explorer.audit.report import CHECKS, VERSION, Report, document, failures, html, markdown
 from explorer.audit.words import UPPER_BOUND, percent
 from explorer.compaction.profile import BASES
+from explorer.facts import ScanCancelled
 from explorer.models.client import ModelClient
 from explorer.store import Store
-from explorer.work.audit_report import make_report, save_report
+from explorer.work.audit_report import (
+    make_report,
+    save_report,
+)
 from explorer.work.document import Document
 from explorer.workbench import Workbench
-from tests.audit.reported import FIRST, HOSTILE, LIMIT, SECOND, html, markdown, write_losing
+from tests.audit.reported import FIRST, HOSTILE, LIMIT, SECOND, write_losing
 
 SCHEMA = json.loads(paths.resource_path("audit-report.schema.json").read_text("utf-8"))
 OLD_PI = BASES["pi-0.58"]
@@ -121,7 +124,7 @@ def test_words_of_the_session_are_shown_as_they_are_and_never_run(losing: Docume
     page = Page(written)
     assert HOSTILE in page.text, "it is told, as text"
     assert "\u202e" not in written and "\x07" not in written
-    for found in re.finditer(r"&(?!amp;|lt;|gt;|#34;|#39;)", written):
+    for found in re.finditer(r"&(?!amp;|lt;|gt;|quot;|#x27;)", written):
         raise AssertionError(written[found.start() - 20 : found.end() + 20])
 
 

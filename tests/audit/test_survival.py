@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.audit.atoms import AtomKind
 from explorer.audit.findings import Fate
+from explorer.facts import FactKind
 from tests.audit.survival import entries_of, measure
 from tests.models.survival import story_sets
 
@@ -17,10 +17,10 @@ def test_at_30_percent_of_the_text_nothing_planted_is_lost_or_stale(name: str) -
     assert not tally.lost
     assert not tally.wrong.get(Fate.STALE)
     assert not tally.wrong.get(Fate.MUTATED)
-    for kind in (AtomKind.CONSTRAINT, AtomKind.HASH, AtomKind.URL):
+    for kind in (FactKind.CONSTRAINT, FactKind.HASH, FactKind.URL):
         assert tally.told[kind] == tally.atoms[kind], kind
     # The audit reads more out of the talk than the summarizer takes for a decision.
-    assert tally.told[AtomKind.DECISION] >= 0.5 * tally.atoms[AtomKind.DECISION]
+    assert tally.told[FactKind.DECISION] >= 0.5 * tally.atoms[FactKind.DECISION]
 
 
 def test_both_ways_of_writing_a_conversation_are_read() -> None:

@@ -8,11 +8,16 @@ from pathlib import Path
 import pytest
 
 from explorer.models.offline.extractive import summarize
-from explorer.models.offline.extractive.blocks import blocks_of, calls_of
-from explorer.models.offline.extractive.previous import list_line, list_parts, summary_items
-from explorer.models.offline.extractive.sentences import sentences_of
-from explorer.models.offline.extractive.statement import Kind, Speaker
-from explorer.models.offline.extractive.template import Section, meaning, read_template
+from explorer.models.offline.extractive.request import blocks_of, calls_of
+from explorer.models.offline.extractive.sections import (
+    Section,
+    list_line,
+    list_parts,
+    meaning,
+    read_template,
+    summary_items,
+)
+from explorer.models.offline.extractive.statement import Kind, Speaker, sentences_of
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall
 from explorer.tokens.estimate import estimate_text
 from tests.models.survival import TEMPLATE, summary_request

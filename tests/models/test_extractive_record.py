@@ -8,20 +8,19 @@ import re
 import pytest
 
 from explorer.models.offline.extractive import summarize
-from explorer.models.offline.extractive.asking import is_reaction, split_pasted, user_kind
-from explorer.models.offline.extractive.blocks import Block, CallText
-from explorer.models.offline.extractive.focus import focus_of
-from explorer.models.offline.extractive.outcomes import operation_of, result_told
-from explorer.models.offline.extractive.sentences import Piece
-from explorer.models.offline.extractive.speech import (
+from explorer.models.offline.extractive.cues import (
     announces,
     assistant_kind,
     breaks_off,
     is_chatter,
+    is_reaction,
+    split_pasted,
+    user_kind,
 )
-from explorer.models.offline.extractive.statement import Kind, Speaker
-from explorer.models.offline.extractive.thinning import DEPTH, ends_of, thin
-from explorer.models.offline.extractive.words import lower_words
+from explorer.models.offline.extractive.focus import focus_of
+from explorer.models.offline.extractive.record import operation_of, result_told
+from explorer.models.offline.extractive.request import DEPTH, Block, CallText, ends_of, thin
+from explorer.models.offline.extractive.statement import Kind, Piece, Speaker, lower_words
 from explorer.tokens.estimate import estimate_text
 from tests.models.survival import TEMPLATE, summary_request
 

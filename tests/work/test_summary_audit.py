@@ -9,19 +9,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from explorer.audit.atoms.model import Atom
 from explorer.audit.difference import difference
 from explorer.audit.fidelity import Fidelity
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.facts import Fact
 from explorer.work.document import Document
-from explorer.work.summary_audit import Auditor
-from explorer.work.summary_candidates import entry_candidate
+from explorer.work.summary_audit import (
+    Auditor,
+)
+from explorer.work.summary_candidates import (
+    entry_candidate,
+)
 from explorer.workbench import Workbench
 
 NOTHING = "## Goal\nNothing of it all."
 
 
-def lost_of(found: Fidelity, entry: int) -> list[Atom]:
+def lost_of(found: Fidelity, entry: int) -> list[Fact]:
     """What an entry alone says and nothing after the summary does."""
     return [
         finding.atom
@@ -33,15 +37,11 @@ def lost_of(found: Fidelity, entry: int) -> list[Atom]:
 def test_what_is_pinned_is_kept_whatever_the_summary_says(document: Document) -> None:
     profile = PROFILES["explorer"]
     settings = replace(Settings.of(profile), keep_recent_tokens=2_000)
-    found = (
-        Auditor(document)
-        .draft(document.compaction.preview(None, profile, settings), NOTHING)
-        .fidelity
-    )
+    found = Auditor(document).draft(document.preview(None, profile, settings), NOTHING).fidelity
     alone = [each.atom.sources[0] for each in found.findings if len(each.atom.sources) == 1]
     entry = next(at for at in alone if lost_of(found, at))
-    asyncio.run(document.edits.pin([entry]))
-    shown = document.compaction.preview(None, profile, settings)
+    asyncio.run(document.pin([entry]))
+    shown = document.preview(None, profile, settings)
     assert not lost_of(Auditor(document).draft(shown, NOTHING).fidelity, entry)
 
 

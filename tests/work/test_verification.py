@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from explorer.audit.atoms import AtomKind
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.verification_request import (
@@ -21,6 +20,7 @@ from explorer.compaction.verification_request import (
     mended_text,
     split_footer,
 )
+from explorer.facts.fact import FactKind
 from explorer.models.client import Cancelled, CancelToken, ModelClient, ModelClientConfig
 from explorer.store import Store
 from explorer.templates import load_templates
@@ -105,7 +105,7 @@ def test_the_request_tells_what_is_lost_with_its_line_and_where_it_came_from(des
         "Context for Suffix"
     )
     # Word for word, so that a model can copy it.
-    assert any(lack.text in prompt for lack in checked.lacks if lack.kind == AtomKind.PATH)
+    assert any(lack.text in prompt for lack in checked.lacks if lack.kind == FactKind.PATH)
 
 
 def test_a_good_answer_is_another_candidate_with_all_that_is_known_of_it(desk: Desk) -> None:
@@ -176,7 +176,7 @@ def test_without_a_key_rules_put_back_what_was_lost(desk: Desk) -> None:
     # Nothing of the summary is gone but the marks of empty sections.
     for line in THIN.split("\n"):
         assert line in text or line == "- (none)"
-    decided = next(one for one in mended.regained if one.kind is AtomKind.CONSTRAINT)
+    decided = next(one for one in mended.regained if one.kind is FactKind.CONSTRAINT)
     section = text.split("## Constraints & Preferences")[1].split("\n## ")[0]
     assert decided.text.split("\n")[0][:60] in section
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
-from explorer.audit.atoms import ScanCancelled
+from explorer.facts import ScanCancelled
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.work.audit_report import Form, form_of_file, make_report, save_report

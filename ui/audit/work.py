@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.audit.atoms import ScanCancelled
+from explorer.facts import ScanCancelled
 from ui.inspector.gather import Loader
 
 Progress = Callable[[int, int], None]

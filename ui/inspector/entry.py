@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.atoms import Span
 from explorer.audit.excerpt import Quoted, quoted
 from explorer.audit.provenance import weight_known
+from explorer.facts.fact import Span
 from explorer.session.kinds import Kind
 from ui.audit.known import NOT_RECORDED, marked, spoken
 from ui.audit.verdict_line import VerdictLine

@@ -23,9 +23,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.atoms import Atom
 from explorer.compaction.reasons import share_text
 from explorer.compaction.verification_request import MOST_FINDINGS, Lack
+from explorer.facts.fact import (
+    Fact,
+)
 from explorer.session.text_difference import (
     Piece,
     word_differences,
@@ -387,7 +389,7 @@ def _row(lack: Lack) -> QTreeWidgetItem:
     return item
 
 
-def _atom_row(word: str, atom: Atom) -> QTreeWidgetItem:
+def _atom_row(word: str, atom: Fact) -> QTreeWidgetItem:
     item = QTreeWidgetItem([word, atom.kind.value, " ".join(atom.text.split())[:SHOWN]])
     item.setToolTip(2, atom.text[: 4 * SHOWN])
     item.setData(0, ENTRY, atom.last)

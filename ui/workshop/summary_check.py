@@ -10,8 +10,10 @@ import asyncio
 
 from PySide6.QtCore import QObject
 
-from explorer.audit.atoms import ScanCancelled
 from explorer.compaction.partition import Partition
+from explorer.facts.extract import (
+    ScanCancelled,
+)
 from explorer.models.client import Cancelled, CancelToken
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind

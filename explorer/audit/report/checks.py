@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from explorer.audit.atoms.model import AtomKind
 from explorer.audit.findings import Fate, Finding
 from explorer.audit.loss import TITLES, Gravity, LossKind
 from explorer.audit.report.model import CompactionPart, Report
 from explorer.audit.words import FATE_TITLES, ONE_KIND, percent
 from explorer.compaction.reasons import count_text
+from explorer.facts import FactKind
 
 
 class Failure(NamedTuple):
@@ -38,7 +38,7 @@ def _checks() -> dict[str, str]:
     for name, fate in _FATES.items():
         found[name] = f"anything {FATE_TITLES[fate]}"
         found |= {
-            f"{name}-{kind.value}": f"a {ONE_KIND[kind]} {FATE_TITLES[fate]}" for kind in AtomKind
+            f"{name}-{kind.value}": f"a {ONE_KIND[kind]} {FATE_TITLES[fate]}" for kind in FactKind
         }
     return found | {kind.value: TITLES[kind] for kind in LossKind}
 

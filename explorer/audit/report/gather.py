@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import compress, groupby
 from typing import Any
 
-from explorer.audit.atoms.model import Span
 from explorer.audit.excerpt import Excerpt, excerpt
 from explorer.audit.findings import Fidelity, Finding
 from explorer.audit.generations import LOST_STATES, Generation, Run, State
@@ -27,6 +26,7 @@ from explorer.audit.report.model import (
     StripRun,
     VerdictRow,
 )
+from explorer.facts import Span
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 

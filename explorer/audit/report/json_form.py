@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from explorer.audit.atoms.model import Atom
 from explorer.audit.findings import Fate, Fidelity, Finding
 from explorer.audit.gravity import Weighed, gravity
 from explorer.audit.provenance import Known
@@ -23,6 +22,7 @@ from explorer.audit.report.model import (
     iso,
 )
 from explorer.audit.words import UPPER_BOUND
+from explorer.facts import Fact
 from explorer.session.spending import Spent
 from explorer.session.text import well_formed
 
@@ -191,7 +191,7 @@ def _findings(part: CompactionPart) -> list[Json]:
     return found
 
 
-def _atom(atom: Atom) -> Json:
+def _atom(atom: Fact) -> Json:
     return {
         "kind": atom.kind.value, "text": atom.text, "sources": list(atom.sources),
         "stale": atom.stale,

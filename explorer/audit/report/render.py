@@ -101,7 +101,7 @@ def _environment(
         "FATE_TITLES": words.FATE_TITLES,
         "FATE_LEGEND": [(words.FATE_TITLES[fate], fate.value) for fate in charts.BAR],
         "GRAVITY_TITLES": words.GRAVITY_TITLES,
-        "KIND_TITLES": words.KIND_TITLES,
+        "kind_title": words.kind_title,
         "LEDGER_MEANINGS": words.LEDGER_MEANINGS,
         "LEDGER_TITLES": words.LEDGER_TITLES,
         "ONE_KIND": words.ONE_KIND,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from explorer.audit.atoms import AtomKind
+from explorer.facts import FactKind
 from tests.audit.planted.reading import read_set
 from tests.audit.planted.scoring import BARS, Score, score, score_stale
 
@@ -27,7 +27,7 @@ def main() -> None:
         scores = score(sessions)
         print(f"\n{name} ({len(sessions)} sessions)")
         print(f"  {'kind':<12}{'marked':>8}{'recall':>9}{'found':>8}{'precision':>11}   bar")
-        rows = [(kind.value, scores[kind], BARS.get(kind)) for kind in AtomKind if kind in scores]
+        rows = [(kind.value, scores[kind], BARS.get(kind)) for kind in FactKind if kind in scores]
         for label, one, bar in [*rows, ("stale", score_stale(sessions), None)]:
             print(_line(label, one, bar))
             if wrong:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from explorer.audit.atoms import AtomKind
+from explorer.facts import FactKind
 
 _HERE = Path(__file__).parent
 _HEAD = re.compile(r"^\[(user|assistant|result|error|call [\w-]+)\]\n", re.MULTILINE)
@@ -19,7 +19,7 @@ _ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
 class Planted:
     """One marked atom; offsets in characters of its block or argument."""
 
-    kind: AtomKind
+    kind: FactKind
     text: str
     entry: int
     block: int
@@ -84,14 +84,14 @@ def _unmarked(raw: str, entry: int, block: int, argument: str) -> tuple[str, lis
     out: list[str] = []
     length = 0
     at = 0
-    opened: list[tuple[AtomKind, bool, int]] = []
-    found: list[tuple[AtomKind, bool, int, int]] = []
+    opened: list[tuple[FactKind, bool, int]] = []
+    found: list[tuple[FactKind, bool, int, int]] = []
     for mark in _MARK.finditer(raw):
         out.append(raw[at : mark.start()])
         length += mark.start() - at
         at = mark.end()
         if mark.group(1):
-            opened.append((AtomKind(mark.group(1)), bool(mark.group(2)), length))
+            opened.append((FactKind(mark.group(1)), bool(mark.group(2)), length))
         else:
             found.append((*opened.pop(), length))
     text = "".join(out) + raw[at:]

@@ -5,30 +5,28 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from explorer.audit.atoms import AtomKind, Atoms, extract
-from explorer.audit.atoms.keys import figure, path_key, statement_key
+from explorer.facts import FactKind, Facts, extract
+from explorer.facts.figures import figure
+from explorer.facts.paths import path_key
+from explorer.facts.words import statement_key
 from tests.audit.planted.reading import MarkedSession, Planted
 
 EXACT_BAR = (0.95, 0.90)
 """Recall and precision."""
-STATEMENT_BAR = (0.85, 0.80)
-BARS: dict[AtomKind, tuple[float, float]] = {
-    AtomKind.PATH: EXACT_BAR,
-    AtomKind.COMMAND: EXACT_BAR,
-    AtomKind.NUMBER: EXACT_BAR,
-    AtomKind.URL: EXACT_BAR,
-    AtomKind.HASH: EXACT_BAR,
-    AtomKind.ERROR: EXACT_BAR,
-    AtomKind.CONSTRAINT: STATEMENT_BAR,
-    AtomKind.DECISION: STATEMENT_BAR,
-    AtomKind.REQUEST: STATEMENT_BAR,
+BARS: dict[FactKind, tuple[float, float]] = {
+    FactKind.PATH: EXACT_BAR,
+    FactKind.COMMAND: EXACT_BAR,
+    FactKind.NUMBER: EXACT_BAR,
+    FactKind.URL: EXACT_BAR,
+    FactKind.HASH: EXACT_BAR,
+    FactKind.ERROR: EXACT_BAR,
 }
 _SPOKEN = (
-    AtomKind.CONSTRAINT,
-    AtomKind.DECISION,
-    AtomKind.QUESTION,
-    AtomKind.REQUEST,
-    AtomKind.TODO,
+    FactKind.CONSTRAINT,
+    FactKind.DECISION,
+    FactKind.QUESTION,
+    FactKind.REQUEST,
+    FactKind.TODO,
 )
 _COVERED = 0.5
 
@@ -37,7 +35,7 @@ _COVERED = 0.5
 class Mention:
     """One thing found, at one place."""
 
-    kind: AtomKind
+    kind: FactKind
     text: str
     entry: int
     block: int
@@ -68,7 +66,7 @@ class Score:
         return self.right / self.found if self.found else 1.0
 
 
-def mentions(atoms: Atoms) -> list[Mention]:
+def mentions(atoms: Facts) -> list[Mention]:
     """Every place of every atom."""
     return [
         Mention(atom.kind, atom.text, s.entry, s.block, s.argument, s.start, s.end)
@@ -77,9 +75,9 @@ def mentions(atoms: Atoms) -> list[Mention]:
     ]
 
 
-def score(sessions: list[MarkedSession]) -> dict[AtomKind, Score]:
+def score(sessions: list[MarkedSession]) -> dict[FactKind, Score]:
     """Recall and precision per kind over all sessions."""
-    scores: dict[AtomKind, Score] = defaultdict(Score)
+    scores: dict[FactKind, Score] = defaultdict(Score)
     for session in sessions:
         found = mentions(extract(session.entries))
         for mark in session.planted:
@@ -106,9 +104,9 @@ def score_stale(sessions: list[MarkedSession]) -> Score:
     total = Score()
     for session in sessions:
         atoms = extract(session.entries)
-        stale = mentions(Atoms(tuple(a for a in atoms.of(AtomKind.CONSTRAINT) if a.stale)))
+        stale = mentions(Facts(tuple(a for a in atoms.of(FactKind.CONSTRAINT) if a.stale)))
         for mark in session.planted:
-            if mark.stale and mark.kind is AtomKind.CONSTRAINT:
+            if mark.stale and mark.kind is FactKind.CONSTRAINT:
                 total.planted += 1
                 if any(_is_it(mark, mention) for mention in stale):
                     total.hit += 1
@@ -141,18 +139,18 @@ def _is_it(mark: Planted, mention: Mention) -> bool:
     counts wherever it was found in it."""
     if mark.kind is not mention.kind or not _same_text(mark, mention):
         return False
-    if mark.kind in _SPOKEN or mark.kind is AtomKind.ERROR:
+    if mark.kind in _SPOKEN or mark.kind is FactKind.ERROR:
         return _overlap(mark, mention) >= _COVERED * (mark.end - mark.start)
-    if mark.kind is AtomKind.COMMAND:
+    if mark.kind is FactKind.COMMAND:
         longer = max(len(mark.text), len(mention.text))
         return _overlap(mark, mention) >= 0.8 * longer
-    if mark.kind is AtomKind.NUMBER:
+    if mark.kind is FactKind.NUMBER:
         one, other = figure(mark.text), figure(mention.text)
         same = one is not None and other is not None and one.value == other.value
         return same and _overlap(mark, mention) > 0
-    if mark.kind is AtomKind.VERSION:
+    if mark.kind is FactKind.VERSION:
         return _overlap(mark, mention) > 0
-    if mark.kind is AtomKind.PATH:
+    if mark.kind is FactKind.PATH:
         return path_key(mark.text) == path_key(mention.text)
     return statement_key(mark.text) == statement_key(mention.text)
 
@@ -165,14 +163,14 @@ def _judge(mention: Mention, planted: tuple[Planted, ...]) -> bool | None:
             continue
         if _is_it(mark, mention):
             return True
-        if mention.kind in (*_SPOKEN, AtomKind.ERROR):
+        if mention.kind in (*_SPOKEN, FactKind.ERROR):
             shorter = min(mark.end - mark.start, mention.end - mention.start)
             if _overlap(mark, mention) >= _COVERED * shorter:
                 return True
-    if mention.kind is AtomKind.SYMBOL:
+    if mention.kind is FactKind.SYMBOL:
         return None
     for mark in here:
-        free = mark.kind in (AtomKind.COMMAND, AtomKind.ERROR)
+        free = mark.kind in (FactKind.COMMAND, FactKind.ERROR)
         if free and _overlap(mark, mention) == mention.end - mention.start:
             return None
     return False

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.audit.atoms import AtomKind
+from explorer.facts import FactKind
 
 _HERE = Path(__file__).parent
 
@@ -30,7 +30,7 @@ _HERE = Path(__file__).parent
 class Pair:
     """A statement, a line of a summary, and whether the line says it."""
 
-    kind: AtomKind
+    kind: FactKind
     said: str
     told: str
     same: bool
@@ -49,5 +49,5 @@ def read_pairs(name: str) -> list[Pair]:
             verdict, _, told = line.partition(": ")
             if verdict not in ("same", "not") or not told or not said:
                 raise ValueError(f"neither told the same nor not: {line!r} of {head!r}")
-            pairs.append(Pair(AtomKind(kind), said, told, verdict == "same"))
+            pairs.append(Pair(FactKind(kind), said, told, verdict == "same"))
     return pairs

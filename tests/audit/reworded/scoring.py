@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from explorer.audit.rewording import Rewordings, Verdict
-from explorer.audit.told import Told
+from explorer.facts.comparison import Agreement, compare
 from tests.audit.reworded import Pair
 
 
@@ -38,8 +37,7 @@ class Score:
 
 def says(pair: Pair) -> bool:
     """Whether the audit takes a line for a statement in other words."""
-    found = Rewordings(Told([pair.told])).of(pair.said, pair.kind)
-    return found is not None and found.verdict is Verdict.SAME
+    return compare(pair.said, pair.told) is Agreement.SAME
 
 
 def score(pairs: Sequence[Pair]) -> Score:

@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 
-from explorer.audit.atoms import scan
 from explorer.audit.changed_files import ChangedFiles
 from explorer.audit.fidelity import fidelity
 from explorer.audit.gathered import Gathered
 from explorer.audit.recorded import recorded
+from explorer.facts import scan
 from explorer.formats import open_source
 from explorer.session.tree import SessionTree
 

@@ -5,27 +5,34 @@ from __future__ import annotations
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from explorer.audit.atoms import Atom, AtomKind
 from explorer.audit.findings import Fate, Fidelity, Finding, KindRow
 from explorer.audit.gravity import grouped
-from ui.audit.fidelity.charts import GenerationChart, KindTable, Point
-from ui.audit.fidelity.findings import FindingsModel, Heading
+from explorer.facts import Fact, FactKind
+from ui.audit.fidelity.charts import (
+    GenerationChart,
+    KindTable,
+    Point,
+)
+from ui.audit.fidelity.findings import (
+    FindingsModel,
+    Heading,
+)
 from ui.audit.fidelity.words import headline, percent
 
 
 def many(number: int) -> Fidelity:
-    kinds, fates = tuple(AtomKind), (Fate.LOST, Fate.EXACT, Fate.KEPT, Fate.MUTATED)
+    kinds, fates = tuple(FactKind), (Fate.LOST, Fate.EXACT, Fate.KEPT, Fate.MUTATED)
     return Fidelity(
         tuple(
             Finding(
-                Atom(kinds[at % len(kinds)], f"thing {at}", f"thing {at}", (at,)),
+                Fact(kinds[at % len(kinds)], f"thing {at}", f"thing {at}", (at,)),
                 fates[at % len(fates)],
             )
             for at in range(number)
         ),
         kinds=(
-            KindRow(AtomKind.PATH, {Fate.LOST: 3, Fate.EXACT: 1}),
-            KindRow(AtomKind.NUMBER, {Fate.MUTATED: 2}),
+            KindRow(FactKind.PATH, {Fate.LOST: 3, Fate.EXACT: 1}),
+            KindRow(FactKind.NUMBER, {Fate.MUTATED: 2}),
         ),
     )
 
@@ -49,9 +56,9 @@ def test_groups_without_losses_are_folded_and_open_on_request(app: QApplication)
 def test_one_kind_alone_leaves_out_groups_that_have_none(app: QApplication) -> None:
     model = FindingsModel()
     model.show_groups(grouped(many(1_000)))
-    model.set_kind(AtomKind.CONSTRAINT)
+    model.set_kind(FactKind.CONSTRAINT)
     assert {row.atom.kind for row in model.rows if isinstance(row, Finding)} == {
-        AtomKind.CONSTRAINT
+        FactKind.CONSTRAINT
     }
     assert all(row.number for row in model.rows if isinstance(row, Heading))
     assert model.first_finding() == 1
@@ -61,17 +68,17 @@ def test_one_kind_alone_leaves_out_groups_that_have_none(app: QApplication) -> N
 
 def test_kinds_are_told_in_words_and_one_at_a_time(app: QApplication) -> None:
     table = KindTable()
-    chosen: list[AtomKind | None] = []
+    chosen: list[FactKind | None] = []
     table.kind_chosen.connect(chosen.append)
     table.show_kinds(many(4))
-    paths, figures = table.buttons[AtomKind.PATH], table.buttons[AtomKind.NUMBER]
+    paths, figures = table.buttons[FactKind.PATH], table.buttons[FactKind.NUMBER]
     assert paths.accessibleName().startswith("Paths: 25 % survives; 1 exact")
     assert "2 mutated" in figures.accessibleName()
     paths.click()
     figures.click()
     assert not paths.isChecked() and figures.isChecked()
     figures.click()
-    assert chosen == [AtomKind.PATH, AtomKind.NUMBER, None]
+    assert chosen == [FactKind.PATH, FactKind.NUMBER, None]
     table.deleteLater()
 
 

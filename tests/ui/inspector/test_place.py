@@ -7,8 +7,8 @@ import json
 import pytest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QTextEdit, QWidget
 
-from explorer.audit.atoms import Span
 from explorer.audit.excerpt import Quoted, quoted
+from explorer.facts import Span
 from tests.ui.sessions import Talk, call_block
 from tests.ui.waiting import settle, wait_for
 from ui.inspector import EntryPane

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCharFormat
 from PySide6.QtWidgets import QApplication
 
-from explorer.audit.atoms import AtomKind
+from explorer.facts import FactKind
 from explorer.template_catalogue import TEMPLATES, check_template
 from explorer.templates import TemplateState, shipped_prompt
 from explorer.work.template_trials import KindChange
@@ -73,8 +73,8 @@ def test_the_list_says_in_words_what_its_signs_mean(app: QApplication) -> None:
 def test_a_change_is_told_in_points(app: QApplication) -> None:
     page = TrialPage()
     rows = [
-        KindChange(AtomKind.PATH, "path", (10, 10), (5, 8)),
-        KindChange(AtomKind.ERROR, "error", (4, 4), (4, 4)),
+        KindChange(FactKind.PATH, "path", (10, 10), (5, 8)),
+        KindChange(FactKind.ERROR, "error", (4, 4), (4, 4)),
     ]
     page.show_changes(rows, {"tokens": (900, 700)}, 2)
     items = [page.table.topLevelItem(row) for row in range(3)]

@@ -22,15 +22,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.atoms import AtomKind
 from explorer.audit.difference import AtomRow, Candidate, Cell, Difference, SectionRow
 from explorer.audit.drift import Drift, Step
 from explorer.audit.findings import STATED_WRONGLY, Fate
+from explorer.facts.fact import FactKind
 from explorer.session.text_difference import (
     Piece,
 )
 from ui.audit.fidelity.charts import FateBar, GenerationChart, Point, fate_legend
-from ui.audit.fidelity.words import FATE_TITLES, KIND_TITLES, ONE_KIND, UPPER_BOUND, percent
+from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND, UPPER_BOUND, kind_title, percent
 from ui.audit.known import NOT_RECORDED
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, theme, ui_font
 from ui.widgets.comparison import Figure, FiguresGrid
@@ -510,7 +510,7 @@ class DriftView(QWidget):
             self._sections(item, drift.steps[number])
             self._kinds(item, drift.steps[number])
         elif (parent := item.parent()) is not None and item.data(0, _KIND) is not None:
-            self._atoms(item, drift.steps[parent.data(0, _STEP)], AtomKind(item.data(0, _KIND)))
+            self._atoms(item, drift.steps[parent.data(0, _STEP)], FactKind(item.data(0, _KIND)))
 
     @staticmethod
     def _sections(item: QTreeWidgetItem, step: Step) -> None:
@@ -520,17 +520,17 @@ class DriftView(QWidget):
 
     @staticmethod
     def _kinds(item: QTreeWidgetItem, step: Step) -> None:
-        for kind in AtomKind:
+        for kind in FactKind:
             added, dropped = step.count(kind)
             if not added and not dropped:
                 continue
-            part = QTreeWidgetItem([KIND_TITLES[kind], f"+ {added:,}, − {dropped:,}"])
+            part = QTreeWidgetItem([kind_title(kind), f"+ {added:,}, − {dropped:,}"])
             part.setData(0, _KIND, kind.value)
             part.setChildIndicatorPolicy(QTreeWidgetItem.ChildIndicatorPolicy.ShowIndicator)
             item.addChild(part)
 
     @staticmethod
-    def _atoms(item: QTreeWidgetItem, step: Step, kind: AtomKind) -> None:
+    def _atoms(item: QTreeWidgetItem, step: Step, kind: FactKind) -> None:
         for sign, what, atoms in (("+", "added", step.added), ("−", "dropped", step.dropped)):
             found = [atom for atom in atoms if atom.kind is kind]
             for atom in found[:MOST_ATOMS]:

@@ -10,9 +10,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QVBoxLayout, QWidget
 
-from explorer.audit.atoms import AtomKind
 from explorer.audit.findings import STATED_WRONGLY, Fate, Fidelity, KindRow
-from ui.audit.fidelity.words import BAR, FATE_TITLES, KIND_TITLES, TEXTURES, percent
+from explorer.facts.fact import FactKind
+from ui.audit.fidelity.words import BAR, FATE_TITLES, KIND_TITLES, TEXTURES, kind_title, percent
 from ui.theme import (
     S4,
     S8,
@@ -95,7 +95,7 @@ class KindButton(QAbstractButton):
         self._wrong = f"+ {sum(wrong.values()):,} wrong" if wrong else ""
         self.leaves_room = False
         """Whether room is left for what is stated wrongly, as other rows of the table need it."""
-        words = f"{self.text()}: {percent(row.rate)} survives; {counts_words(row.counts)}"
+        words = f"{kind_title(row.kind)}: {percent(row.rate)} survives; {counts_words(row.counts)}"
         self.setAccessibleName(words)
         self.setToolTip(f"{words}. Click to see only these findings.")
         bind_font(self, small_font)
@@ -137,12 +137,12 @@ class KindTable(QWidget):
     """Every kind of which there is anything."""
 
     kind_chosen = Signal(object)
-    """The ``AtomKind`` whose findings alone are wanted, or None."""
+    """The ``FactKind`` whose findings alone are wanted, or None."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Survival by kind")
-        self.buttons: dict[AtomKind, KindButton] = {}
+        self.buttons: dict[FactKind, KindButton] = {}
         self._group = QButtonGroup(self)
         self._group.setExclusive(False)
         self._column = QVBoxLayout(self)
@@ -163,7 +163,7 @@ class KindTable(QWidget):
             self._column.addWidget(button)
             button.show()
 
-    def check(self, kind: AtomKind | None) -> None:
+    def check(self, kind: FactKind | None) -> None:
         """Follow a choice that was made elsewhere."""
         for own, button in self.buttons.items():
             button.blockSignals(True)
@@ -171,7 +171,7 @@ class KindTable(QWidget):
             button.blockSignals(False)
             button.update()
 
-    def _toggled(self, kind: AtomKind, on: bool) -> None:
+    def _toggled(self, kind: FactKind, on: bool) -> None:
         self.check(kind if on else None)
         self.kind_chosen.emit(kind if on else None)
 

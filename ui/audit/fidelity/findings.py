@@ -30,10 +30,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.atoms import AtomKind
 from explorer.audit.excerpt import Excerpt
 from explorer.audit.findings import STATED_WRONGLY, Fate, Finding
 from explorer.audit.gravity import Group
+from explorer.facts.fact import FactKind
 from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND, TEXTURES, finding_words
 from ui.theme import (
     S4,
@@ -87,7 +87,7 @@ class FindingsModel(TableModel[FindingRow]):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__([Column("Findings", _title, spoken=_sentence)], parent)
         self._groups: Sequence[Group] = ()
-        self._kind: AtomKind | None = None
+        self._kind: FactKind | None = None
         self._turned: set[str] = set()
         """Titles of groups that are not as they were at first."""
 
@@ -96,7 +96,7 @@ class FindingsModel(TableModel[FindingRow]):
         self._groups = groups
         self._fill()
 
-    def set_kind(self, kind: AtomKind | None) -> None:
+    def set_kind(self, kind: FactKind | None) -> None:
         """Show findings of one kind only; None shows all."""
         self._kind = kind
         self._fill()

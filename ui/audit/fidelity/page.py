@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.audit.atoms import AtomKind
 from explorer.audit.findings import Finding, Place
 from explorer.audit.gravity import Group, grouped
+from explorer.facts.fact import FactKind
 from explorer.work.summary_audit import Audited
 from ui.audit.fidelity.charts import (
     FateBar,
@@ -34,11 +34,11 @@ from ui.audit.fidelity.charts import (
 )
 from ui.audit.fidelity.findings import FindingPart, FindingsView
 from ui.audit.fidelity.words import (
-    KIND_TITLES,
     SHORT_BOUND,
     UPPER_BOUND,
     file_words,
     headline,
+    kind_title,
     percent,
     request_words,
     section_words,
@@ -409,7 +409,7 @@ class FidelityPage(QWidget):
         self.kind.clear()
         self.kind.addItem("All kinds", None)
         for line in told.kinds:
-            self.kind.addItem(KIND_TITLES[line.kind], line.kind)
+            self.kind.addItem(kind_title(line.kind), line.kind)
         self.kinds.show_kinds(told)
         words = (size_words(told), request_words(told), section_words(told), file_words(told))
         self.facts.setText("\n".join(part for part in words if part))
@@ -441,14 +441,14 @@ class FidelityPage(QWidget):
         self.no_generations.setText("A line is drawn from the second compaction on." if few else "")
         self.no_generations.setVisible(few)
 
-    def show_kind(self, kind: AtomKind | None) -> None:
+    def show_kind(self, kind: FactKind | None) -> None:
         """Show the findings of one kind only; None shows all."""
         self.kind.setCurrentIndex(max(0, self.kind.findData(kind)))
         self.kinds.check(kind)
         self.list.findings.set_kind(kind)
         self.list.select_row(self.list.findings.first_finding())
 
-    def _kind_pressed(self, kind: AtomKind | None) -> None:
+    def _kind_pressed(self, kind: FactKind | None) -> None:
         self.show_kind(kind)
         if kind is not None:
             self.pages.setCurrentIndex(FINDINGS)

@@ -1,14 +1,20 @@
-"""How English developers mark a rule, a choice, a finished or a coming piece of work.
-
-Each question is first put to the set of a sentence's words, and only then to a pattern.
-"""
+"""What a sentence of the user or of the assistant is: the words that mark its kind."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from explorer.models.offline.extractive.words import lower_words, word_set
+from explorer.facts import FactKind
+from explorer.facts.errors import LONGEST, is_failure
+from explorer.facts.statements import kinds_of
+from explorer.models.offline.extractive.statement import (
+    Kind,
+    Piece,
+    atoms_of,
+    lower_words,
+    terms_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,44 +44,6 @@ _PAST = (
     "backfilled|tightened|raised|lowered|increased|reduced|swapped|handled|hardened|stubbed"
 )
 
-RULE = _cue(
-    """must never only always don't dont mustn't cannot can't shouldn't mandatory required require
-    requires requirement requirements forbidden forbid prohibited allowed avoid ensure limit most
-    least keep kept leave touch strictly strict exactly verbatim word unless except without
-    whatever ask sure no not nothing non stick stay shall frozen restrict restricted constraint
-    constraints rule rules hard deadline budget under within need needs has have refrain off
-    circumstances should nobody may important policy guideline belong belongs else nowhere not are
-    essential crucial vital imperative free contain contains follow follows compatible
-    compatibility regardless every any""",
-    r"""
-    \bmust(?:n't|\s+not)?\b | \bnever\b | \balways\b | \b(?:do\s+not|don['’]t|dont)\b
-    | \bonly\b | \b(?:can(?:no|')t|can\s+not|may\s+not|shall(?:\s+not)?|should(?:n't|\s+not))\b
-    | \b(?:mandatory|forbidden|prohibited|off[- ]limits|non[- ]negotiable|hard\s+(?:limit|rule|
-      requirement|constraint|cap|stop)|hands\s+off|read[- ]only|not\s+allowed|
-      no\s+longer\s+allowed)\b
-    | \b(?:is|are)\s+(?:required|frozen|forbidden|off|capped|limited|restricted)\b
-    | \b(?:required|requirements?|constraints?|rules?)\b
-    | \b(?:at\s+most|at\s+least|no\s+more\s+than|no\s+fewer\s+than|no\s+less\s+than|up\s+to|not\s+
-      more\s+than|not\s+exceed|strictly|under\s+no\s+circumstances|in\s+no\s+case|by\s+no\s+means)\b
-    | \b(?:make\s+sure|be\s+sure|ensure|avoid|refrain|stick\s+(?:to|with)|stay\s+(?:away|within|
-      under|below|on|off|clear)|keep|leave\b.*\b(?:alone|as|untouched|unchanged|in\s+place|
-      intact))\b
-    | \b(?:nothing|nowhere|nobody|no\s+one|none)\s+else\b | \bbelongs?\s+(?:in|to|on|into)\b
-    | \b(?:is|are)\s+not\s+to\b | \b(?:essential|crucial|vital|imperative)\s+that\b
-    | \b(?:free\s+of|contains?\s+no|follows?\s+.{2,40}(?:case|convention|style|guide|rules?))\b
-    | ^\W*(?:important|rule|constraint|requirement|policy|guideline)\s*:
-    | \bwithout\s+\w+ing\b | \bunless\b | \bexcept\b | \bregardless\b | \bdon['’]?t\s+touch\b
-    | \b(?:verbatim|word\s+for\s+word|exactly\s+as|to\s+the\s+letter)\b
-    | \b(?:ask|check\s+with|tell)\s+(?:me|us)\s+(?:first|before)\b | \bask\s+before\b
-    | (?:^|[,;:(–—-])\s*no\s+[a-z]\w+ | \b(?:nobody|no\s+one)\b | ,\s+ever\b |
-      \bwhatever\s+you\s+do\b
-    | (?<!we\s)(?<!i\s)\b(?:has|have|needs?)\s+to\s+(?!do\b)\w+
-    | \bbackwards?[- ]compatib\w+ | \b(?:nobody|nothing|no\s+one|none)\s+(?:may|should|can|must)\b
-    | \b(?:needs?|required?)\s+(?:explicit\s+)?(?:approval|sign[- ]?off|review)\b
-    | \b(?:deadline|budget|quota|limit|cap|ceiling|maximum|minimum)\s+(?:is|of|for|stays|:) |
-      \bshould\b
-    """,
-)
 FIRM = _cue(
     """must never always only don't dont mustn't cannot can't forbidden mandatory circumstances
     verbatim word no not non strictly nobody nothing required shall exactly""",
@@ -237,22 +205,6 @@ _ERROR_NAMES = re.compile(
     | ✗ | ✘ | ❌ | \bHTTP(?:/\S+)?\s[45]\d\d\b | \berror\[\w+\] | \bTS\d{4}\b | \bERR_\w+""",
     re.VERBOSE,
 )
-_ERROR_PHRASES = re.compile(
-    r"""\b(?:error|fatal|panic(?:ked)?|failed|failure|exception|traceback|segmentation\s+fault|core\s+
-    dumped|assertion|permission\s+denied|no\s+such\s+file|cannot\s+find|not\s+found|undefined\s+
-    reference|timed\s*out|refused|unreachable|out\s+of\s+memory|oom-?killed|exit(?:ed)?\s+(?:code|
-    status|with)|deadlock|abort(?:ed)?|denied|unauthorized|unhandled|stack\s+overflow|warning|
-    mismatch(?:es)?|conflict|did\s+not\s+match)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-ERROR_WORDS = word_set(
-    """
-    error fatal panic panicked failed failure exception traceback segmentation dumped assertion
-    denied such find found undefined timed timedout refused unreachable memory oom exit exited
-    deadlock abort aborted unauthorized unhandled overflow warning mismatch mismatches conflict
-    match
-    """
-)
 NO_ERROR = re.compile(
     r"\b(?:0|no|zero|without)\s+(?:\w+\s+)?(?:errors?|failures?|failed|warnings?|problems?|issues?)\b",
     re.IGNORECASE,
@@ -271,10 +223,6 @@ SMALL_TALK = re.compile(
 )
 
 
-# `"error": "red",` and `// on failure` are lines of a file, not failures.
-_SOURCE_LINE = re.compile(
-    r"^\W*[\"']?[\w.-]++[\"']?\s*[:=]\s*.*[,;{(\[]$|^\s*(?:/[/*]|\*\s|#\s|<!--|--\s)"
-)
 _TALLY = re.compile(
     r"\b\d+ (?:failed|passed|errors?)\b|\bError \d+$|\bexit(?:ed)? (?:code|status)", re.I
 )
@@ -294,10 +242,276 @@ def names_failure(text: str) -> bool:
 
 def is_error_line(line: str) -> bool:
     """Whether a line of output reports a failure."""
-    if len(line) > 600:
-        return False
-    if NO_ERROR.search(line) or _SOURCE_LINE.search(line):
-        return False
-    if _ERROR_NAMES.search(line):
+    return len(line) <= LONGEST and is_failure(line)
+
+
+_PASTED = re.compile(
+    r"^\s*(?:[+-]\s?\d+\s|\d+\s+[-+]\s|➜|❯|\$\s|PS\s[A-Z]:|>>>\s|[\u2500-\u259f\u2800-\u28ff]|"
+    r"at\s.*:\d+:\d+\)?$|File \".*\", line \d+|Traceback\b|npm\s(?:ERR|error)|"
+    r"\d{4}-\d\d-\d\d[T ]\d\d:|"
+    r"\[\w+\]\s+\w+)|\S {3,}$|^[-+]{3} |^@@ "
+)
+_NUMBERED_LINE = re.compile(r"^\s*[+-]?\s?\d+\s+-?\s*")
+_IMAGE = re.compile(r"^(?=\W*\S?[/~]).*\.(?:png|jpe?g|gif|webp|heic|mov|mp4)\W*$", re.IGNORECASE)
+_SLASH = re.compile(r"^/[\w-]{0,20}$")
+_NOISE = terms_of(
+    """fuck fucking fucked shit wtf damn dude man hell omg omfg stupid lol please thanks ok alright
+    yeah hmm hmmm well bro jesus christ god crap argh ugh haha"""
+)
+_FEW = 2
+
+
+def split_pasted(text: str) -> tuple[str, list[str]]:
+    """The words of a person, and the lines that were copied in from a screen or a log."""
+    if "\n" not in text:
+        return ("", [text]) if _PASTED.match(text) and len(text) > 60 else (text, [])
+    said: list[str] = []
+    pasted: list[str] = []
+    inside = fenced = False
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if stripped.startswith(("```", "~~~")):
+            fenced = not fenced
+        inside = bool(stripped) and (inside or _PASTED.search(line) is not None)
+        if inside and not fenced:
+            pasted.append(_NUMBERED_LINE.sub("", stripped))
+        else:
+            said.append(line)
+    return "\n".join(said), [line for line in pasted if line]
+
+
+def is_prompt(line: str) -> bool:
+    """Whether a pasted line is what was typed at a shell."""
+    return line.lstrip()[:1] in "➜❯$"
+
+
+def is_reaction(text: str) -> bool:
+    """Whether a sentence of a person asks for nothing and tells nothing that lasts."""
+    if _SLASH.match(text.strip()) or SMALL_TALK.match(text) or _IMAGE.match(text):
         return True
-    return not lower_words(line).isdisjoint(ERROR_WORDS) and bool(_ERROR_PHRASES.search(line))
+    if atoms_of(text):
+        return False
+    return len(terms_of(text) - _NOISE) < _FEW
+
+
+def goal_kind(item: str) -> Kind:
+    """A rule or choice that came in with the first request belongs to its own section."""
+    kind = user_kind(item, lower_words(item))
+    return kind if kind in (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION) else Kind.GOAL
+
+
+def user_kind(text: str, words: frozenset[str]) -> Kind:
+    """What a sentence of the user is."""
+    asks = text.rstrip().endswith("?")
+    if asks and not QUESTION_ASKS.search(text):
+        return Kind.REQUEST
+    kinds = kinds_of(text, by_user=True)
+    if names_failure(text) and FactKind.CONSTRAINT not in kinds:
+        return Kind.ERROR
+    if FactKind.DECISION in kinds and not asks:
+        return Kind.DECISION
+    if not asks and _SETTING.search(text) and atoms_of(text) and not FIRM.found(text, words):
+        return Kind.FACT
+    if FactKind.CONSTRAINT in kinds:
+        return Kind.CONSTRAINT
+    if PREFERENCE.found(text, words):
+        return Kind.PREFERENCE
+    if not asks and _only_points(text):
+        return Kind.FACT
+    if asks or _imperative(text):
+        return Kind.REQUEST
+    return Kind.FACT if NOTED.found(text, words) or atoms_of(text) else Kind.REQUEST
+
+
+_SETTING = re.compile(
+    r"^\W*(?:\w+\W+){0,5}?(?:set|raise|lower|bump|increase|decrease|reduce|change|make|extend|cut|cap|"
+    r"move|rename|pin|upgrade|downgrade)\b",
+    re.IGNORECASE,
+)
+_POINTS_AT = re.compile(
+    r"^\W*(?:please\s+|also\s+|and\s+)*(?:see|check|cf|refer\s+to|look\s+(?:at|in|into)|have\s+a\s+look|"
+    r"you(?:['’]ll|\s+will|\s+can)\s+find|find|docs?|details|more\s+in|compare)\b",
+    re.IGNORECASE,
+)
+_NARRATES = re.compile(
+    r"^\W*(?:(?:right|ok(?:ay)?|well|hm+|ah|oh|so|yes|no|good|great|nice|and|but|because|since)\b\W+)*"
+    r"(?:that|this|it|its|i|we|they|he|she|there|those|these|which)\b",
+    re.IGNORECASE,
+)
+_NAMES_A_THING = re.compile(
+    r"^\W*(?:the|our|my|your|his|her|their|all|each|every|most|some|both)\s", re.IGNORECASE
+)
+_WISHES = re.compile(
+    r"\b(?:need|want|like\s+to|please|should|have\s+to|got\s+to|hope|wish|trying\s+to|goal|love\s+to)\b",
+    re.IGNORECASE,
+)
+_DESCRIBES = re.compile(
+    r"^\W*(?:the|this|that|these|those|our|my|we|i|it|there|he|she|they|you|all|each|every|currently|"
+    r"right\s+now|today|yesterday|[A-Z][a-z]+(?:['’]s)?)\s+(?:\S+\s+){0,5}?(?:is|are|was|were|has|have|had|"
+    r"lives?|runs?|listens?|uses?|takes?|gets?|got|seems?|fails?|shows?|says?|owns?|returns?|sits?|will|should|can|gives?|allows?|expects?|costs?|needs?|contains?|"
+    r"wants?|says?|means?|points?|goes|ends?|comes?|starts?|keeps?|holds?|wrote|made|sent|saw)\b",
+    re.IGNORECASE,
+)
+
+_TELLS_OF = re.compile(
+    r"^\W*+(?:(?<=\.)\w++|[\w.]*[_.\d]\w*+)\W*+(?<=\s)(?:is|are|was|were|has|means?|holds?)\b"
+)
+
+
+def _only_points(text: str) -> bool:
+    """Whether a sentence is an exact thing with hardly a word around it ("ref https://...")."""
+    atoms = atoms_of(text)
+    if not atoms:
+        return False
+    rest = text
+    for atom in reversed(atoms):
+        rest = rest[: atom.start] + " " + rest[atom.end :]
+    return len(rest.split()) <= 3
+
+
+_AIMS = re.compile(r"\b(?:goal|objective|in\s+the\s+end|the\s+aim)\b", re.IGNORECASE)
+_NEEDS = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|so|now|and|but|well|alright)\b\W*)*(?:we|i)\s+(?:still\s+|also\s+|now\s+)*"
+    r"(?:need|want|have)\s+to\b",
+    re.IGNORECASE,
+)
+
+
+def is_goal(text: str) -> bool:
+    """Whether a request names what is to be reached, beyond a single step."""
+    return _NEEDS.match(text) is not None or _AIMS.search(text) is not None
+
+
+_TELLS_TO = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|so|now|and|then|next|also|first|please)\b\W*)+(?:write|add|fix|make|create|build|"
+    r"implement|remove|delete|port|refactor|test|document|release|publish|review|investigate|find|run|show)\s",
+    re.IGNORECASE,
+)
+
+
+def _imperative(text: str) -> bool:
+    if _NEEDS.match(text) or _TELLS_TO.match(text):
+        return True
+    if _NAMES_A_THING.match(text):
+        return False
+    if _NARRATES.match(text) and not _WISHES.search(text):
+        return False
+    return not (_DESCRIBES.match(text) or _POINTS_AT.match(text) or _TELLS_OF.match(text))
+
+
+def asks_change(text: str) -> bool:
+    """Whether a sentence gives a value to something ("set the limit to 80")."""
+    return _SETTING.search(text) is not None
+
+
+_LEADS = (
+    r"^\W*(?:(?:ok(?:ay)?|now|so|first|then|next|good|great|perfect|right|sure|yes|oh|oops|hm+|wait|no|"
+    r"alright|"
+    r"got\s+it|understood|agreed|and|but|also|done|ah|actually|sorry|finally)\b\W*)*"
+)
+_ANNOUNCES = re.compile(
+    _LEADS
+    + r"(?:let\s+me|let['’]s|let\s+us|i['’]ll|i\s+will|i['’]m\s+(?:going\s+to|about\s+to|now)|"
+    r"i\s+(?:now\s+)?(?:need|want|have)\s+to|i\s+should|we\s+(?:need|should|have)\b|need(?:s)?\s+to|time\s+to|"
+    r"(?:check|fix|update|add|rebuild|build|run|test|look|try|read|commit|tag|publish|verify)\s.*:$)",
+    re.IGNORECASE,
+)
+_REACTS = re.compile(
+    r"^\W*(?:you['’]?re\s+(?:absolutely\s+|totally\s+)?right|i\s+(?:can\s+)?see\b|(?:that|this|it)\s+"
+    r"(?:makes|looks|is|was|should|seems|means|would|will)\b|perfect|great|excellent|good|hm+|oh\b|oops|wait|"
+    r"sorry|ah+\b|interesting|strange|weird|the\s+\w+\s+(?:is|are)\s+there\b|enjoy\b)",
+    re.IGNORECASE,
+)
+_SUPPOSES = re.compile(
+    r"^\W*(?:if|since|when|whenever|because|should|once|unless|as\s+soon|so\s+that|which|while|although|"
+    r"either|or|either|to\s+\w+|you\s+can|use|set|put|do|did|does|have|the\s+(?:issue|problem|bug|steps|"
+    r"reason)|in\s+\w+\s*\w*:)\b",
+    re.IGNORECASE,
+)
+_ACCEPTS = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|understood|agreed|right|sure|yes|noted|got\s+it|fine|good)\b\W*)*"
+    r"(?:(?:i|we)(?:['’]ll|\s+will|\s+won['’]?t|\s+must|\s+may|\s+am|['’]m)\s+(?:\w+\s+){0,2}?"
+    r"(?:keep|not|never|always|only|stick|leave|avoid|respect|follow|make\s+sure|ensure|stay|ask)\b|"
+    r"(?:i|we)\s+won['’]?t\b|as\s+you\s+(?:asked|said|wish|want)|your\s+rule)"
+    r"|^\W*(?:understood|agreed|noted)\b\W+(?:no|never|always|only|nothing)\b",
+    re.IGNORECASE,
+)
+# A rule stated as one. "It must have another API", "that must be the cache" are guesses.
+_STATES_RULE = re.compile(
+    r"\b(?:must|may|shall)\s+(?:not|never|only|always)\b|\bmustn['’]t\b"
+    r"|\bmust\s+(?:stay|remain|keep|go|use|come|match|mention|support|be\s+\w+(?:ed|en|ible|able))\b"
+    r"|\b(?:are|is)\s+(?:not\s+allowed|forbidden)\b|\bha(?:s|ve)\s+to\s+(?:be|stay)\b"
+    r"|\bunder\s+no\s+circumstances\b|^\W*whatever\s+you\s+do\b"
+    r"|^\W*(?:never|always|don['’]t|do\s+not|avoid|ensure|keep\s+every|leave\s+the|stay\s+away)\b"
+    r"|^\W*only\s+.{2,40}\s(?:may|can|should)\b|^no\s+[a-z]\w+|^No\s+\w+\s+\w+\s+in\b"
+    r"|^ask\s+me\s+before\b|\bneed\s+to\s+fit\b|^i\s+want\b",
+    re.IGNORECASE,
+)
+_ENDED = re.compile(r"[.!?:…)\]`*\"'”’\d%]\W*$|[^\x00-\x7f]\W*$")
+_MAYBE = re.compile(r"\b(?:could|might|would|maybe|perhaps|if you)\b", re.IGNORECASE)
+_STARTS = re.compile(_LEADS + r"let\s+me\b", re.IGNORECASE)
+_IF = re.compile(r"\b(?:if|when|whenever|would|so\s+(?:that\s+)?\w+)\b", re.IGNORECASE)
+_NOT_YET = re.compile(
+    r"\b(?:if|whether|(?:should|can|must|could|to)\s+be|(?:ready|need\w*)\s+(?:for|to))\b|^\W*built-in\b",
+    re.IGNORECASE,
+)
+_EXPLAINS = re.compile(
+    r"^\W*(?:since|if|when|now\s+it|this|that|it|uses|use|empty|the\s+(?:issue|problem|fix|error|build|"
+    r"\w+\s+(?:changed|is|was|are)))\b",
+    re.IGNORECASE,
+)
+_BARE_PAST = re.compile(r"^\W*(?:successfully\s+|also\s+)?[A-Z][a-z]+ed\b")
+_LATE = 0.25
+_NEWEST = 0.15
+
+
+def announces(text: str) -> bool:
+    """Whether a sentence says what the assistant is going to do."""
+    return _ANNOUNCES.match(text) is not None
+
+
+def breaks_off(piece: Piece) -> bool:
+    """Whether a sentence was not finished, as happens when the assistant is stopped."""
+    return not piece.item and not piece.code and _ENDED.search(piece.text) is None
+
+
+def is_chatter(piece: Piece) -> bool:
+    """Whether a sentence only accompanies the work. It may still name exact things."""
+    text = piece.text
+    if text.endswith((":", ":**")) or _REACTS.match(text):
+        return True
+    return text.endswith("!") and not any(letter.isdigit() for letter in text)
+
+
+def assistant_kind(piece: Piece, words: frozenset[str], age: float) -> Kind:
+    """What a sentence of the assistant is. `age` is 0 at the end of the conversation; work that
+    lies ahead counts only there, and a rule is only what the assistant takes upon itself."""
+    text = piece.text
+    if piece.box:
+        return {"x": Kind.DONE, " ": Kind.NEXT}.get(piece.box, Kind.DOING)
+    reports = DONE.found(text, words) and not _SUPPOSES.match(text) and not _NOT_YET.search(text)
+    if _BARE_PAST.match(text) and reports:
+        return Kind.DONE
+    if _STARTS.match(text) or (text.endswith(":") and announces(text)):
+        return Kind.DOING
+    if _ACCEPTS.match(text):
+        return Kind.CONSTRAINT
+    decides = DECISION.found(text, words) and not _MAYBE.search(text)
+    if decides and not _EXPLAINS.match(text):
+        return Kind.DECISION
+    if names_failure(text) and not reports:
+        return Kind.ERROR
+    if FINDING.found(text, words):
+        return Kind.FINDING
+    if announces(text):
+        return Kind.NEXT if NEXT.found(text, words) and age <= _LATE else Kind.DOING
+    if NEXT.found(text, words) and age <= _LATE:
+        return Kind.NEXT
+    if reports:
+        return Kind.DONE
+    if BLOCKED.found(text, words):
+        stands = age <= _NEWEST and not _IF.search(text)
+        return Kind.BLOCKED if stands else Kind.FINDING
+    if DOING.found(text, words):
+        return Kind.DOING
+    return Kind.CONSTRAINT if _STATES_RULE.search(text) else Kind.FACT

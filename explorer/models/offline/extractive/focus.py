@@ -7,9 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from explorer.models.offline.extractive.atoms import AtomKind
-from explorer.models.offline.extractive.statement import Kind, Statement
-from explorer.models.offline.extractive.words import terms_of, word_set
+from explorer.models.offline.extractive.statement import (
+    AtomKind,
+    Kind,
+    Statement,
+    terms_of,
+    word_set,
+)
 
 _CLAUSES = re.compile(r"[.;!?\n]+(?:\s|$)|,\s+|\s+(?:and|plus|but)\s+")
 _QUOTED = re.compile(r"[`\"“]([^`\"“”\n]{2,120})[`\"”]")

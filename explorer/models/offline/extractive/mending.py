@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from explorer.models.offline.extractive.template import Section, meaning
+from explorer.models.offline.extractive.sections import Section, meaning
 from explorer.models.request import ModelRequest
 from explorer.tokens.estimate import estimate_text
 

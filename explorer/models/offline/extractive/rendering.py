@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from explorer.models.offline.extractive.cues import names_failure
-from explorer.models.offline.extractive.previous import (
+from explorer.models.offline.extractive.sections import (
     ASKED_LABEL,
     CHANGED_LABEL,
     ERROR_LABEL,
@@ -13,12 +13,16 @@ from explorer.models.offline.extractive.previous import (
     LATEST_LABEL,
     OUTPUT_LABEL,
     RAN_LABEL,
+    Heading,
+    Section,
+    Template,
     list_line,
 )
-from explorer.models.offline.extractive.selecting import Choice
+from explorer.models.offline.extractive.selection import Choice
 from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
-from explorer.models.offline.extractive.template import Heading, Section, Template
-from explorer.tokens.estimate import utf16_units
+from explorer.tokens.estimate import (
+    utf16_units,
+)
 
 NONE = "- (none)"
 _ANALYSIS = "(picked from the record without a language model)"

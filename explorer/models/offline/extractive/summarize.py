@@ -6,24 +6,40 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from explorer.models.offline.extractive.asking import is_reaction, user_kind
-from explorer.models.offline.extractive.blocks import blocks_of, bounded
-from explorer.models.offline.extractive.building import Builder
-from explorer.models.offline.extractive.changes import settle
+from explorer.models.offline.extractive.changes import close_finished, drop_repeated, settle
+from explorer.models.offline.extractive.cues import is_reaction, user_kind
 from explorer.models.offline.extractive.focus import focus_of
-from explorer.models.offline.extractive.progress import close_finished, drop_repeated
-from explorer.models.offline.extractive.ranking import raise_end, rank
-from explorer.models.offline.extractive.reading import Material, read_request
+from explorer.models.offline.extractive.record import Builder
 from explorer.models.offline.extractive.rendering import NONE, homeless, render, skeleton_size
-from explorer.models.offline.extractive.selecting import FLOOR, LEFTOVER_FLOOR, Choice, Selection
-from explorer.models.offline.extractive.sentences import pieces_of
-from explorer.models.offline.extractive.statement import Kind, Speaker, Statement
-from explorer.models.offline.extractive.template import Template, read_template
-from explorer.models.offline.extractive.thinning import thin
-from explorer.models.offline.extractive.wording import wordings
-from explorer.models.offline.extractive.words import lower_words
+from explorer.models.offline.extractive.request import (
+    Material,
+    blocks_of,
+    bounded,
+    read_request,
+    thin,
+)
+from explorer.models.offline.extractive.sections import Template, read_template
+from explorer.models.offline.extractive.selection import (
+    FLOOR,
+    LEFTOVER_FLOOR,
+    Choice,
+    Selection,
+    raise_end,
+    rank,
+    wordings,
+)
+from explorer.models.offline.extractive.statement import (
+    Kind,
+    Speaker,
+    Statement,
+    lower_words,
+    pieces_of,
+)
 from explorer.models.request import ChatMessage, ModelRequest
-from explorer.tokens.estimate import estimate_text, utf16_units
+from explorer.tokens.estimate import (
+    estimate_text,
+    utf16_units,
+)
 
 _SHARE = 0.2
 _CEILING = 0.5

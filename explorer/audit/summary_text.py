@@ -1,0 +1,204 @@
+"""The text of a summary, in one part or several: finding facts and sentences in it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import inf
+
+from explorer.audit.findings import Place
+from explorer.facts import FactKind, Mention
+from explorer.facts.entry_texts import Speaker
+from explorer.facts.extract import scan_text
+from explorer.facts.figures import Figure, figures_in
+from explorer.facts.message import units, wide_places
+from explorer.facts.sentences import sentences
+from explorer.facts.statements import denies_or_forbids
+from explorer.facts.words import terms
+from explorer.session.text import as_prose
+
+_RUN = re.compile(r"\s+|[^\s`*_\"“”'‘’]+")
+"""Blanks, or a run of other characters between marks of emphasis and quotes."""
+
+
+_LOOKS = 10_000
+"""Occurrences of a text in one part that are examined; inside longer words they do not count."""
+_PLACES = 100
+"""Occurrences of a text in one part that are returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence or item of a summary; offsets in characters of its part."""
+
+    part: int
+    text: str
+    start: int
+    end: int
+    terms: frozenset[str]
+    figures: tuple[Figure, ...]
+    under: str
+    """The heading above it, as written."""
+
+    @property
+    def denies(self) -> bool:
+        """Whether it has a negation."""
+        return denies_or_forbids(self.text)
+
+
+class SummaryText:
+    """One summary, in one part or several; places are in UTF-16 units."""
+
+    def __init__(self, parts: Sequence[str]) -> None:
+        self.parts = tuple(parts)
+        self.items: list[tuple[int, Mention]] = []
+        """The facts in it, each with the number of its part."""
+        self.lines: list[Line] = []
+        self.mentions: set[str] = set()
+        self._wide = tuple(map(wide_places, self.parts))
+        self._flat: list[tuple[str, list[int]]] = []
+        self._line_places: list[Place] = []
+        self._by_term: dict[str, list[int]] = defaultdict(list)
+        for number, part in enumerate(self.parts):
+            found = scan_text(part, Speaker.SUMMARY)
+            self.items += [(number, item) for item in found.items]
+            self.mentions |= found.mentions
+            self.lines += _lines(as_prose(part), number)
+            self._flat.append(_flattened(part))
+        for at, line in enumerate(self.lines):
+            for term in line.terms:
+                self._by_term[term].append(at)
+
+    def exact(self, text: str) -> tuple[Place, ...]:
+        """Where a text stands letter for letter, not inside a longer word."""
+        return tuple(
+            self._place(number, start, start + len(text))
+            for number, part in enumerate(self.parts)
+            for start in islice(_alone(part, text), _PLACES)
+        )
+
+    def flat(self, key: str) -> tuple[Place, ...]:
+        """Where a text stands, whatever its case, quotes and blanks. ``key``: ``statement_key``."""
+        found = []
+        if len(key) < 3:
+            return ()
+        for number, (text, offsets) in enumerate(self._flat):
+            found += [
+                self._place(number, offsets[at], offsets[at + len(key) - 1] + 1)
+                for at in islice(_alone(text, key), _PLACES)
+            ]
+        return tuple(found)
+
+    def of(self, kind: FactKind) -> Iterator[tuple[Mention, Place]]:
+        """Its facts of one kind, with their places."""
+        for number, item in self.items:
+            if item.kind is kind:
+                yield item, Place(number, item.start, item.end)
+
+    def nearest(self, wanted: frozenset[str], least: float = 0.5) -> list[tuple[float, Line]]:
+        """The lines with at least this share of the terms, best first, each with its share."""
+        if not wanted:
+            return []
+        counts: Counter[int] = Counter()
+        for term in wanted:
+            counts.update(self._by_term.get(term, ()))
+        close = [
+            (shared / len(wanted), self.lines[at])
+            for at, shared in counts.items()
+            if shared / len(wanted) >= least
+        ]
+        return sorted(close, key=lambda one: (-one[0], one[1].part, one[1].start))
+
+    def place(self, line: Line) -> Place:
+        """The place of a line."""
+        return self._place(line.part, line.start, line.end)
+
+    def line_at(self, place: Place) -> Line | None:
+        """The line that contains a place; None outside all lines."""
+        if not self._line_places:
+            self._line_places = [self.place(line) for line in self.lines]
+        before = bisect_right(self._line_places, (place.part, place.start, inf)) - 1
+        if before < 0:
+            return None
+        at = self._line_places[before]
+        inside = at.part == place.part and at.start <= place.start < at.end
+        return self.lines[before] if inside else None
+
+    def _place(self, number: int, start: int, end: int) -> Place:
+        wide = self._wide[number]
+        return Place(number, units(start, wide), units(end, wide))
+
+
+_HEADING = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|\*\*)(.+?)\**:?[ \t]*$", re.MULTILINE)
+
+
+def _lines(part: str, number: int) -> list[Line]:
+    headings = [(found.start(), found.group(1)) for found in _HEADING.finditer(part)]
+    out = []
+    at, under = 0, ""
+    for one in sentences(part, []):
+        while at < len(headings) and headings[at][0] <= one.start:
+            under = headings[at][1]
+            at += 1
+        out.append(
+            Line(number, one.text, one.start, one.end, terms(one.text), figures_in(one.text), under)
+        )
+    return out
+
+
+def _alone(text: str, wanted: str) -> Iterator[int]:
+    if not wanted:
+        return
+    at = text.find(wanted)
+    for _ in range(_LOOKS):
+        if at < 0:
+            return
+        end = at + len(wanted)
+        before, after = text[at - 1 : at] if at else "", text[end : end + 1]
+        joined = (_is_word(before) and _is_word(wanted[0])) or (
+            _is_word(after) and _is_word(wanted[-1])
+        )
+        longer = wanted[-1].isdigit() and after in (".", ",") and text[end + 1 : end + 2].isdigit()
+        longer = longer or (
+            wanted[0].isdigit()
+            and before in (".", ",")
+            and at > 1
+            and text[at - 2 : at - 1].isdigit()
+        )
+        if not joined and not longer:
+            yield at
+        at = text.find(wanted, at + 1)
+
+
+def _is_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
+
+
+def _flattened(part: str) -> tuple[str, list[int]]:
+    """The text as ``statement_key`` normalises it, and each character's original offset."""
+    pieces: list[str] = []
+    offsets: list[int] = []
+    last = " "
+    for run in _RUN.finditer(part):
+        start, letters = run.start(), run.group()
+        if letters[0].isspace():
+            if last != " ":
+                pieces.append(" ")
+                offsets.append(start)
+                last = " "
+            continue
+        low = letters.lower()
+        if len(low) == len(letters) and "Σ" not in letters:
+            offsets += range(start, run.end())
+        else:
+            # Letter by letter: some become two, and one depends on what follows.
+            low = "".join(map(str.lower, letters))
+            for at, letter in enumerate(letters, start):
+                offsets += [at] * len(letter.lower())
+        pieces.append(low)
+        last = low[-1]
+    return "".join(pieces), offsets

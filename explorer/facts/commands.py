@@ -1,0 +1,217 @@
+"""Finding command lines in prose: in backticks, in shell blocks, inside sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from explorer.facts.message import Message, Ranges
+from explorer.facts.words import word_set
+
+HEADS = word_set(
+    """
+    npm npx pnpm yarn bun deno node pytest python python3 py pip pip3 pipx uv uvx poetry hatch
+    tox nox ruff mypy black cargo rustc rustup go gofmt make cmake ctest ninja bazel meson
+    docker docker-compose podman kubectl helm terraform tofu ansible ansible-playbook vagrant
+    git gh glab svn hg curl wget psql mysql sqlite3 redis-cli mongosh mvn gradle sbt bundle
+    rails rake rspec gem php composer dotnet nuget msbuild mix iex bash sh zsh ssh scp rsync
+    systemctl journalctl tsc eslint prettier jest vitest playwright vite turbo nx alembic
+    flask gunicorn uvicorn celery swift xcodebuild pod fastlane flutter dart adb java javac
+    kotlinc lein stack cabal opam dune zig julia perl ruby aws gcloud az heroku terraform
+    pulumi vault jq sed awk grep rg find xargs tar unzip chmod chown ln mkdir cp mv rm cat
+    tail head ls du df ps kill lsof openssl gpg crontab export sudo apt apt-get brew yum dnf
+    apk conda streamlit protoc pre-commit valgrind gdb lldb cdb nvidia-smi ffmpeg convert
+    usermod modprobe dmesg powershell pwsh Get-Content Set-Content Remove-Item Get-ChildItem
+    Invoke-WebRequest winget choco idf.py platformio pio west openocd picocom esptool.py
+    latexmk pdflatex
+    """
+)
+_ALSO_ENGLISH = word_set(
+    """
+    go make node find head tail cat export convert stack bundle pod mix dart swift java flask
+    celery vault black turbo python ruby julia git docker kill perl rake zig dune west bash sh
+    rails gem helm cargo gradle bun deno sudo jest vite sed
+    """
+)
+_SUBCOMMANDS = word_set(
+    """
+    test build run vet fmt mod generate install add commit push pull rebase merge checkout
+    switch fetch clone status log diff stash reset tag branch bisect cherry-pick revert
+    compose exec logs ps up down lint check clean all deploy bench clippy doc release migrate
+    seed dev start tidy publish
+    """
+)
+_BACKTICKS = re.compile(r"(?<!`)`([^`\n]{2,300})`(?!`)")
+_FENCE = re.compile(r"^[ \t]*(```|~~~)([\w+-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.M | re.S)
+_SHELLS = frozenset(("sh", "bash", "shell", "console", "zsh", "powershell", "ps1", "cmd", "fish"))
+_PROMPT = re.compile(r"^[ \t]*(?:\$|>|PS [^>\n]*>|[A-Z]:\\[^>\n]*>)[ \t]+(?=\S)", re.M)
+_WORD = re.compile(r"\S+")
+_ARGUMENT = re.compile(r"^(?:-{1,2}\S+|[\w./@:=~*\[\]{}$+%\"'|&>\\,^<;-]+)$")
+_ENDING = re.compile(r"[.,;:!?)\]]+$")
+_TELLING = re.compile(
+    r"^[\W\d_]*+[^\W\d_].*[-/._=:@*]|^[^-/._=:@*$]*+[-/._=:@*$].*[^\W\d_]|^\.$|^-"
+)
+_STOP = word_set(
+    """
+    and or then to before after so because when if with for on is was are once which that but
+    until while instead every here there now as since it your our fails failed passes passed
+    works locally please will must should also always at can against by does took takes gives
+    gave prints exits has had have says show see returns returned reports shows again first in
+    not only yet still where who
+    """
+)
+
+
+def fences(text: str) -> list[tuple[int, int, str]]:
+    """The fenced code blocks of a text: start, end and language in lower case."""
+    if "```" not in text and "~~~" not in text:
+        return []
+    return [(m.start(), m.end(), m.group(2).lower()) for m in _FENCE.finditer(text)]
+
+
+def is_command(text: str) -> bool:
+    """Whether a text that is set as code is a command line."""
+    words = text.split()
+    while words and re.match(r"^[A-Z_][A-Z0-9_]*=\S*$", words[0]):
+        words = words[1:]
+    if not words:
+        return False
+    head = words[0]
+    if head.startswith(("./", ".\\", "~/")) or head.lower().endswith((".exe", ".bat", ".sh")):
+        return len(words) > 1
+    known = head in HEADS or head.rsplit("/", 1)[-1] in HEADS
+    if len(words) == 1 or not known:
+        return len(words) > 1 and re.match(r"^[a-z][\w./-]*$", head) is not None and " --" in text
+    return (
+        head not in _ALSO_ENGLISH
+        or words[1] in _SUBCOMMANDS
+        or not all(w.isalpha() for w in words[1:])
+    )
+
+
+def command_lines(
+    message: Message, blocks: list[tuple[int, int, str]]
+) -> Iterator[tuple[int, int]]:
+    """The ranges of command lines in a message, in characters; ``blocks``: its ``fences``."""
+    text = message.text
+    inside = Ranges((start, end) for start, end, _ in blocks)
+    for start, end, language in blocks:
+        yield from _in_block(text, start, end, language in _SHELLS)
+    if "`" in text:
+        for match in _BACKTICKS.finditer(text):
+            if match.start() not in inside and is_command(match.group(1)):
+                yield match.start(1), match.end(1)
+    if not HEADS.isdisjoint(message.words):
+        yield from _in_prose(text, inside)
+
+
+def _in_block(text: str, start: int, end: int, is_shell: bool) -> Iterator[tuple[int, int]]:
+    at = text.find("\n", start) + 1
+    for line in text[at:end].split("\n"):
+        prompt = _PROMPT.match(line)
+        body = line[prompt.end() :] if prompt else line.lstrip()
+        begin = at + len(line) - len(body)
+        at += len(line) + 1
+        body = body.rstrip()
+        if not body or body.startswith(("#", "```", "~~~")):
+            continue
+        if (prompt or is_shell) and is_command(body):
+            yield begin, begin + len(body)
+
+
+def _in_prose(text: str, inside: Ranges) -> Iterator[tuple[int, int]]:
+    words = list(_WORD.finditer(text))
+    runs: _Runs | None = None
+    skip = 0
+    for index, word in enumerate(words):
+        if index < skip or word.group() not in HEADS:
+            continue
+        if word.start() in inside or text[max(0, word.start() - 1)] == "`":
+            continue
+        runs = runs or _Runs(text, words)
+        stop = runs.command_end(index)
+        if stop > index + 1:
+            skip = stop
+            end = words[stop - 1].end()
+            yield word.start(), end - len(_closing(text[word.start() : end]))
+
+
+def _closing(text: str) -> str:
+    found = _ENDING.search(text)
+    return found.group() if found else ""
+
+
+class _Argument(NamedTuple):
+    bare: str
+    may_be: bool
+    is_telling: bool
+    quote: str
+    """The quotation mark that it opens and does not close; empty without one."""
+
+
+@lru_cache(maxsize=4096)
+def _argument(word: str) -> _Argument:
+    bare = _ENDING.sub("", word)
+    may_be = bool(bare) and _ARGUMENT.match(bare) is not None and word.lower() not in _STOP
+    quote = word[0] if word[0] in "\"'" and word.count(word[0]) == 1 else ""
+    return _Argument(bare, may_be, _TELLING.search(bare) is not None, quote)
+
+
+class _Runs:
+    """The words of a message as possible arguments; each run of them is measured once."""
+
+    def __init__(self, text: str, words: list[re.Match[str]]) -> None:
+        self._text = text
+        self._words = words
+        self._arguments = [_argument(word.group()) for word in words]
+        self._ends: dict[int, int] = {}
+        self._last_telling: list[int] = []
+        last = -1
+        for number, argument in enumerate(self._arguments):
+            last = number if argument.is_telling else last
+            self._last_telling.append(last)
+
+    def command_end(self, head: int) -> int:
+        """Index of the first word after the command that starts at word ``head``; ``head`` itself
+        if none does."""
+        end = self._run_end(head + 1)
+        last = self._last_telling[end - 1]
+        if last > head:
+            return last + 1
+        if end == head + 1:
+            return head
+        if self._arguments[head + 1].bare in _SUBCOMMANDS:
+            return head + 2
+        is_short = end - head - 1 < 3
+        return end if is_short and self._words[head].group() not in _ALSO_ENGLISH else head
+
+    def _run_end(self, at: int) -> int:
+        passed = []
+        while at not in self._ends:
+            passed.append(at)
+            if at >= len(self._words) or not self._goes_on(at):
+                self._ends[at] = at
+                break
+            argument = self._arguments[at]
+            after = at + 1
+            if argument.quote:
+                after = self._after_quote(after, argument.quote)
+            elif argument.bare != self._words[at].group():
+                self._ends[at] = after
+                break
+            at = after
+        end = self._ends[at]
+        self._ends.update(dict.fromkeys(passed, end))
+        return end
+
+    def _goes_on(self, at: int) -> bool:
+        gap = self._text[self._words[at - 1].end() : self._words[at].start()]
+        return self._arguments[at].may_be and "\n" not in gap
+
+    def _after_quote(self, at: int, quote: str) -> int:
+        for number in range(at, min(at + 10, len(self._words))):
+            if quote in self._words[number].group():
+                return number + 1
+        return at

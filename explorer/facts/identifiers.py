@@ -1,0 +1,287 @@
+"""Exact things in single words: paths, URLs, versions, hashes, symbols, figures.
+
+A word is classified without its context, so each different word is classified once per scan.
+Long outputs repeat their words, which makes this faster than patterns over the whole text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import chain
+from typing import NamedTuple
+
+from explorer.facts.fact import FactKind
+from explorer.facts.figures import figure, value_key
+from explorer.facts.paths import EXTENSIONS, FILE_NAMES, LINE_SUFFIX, is_file, is_path, path_key
+from explorer.facts.words import word_set
+
+
+class Piece(NamedTuple):
+    """An exact thing in a word; ``at``: its offset in the word, in characters."""
+
+    kind: FactKind
+    text: str
+    key: str
+    at: int
+
+
+_URL = re.compile(r"(?:[a-z][a-z0-9+.-]{1,12}://|www\.)[^\s<>\"'`«»|\\]+", re.IGNORECASE)
+_OWN_ROOT = re.compile(r"(?:res|user|classpath|asset|assets)://", re.IGNORECASE)
+"""Schemes that programs use for paths of their own files."""
+_HOST = re.compile(
+    r"^(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|[a-z][\w-]*(?:\.[a-z][\w-]*)*):\d{2,5}(?:/\S*)?$|"
+    r"^\d{1,3}(?:\.\d{1,3}){3}$",
+    re.IGNORECASE,
+)
+_UUID = re.compile(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.IGNORECASE)
+_HEX = re.compile(r"^(?:(?:sha\d+|md5)[:-])?[0-9a-f]{7,128}$", re.IGNORECASE)
+_UUID_LENGTH, _HEX_LENGTH = 36, 7
+"""Characters: of a UUID exactly, of other digests at least."""
+_ASCII_DIGIT = re.compile(r"[0-9]")
+_DIGIT = re.compile(r"\d")
+_PIN = re.compile(r"[=<>@^]")
+_TICKET = re.compile(r"^(?:[A-Z][A-Z0-9]{1,9}-\d{1,6}|#\d{2,5}|GH-\d+)$")
+_NOT_TICKETS = re.compile(
+    r"^(?:UTF|ISO|SHA|AES|GPT|RFC|RSA|HTTP|MD|X|COVID|ES|IEEE|SC|TS|P|Q|CP|CVE-\d{4})-\d+$"
+)
+_VERSION = re.compile(
+    r"^v?\d+\.\d+\.\d+(?:\.\d+)*(?:[-+~.]?[a-z][\w.+-]*|[-+]\d[\w.+-]*)?$|"
+    r"^v\d+(?:\.\d+)*(?:-[\w.]+|(?:\.[a-z]+)+)?$|^\d+(?:\.\d+)*\.x$",
+    re.IGNORECASE,
+)
+_PINNED = re.compile(
+    r"^(?P<name>@?[a-z][\w./-]*)(?:==|~=|>=|<=|@\^?|\^|>|<)v?\d+(?:\.[\d*x]+)*[\w.+-]*"
+    r"(?:,[<>=!~]+[\d.]+)*$|^(?:\^|~=?|[<>]=?|==)v?\d+(?:\.[\d*x]+)+$|^(?:\^|>=)\d+$",
+    re.IGNORECASE,
+)
+_DATE = re.compile(
+    r"^\d{4}-\d{2}(?:-\d{2})?(?:T[\d:.,+-]+Z?)?,?$|^\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:am|"
+    r"pm|z)?$|"
+    r"^\d{1,2}[./]\d{1,2}[./]\d{2,4}$",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(
+    r"^[~≈<>≤≥±+$€£(-]*\d[\d,_']*(?:\.\d+)?(?:e[-+]?\d+)?(?:%|°[CF]?|"
+    r"[A-Za-zµμ]{1,12}(?:/[A-Za-z]+)?)?$",
+    re.IGNORECASE,
+)
+_ENV = re.compile(r"^\$?\{?[A-Z][A-Z0-9]*_[A-Z0-9_]+\}?$")
+_FLAG = re.compile(r"^--[A-Za-z][\w-]*$")
+_CALL = re.compile(r"^[A-Za-z_$][\w$]*(?:(?:\.|::|->)[~\w$]+)*\(\)$")
+_SYMBOL = re.compile(r"^[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)~?[A-Za-z_$][\w$]*)*$")
+_HUMPS = re.compile(r"[a-z0-9][A-Z][a-z]|[A-Z][a-z]+[A-Z]")
+_NOT_SYMBOLS = word_set(
+    """
+    github gitlab javascript typescript postgresql mysql sqlite mongodb graphql youtube
+    linkedin openai macos ios iphone ipad vscode webassembly oauth json yaml numpy pytorch
+    tensorflow fastapi powershell nodejs nvme devops readme sqlalchemy websocket websockets
+    """
+)
+_LEAD = "([{<\"'“‘*~≈«→‘`"
+_TRAIL = ".,;:!?)]}>\"'”’*…»`"
+_MARKS = _LEAD + _TRAIL
+_SPLIT = re.compile(r"[^\s\"'`<>()\[\]{},;|=&]+")
+
+
+class WordCache:
+    """The exact things of all words seen so far; one instance per scan."""
+
+    __slots__ = ("_known", "_mentions", "_numbered", "_plain")
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Piece, ...]] = {}
+        self._mentions: dict[str, tuple[str, ...]] = {}
+        self._plain: set[str] = set()
+        self._numbered: set[str] = set()
+
+    def pieces(self, words: Iterable[str]) -> dict[str, tuple[Piece, ...]]:
+        """The words that contain exact things, each with these things."""
+        known = self._known
+        return {word: known[word] for word in self._classified(words)}
+
+    def mentions(self, lines: Iterable[str]) -> set[str]:
+        """The keys of all exact things in some lines; for a figure its bare value, ``#1500``."""
+        return self.mentions_of(self._classified(" ".join(lines).split()))
+
+    def mentions_of(self, words: Iterable[str]) -> set[str]:
+        """The same for words that ``pieces`` returned."""
+        return set(chain.from_iterable(map(self._mentions.__getitem__, words)))
+
+    def have_digits(self, words: frozenset[str]) -> bool:
+        """Whether any of these words, classified before, has a digit."""
+        return not self._numbered.isdisjoint(words)
+
+    def _classified(self, words: Iterable[str]) -> set[str]:
+        """The words that contain exact things; new ones are classified and remembered."""
+        found = set(words).difference(self._plain)
+        for word in found.difference(self._known):
+            pieces = pieces_of(word)
+            if _DIGIT.search(word):
+                self._numbered.add(word)
+            if pieces:
+                self._known[word] = pieces
+                self._mentions[word] = tuple({_mention(piece) for piece in pieces})
+            else:
+                self._plain.add(word)
+                found.discard(word)
+        return found
+
+
+def _mention(piece: Piece) -> str:
+    return value_key(piece.text) if piece.kind is FactKind.NUMBER else piece.key
+
+
+_TELLING = re.compile(r"[\d/\\_.:$@#-]|[a-z][A-Z]|\w\(")
+
+
+def pieces_of(word: str) -> tuple[Piece, ...]:
+    """The exact things in one word, in order."""
+    if _is_plain(word) and word.lower() not in FILE_NAMES:
+        return ()
+    if len(word) > 2000 or (
+        _TELLING.search(word) is None and word.lower().strip(_MARKS) not in FILE_NAMES
+    ):
+        # A word of thousands of letters is data, not text.
+        return ()
+    if "://" in word or "www." in word:
+        urls = tuple(_urls(word))
+        if urls:
+            return urls
+    start, end = 0, len(word)
+    while start < end and word[start] in _LEAD and not _tilde_path(word, start):
+        start += 1
+    while end > start and word[end - 1] in _TRAIL and not _closes(word[start:end]):
+        end -= 1
+    core = word[start:end]
+    if not core or word.startswith("</"):
+        return ()
+    if _is_plain(core) and core.lower() not in FILE_NAMES:
+        return ()
+    one = _classify(core, start)
+    if one is not None:
+        return (one,)
+    found = []
+    for part in _SPLIT.finditer(core):
+        if part.group() == core:
+            continue
+        inner = part.group().strip(".:,!?*")
+        at = core.find(inner, part.start())
+        piece = _classify(inner, start + at) if inner else None
+        if piece is not None:
+            found.append(piece)
+    return tuple(found)
+
+
+def _is_plain(word: str) -> bool:
+    return word.isalpha() and (word.islower() or word.istitle() or word.isupper())
+
+
+def _tilde_path(word: str, at: int) -> bool:
+    return word[at] == "~" and word[at + 1 : at + 2] in ("/", "\\")
+
+
+def _closes(core: str) -> bool:
+    """Whether the last character belongs to the thing: ``run()``, ``app/[id]``."""
+    last = core[-1]
+    return (last == ")" and core.count("(") >= core.count(")") and core[0] != "(") or (
+        last == "]" and "/" in core and core.count("[") >= core.count("]")
+    )
+
+
+def _urls(word: str) -> list[Piece]:
+    found = []
+    for match in _URL.finditer(word):
+        text = match.group().rstrip(".,;:!?*…]}")
+        while text.endswith(")") and text.count("(") < text.count(")"):
+            text = text[:-1].rstrip(".,;:!?*…]}")
+        if _OWN_ROOT.match(text):
+            key = path_key(LINE_SUFFIX.sub("", text))
+            found.append(Piece(FactKind.PATH, LINE_SUFFIX.sub("", text), key, match.start()))
+            continue
+        if len(text.split("://")[-1]) > 2:
+            found.append(Piece(FactKind.URL, text, text.rstrip("/").lower(), match.start()))
+    return found
+
+
+def _has_digit(core: str) -> bool:
+    if core.isascii():
+        return _ASCII_DIGIT.search(core) is not None
+    return any(letter.isdigit() for letter in core)
+
+
+def _classify(core: str, at: int) -> Piece | None:
+    if _has_digit(core):
+        piece = _with_digits(core, at)
+        if piece is not None:
+            return piece
+        if _DATE.match(core):
+            return None
+    if is_path(core):
+        text = LINE_SUFFIX.sub("", core)
+        return Piece(FactKind.PATH, text, path_key(text), at)
+    if _is_symbol(core):
+        key = core.strip("${}").removesuffix("()")
+        return Piece(FactKind.SYMBOL, core, key, at)
+    return None
+
+
+def _with_digits(core: str, at: int) -> Piece | None:
+    if core.isdecimal():
+        return _number(core, at)
+    low = core.lower()
+    piece = _identifier(core, low, at)
+    if piece is not None:
+        return piece
+    begins_with_digit = core[0].isdecimal()
+    if begins_with_digit and _DATE.match(core):
+        return None
+    is_host = ":" in core or core.count(".") == 3
+    if is_host and _HOST.match(core) and not is_file(core.partition(":")[0]):
+        return Piece(FactKind.URL, core, low.rstrip("/"), at)
+    if (
+        (begins_with_digit or core[0] in "vV")
+        and _VERSION.match(core)
+        and core.rpartition(".")[2].lower() not in EXTENSIONS
+    ):
+        return Piece(FactKind.VERSION, core, low.removeprefix("v"), at)
+    is_name = "/" not in core.split("@")[0] or core.startswith("@")
+    if is_name and _PIN.search(core) and _PINNED.match(core):
+        return Piece(FactKind.VERSION, core, low, at)
+    return _number(core, at) if _FIGURE.match(core) else None
+
+
+def _number(core: str, at: int) -> Piece | None:
+    value = figure(core)
+    return None if value is None else Piece(FactKind.NUMBER, core, value.key, at)
+
+
+def _identifier(core: str, low: str, at: int) -> Piece | None:
+    """A digest, a UUID, a ticket."""
+    if len(core) == _UUID_LENGTH and _UUID.match(core):
+        return Piece(FactKind.HASH, core, low, at)
+    if len(core) >= _HEX_LENGTH and _HEX.match(core) and not core.isdigit():
+        hexes = low.split(":")[-1]
+        if any(letter.isdigit() for letter in hexes) and any(letter.isalpha() for letter in hexes):
+            return Piece(FactKind.HASH, core, hexes, at)
+    is_like_ticket = core[0] == "#" or "-" in core
+    if is_like_ticket and _TICKET.match(core) and not _NOT_TICKETS.match(core):
+        return Piece(FactKind.HASH, core, low, at)
+    return None
+
+
+def _is_symbol(core: str) -> bool:
+    first = core[0]
+    if first == "-":
+        return _FLAG.match(core) is not None
+    if core[-1] == ")":
+        return _CALL.match(core) is not None
+    if "_" in core and _ENV.match(core):
+        return True
+    if not _SYMBOL.match(core) or core.lower() in _NOT_SYMBOLS:
+        return False
+    if "::" in core or "->" in core:
+        return True
+    if "_" in core.strip("_"):
+        return True
+    return len(core) > 4 and _HUMPS.search(core) is not None and not core.isupper()

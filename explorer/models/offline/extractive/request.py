@@ -1,0 +1,377 @@
+"""Takes a summary request apart: conversation, earlier summary, instructions (A21, A22)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import count
+from typing import Any, TypeVar
+
+from explorer.models.offline.extractive.statement import Speaker
+from explorer.models.request import ChatMessage, ModelRequest
+from explorer.session.text import as_prose
+from explorer.tokens.estimate import estimate_text
+
+_NAMES = (
+    "Assistant thinking|Assistant tool calls?|Assistant|User|Human|Thinking|Tool calls?"
+    "|Tool results?|System|Developer|Custom|Bash|Shell|Summary"
+    "|ASSISTANT[_ ]THINKING|ASSISTANT[_ ]TOOL[_ ]CALLS?|ASSISTANT|USER|HUMAN|THINKING"
+    "|TOOL[_ ]CALLS?|TOOL[_ ]USE|TOOL[_ ]RESULTS?|SYSTEM|CUSTOM|BASH|SUMMARY"
+)
+_MARK = re.compile(rf"^\[(?P<name>{_NAMES})(?:[:(][^\]\n]{{0,80}})?\]:?[ \t]*", re.MULTILINE)
+_RULE = re.compile(r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|─{3,})\s*$", re.MULTILINE)
+_CALL = re.compile(r"([A-Za-z_][\w.-]*)\(")
+_LONGEST = 40_000
+"""Characters of one block that are read, half of them from its end."""
+_DECODER = json.JSONDecoder()
+# An earlier summary told to the model; its tags are escaped where the text was escaped.
+_FRAMED = re.compile(
+    r"(?:<|&lt;)(?P<tag>[a-z-]*summary)(?:>|&gt;)(?P<inner>.*)(?:<|&lt;)/(?P=tag)(?:>|&gt;)",
+    re.DOTALL,
+)
+_SHELL = re.compile(r"^Ran `(?P<command>[^\n]+)`\n(?:```\w*\n)?(?P<output>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One message, or one part of it."""
+
+    speaker: Speaker
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallText:
+    """A tool call read from a block. Values that are not JSON stay text."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+def blocks_of(text: str, cancelled: Callable[[], bool]) -> list[Block]:
+    """The blocks in order. Text before the first mark, or without any mark, is the user's."""
+    # Plain tuples: hundreds of thousands of matches would keep the collector of garbage busy.
+    marks = [
+        (m.start(), m.end(), _speaker(m.group("name")))
+        for m in _marks(text, cancelled)
+        if _stands_free(text, m)
+    ]
+    blocks: list[Block] = []
+    first = marks[0][0] if marks else len(text)
+    lead = _ends(text, 0, first).strip()
+    if lead:
+        blocks.extend(speech_blocks(Speaker.USER, lead))
+    for index, (_, start, speaker) in enumerate(marks):
+        if cancelled():
+            return blocks
+        end = marks[index + 1][0] if index + 1 < len(marks) else len(text)
+        body = _trimmed(text, start, end)
+        if body:
+            blocks.extend(speech_blocks(speaker, body))
+    return blocks
+
+
+def _marks(text: str, cancelled: Callable[[], bool]) -> Iterator[re.Match[str]]:
+    """The role marks, looked for only where a line begins with a bracket."""
+    place = 0 if text.startswith("[") else text.find("\n[") + 1
+    while (place or text.startswith("[")) and not cancelled():
+        mark = _MARK.match(text, place)
+        if mark is not None:
+            yield mark
+        place = text.find("\n[", place) + 1
+        if not place:
+            return
+
+
+def bounded(text: str) -> str:
+    """A message or a summary as it is read: of a very long one its both ends, in short lines."""
+    return as_prose(_ends(text, 0, len(text)))
+
+
+def _ends(text: str, start: int, end: int) -> str:
+    """A stretch of a text; of a very long one its both ends."""
+    if end - start <= _LONGEST:
+        return text[start:end]
+    half = _LONGEST // 2
+    return f"{text[start : start + half]}\n{text[end - half : end]}"
+
+
+def _stands_free(text: str, mark: re.Match[str]) -> bool:
+    """A role mark opens a block: after a blank line or a divider, never inside a paragraph."""
+    start = mark.start()
+    if start == 0 or text[max(0, start - 2) : start] == "\n\n":
+        return True
+    before = text[max(0, start - 120) : start]
+    lines = before.split("\n")
+    previous = lines[-2].strip() if len(lines) >= 2 else ""
+    return not previous or _RULE.match(previous) is not None
+
+
+def _trimmed(text: str, start: int, end: int) -> str:
+    """A stretch of a text without the dividers at its end."""
+    lines = _ends(text, start, end).strip().split("\n")
+    while lines and (not lines[-1].strip() or _RULE.match(lines[-1])):
+        lines.pop()
+    return "\n".join(lines).rstrip()
+
+
+@lru_cache(maxsize=64)
+def _speaker(name: str) -> Speaker:
+    low = name.lower().replace("_", " ")
+    if "result" in low:
+        return Speaker.RESULT
+    if "call" in low or "use" in low.split():
+        return Speaker.CALL
+    if "thinking" in low:
+        return Speaker.THINKING
+    if low in ("assistant",):
+        return Speaker.ASSISTANT
+    if low in ("bash", "shell"):
+        return Speaker.RESULT
+    if low == "summary":
+        return Speaker.SUMMARY
+    return Speaker.USER
+
+
+def speech_blocks(speaker: Speaker, body: str) -> list[Block]:
+    """Splits what only looks like the user's words: shell runs and embedded summaries."""
+    if speaker is Speaker.CALL:
+        return [Block(speaker, body)]
+    if speaker is Speaker.RESULT:
+        return [Block(speaker, _ends(body, 0, len(body)))]
+    body = bounded(body)
+    if speaker is not Speaker.USER:
+        return [Block(speaker, body)]
+    shell = _SHELL.match(body)
+    if shell:
+        call = Block(Speaker.CALL, f"bash(command={json.dumps(shell.group('command'))})")
+        return [call, Block(Speaker.RESULT, shell.group("output").rstrip("` \n"))]
+    framed = _FRAMED.search(body)
+    if framed:
+        inner = Block(Speaker.SUMMARY, framed.group("inner").strip())
+        rest = body[framed.end() :].strip()
+        return [inner, Block(Speaker.USER, rest)] if rest else [inner]
+    if re.match(r"^#{1,3} \w+", body) and len(re.findall(r"^#{2,3} \w", body, re.MULTILINE)) >= 3:
+        return [Block(Speaker.SUMMARY, body)]
+    return [Block(speaker, body)]
+
+
+def calls_of(text: str) -> list[CallText]:
+    """The calls of a tool-calls block: `name(key=<json>, ...); name(...)`."""
+    calls: list[CallText] = []
+    position = 0
+    while True:
+        match = _CALL.search(text, position)
+        if match is None:
+            return calls
+        arguments, position = _arguments(text, match.end())
+        calls.append(CallText(match.group(1), arguments))
+
+
+_KEY = re.compile(r"\s*,?\s*([A-Za-z_]\w*)\s*=\s*")
+
+
+def _arguments(text: str, position: int) -> tuple[dict[str, Any], int]:
+    arguments: dict[str, Any] = {}
+    while True:
+        key = _KEY.match(text, position)
+        if key is None:
+            close = text.find(")", position)
+            if close < 0:
+                return arguments, len(text)
+            return arguments, close + 1
+        try:
+            value, position = _DECODER.raw_decode(text, key.end())
+        except json.JSONDecodeError:
+            # A shortened value: what is there up to the end of the line is kept as text.
+            end = text.find("\n", key.end())
+            end = len(text) if end < 0 else end
+            value, position = text[key.end() : end].strip('"'), end
+        arguments[key.group(1)] = value
+
+
+DEPTH = 1_500_000
+"""Characters of a conversation that are read in depth."""
+_NEWEST = 0.45
+_PERSON = 0.25
+_LEAST = 240
+_STEPS = 8
+_SAID = (Speaker.USER, Speaker.SUMMARY)
+
+Item = TypeVar("Item")
+
+
+def stoppable(items: Iterable[Item], cancelled: Callable[[], bool]) -> Iterator[Item]:
+    """The items, and no more of them once `cancelled` says so."""
+    for number, item in zip(count(), items, strict=False):
+        if number % _STEPS == 0 and cancelled():
+            return
+        yield item
+
+
+def thin(blocks: list[Block], cancelled: Callable[[], bool], depth: int = DEPTH) -> list[Block]:
+    """The blocks with at most about `depth` characters left in them."""
+    if sum(len(block.text) for block in blocks) <= depth:
+        return blocks
+    kept: dict[int, Block] = {}
+    newest = _take(blocks, kept, int(depth * _NEWEST), tuple(Speaker))
+    _take(blocks, kept, int(depth * _PERSON), _SAID)
+    older = sum(1 for index in range(newest) if index not in kept)
+    room = depth - int(depth * _NEWEST) - int(depth * _PERSON)
+    share = room // max(1, older)
+    every = 1 if share >= _LEAST else -(-_LEAST // max(1, share))
+    share = max(share, _LEAST)
+    thinned: list[Block] = []
+    number = 0
+    for index, whole in stoppable(enumerate(blocks), cancelled):
+        block: Block | None = whole
+        if index < newest and index not in kept:
+            text = ends_of(whole.text, share) if number % every == 0 else ""
+            number += 1
+            block = replace(whole, text=text) if text or _answers(whole, thinned) else None
+        if block is not None:
+            thinned.append(block)
+    return thinned
+
+
+def _answers(block: Block, before: list[Block]) -> bool:
+    """Whether a result belongs to a call that is read, or comes after one that does."""
+    result = block.speaker is Speaker.RESULT
+    return result and bool(before) and before[-1].speaker in (Speaker.CALL, Speaker.RESULT)
+
+
+def _take(
+    blocks: list[Block], kept: dict[int, Block], room: int, speakers: tuple[Speaker, ...]
+) -> int:
+    """Keep the newest blocks of some speakers while there is room; the oldest index reached."""
+    reached = len(blocks)
+    for index in range(len(blocks) - 1, -1, -1):
+        block = blocks[index]
+        if index in kept or block.speaker not in speakers:
+            continue
+        room -= len(block.text)
+        if room < 0:
+            break
+        kept[index] = block
+        reached = index
+    return reached
+
+
+def ends_of(text: str, most: int) -> str:
+    """The beginning and the end of a text, cut at its lines where that is possible."""
+    if len(text) <= most:
+        return text
+    head, tail = text[: most // 2], text[len(text) - most // 2 :]
+    line = head.rfind("\n")
+    head = head[:line] if line > most // 4 else head
+    line = tail.find("\n")
+    tail = tail[line + 1 :] if 0 <= line < most // 4 else tail
+    return f"{head}\n{tail}"
+
+
+_VERY_LONG = 1_000_000
+_TAGGED = ("previous-summary", "additional-context")
+# "Additional focus: ...", "Pay special attention to this:" and what follows, to the end.
+_FOCUS_LINE = re.compile(
+    r"^[^\n:]*\b(?:focus|attention|instructions?|guidance|emphasi[sz]e|concentrate)\b[^\n:]{0,60}"
+    r":[ \t*_]*\n?(?P<text>\S.*)\Z",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+_FOCUS_TAG = re.compile(
+    r"<(focus|custom-instructions|user-instructions|instructions)>(.*?)</\1>", re.DOTALL
+)
+_FOCUS_ON = re.compile(r"^[ \t]*(?:please\s+)?focus\s+on\s+(?P<text>.+)$", re.I | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The parts of a request. `spoken` holds a conversation given as messages, not as text."""
+
+    conversation: str
+    previous: str
+    context: str
+    instructions: str
+    focus: str
+    spoken: tuple[Block, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """An estimate of all the text that the summary stands for; a rough one where it is
+        very long."""
+        parts = (self.conversation, self.previous, *(b.text for b in self.spoken))
+        return sum(
+            estimate_text(part) if len(part) < _VERY_LONG else len(part) // 4 for part in parts
+        )
+
+
+def read_request(request: ModelRequest) -> Material:
+    """The material of a request; a request without tags is read message by message."""
+    texts = [m.text for m in request.messages if m.role == "user"]
+    whole = texts[-1] if texts else ""
+    tagged = next((t for t in texts if "<conversation>" in t), None)
+    if tagged is not None:
+        whole = "\n\n".join(texts) if len(texts) > 1 else tagged
+        conversation, rest = _cut(whole, "conversation")
+        spoken: tuple[Block, ...] = ()
+    else:
+        conversation, rest = "", whole
+        spoken = tuple(_spoken(request.messages))
+    parts = dict.fromkeys(_TAGGED, "")
+    for tag in _TAGGED:
+        parts[tag], rest = _cut(rest, tag)
+    return Material(
+        conversation,
+        parts["previous-summary"],
+        parts["additional-context"],
+        rest,
+        _focus(rest, parts["additional-context"]),
+        spoken,
+    )
+
+
+def _cut(text: str, tag: str) -> tuple[str, str]:
+    """The inside of the first `<tag>` element at the start of a line, and the text without it."""
+    opening = re.compile(rf"<{tag}>[ \t]*\n?")
+    start = 0 if text.startswith(f"<{tag}>") else text.find(f"\n<{tag}>") + 1
+    found = opening.match(text, start)
+    if found is None:
+        return "", text
+    # From the end: what closes it stands near there, and a long text is not searched through.
+    end = text.rfind(f"\n</{tag}>", found.end() - 1)
+    if end < 0:
+        loose = text.find(f"</{tag}>", found.end())
+        if loose < 0:
+            return text[found.end() :], text[:start]
+        return text[found.end() : loose], text[:start] + text[loose + len(tag) + 3 :]
+    inside = text[found.end() : end]
+    return inside.strip("\n"), text[:start] + text[end + len(tag) + 4 :]
+
+
+def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:
+    speakers = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT, "tool": Speaker.RESULT}
+    last_user = max((i for i, m in enumerate(messages) if m.role == "user"), default=-1)
+    blocks: list[Block] = []
+    for index, message in enumerate(messages):
+        if index == last_user or message.role not in speakers:
+            continue
+        if message.text.strip():
+            blocks.extend(speech_blocks(speakers[message.role], message.text))
+        for call in message.tool_calls:
+            arguments = ", ".join(f"{k}={_json(v)}" for k, v in call.arguments.items())
+            blocks.append(Block(Speaker.CALL, f"{call.name}({arguments})"))
+    return blocks
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _focus(instructions: str, context: str) -> str:
+    found = [context]
+    found += [match.group("text") for match in _FOCUS_LINE.finditer(instructions)]
+    found += [match.group(2) for match in _FOCUS_TAG.finditer(instructions)]
+    found += [match.group("text") for match in _FOCUS_ON.finditer(instructions)]
+    return "\n".join(part for part in found if part.strip())

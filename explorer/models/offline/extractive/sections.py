@@ -1,0 +1,282 @@
+"""The sections that a prompt asks for, and those of an earlier summary (A23, A24, A26, A27)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from explorer.models.offline.extractive.statement import Atom, Kind, atoms_of, pieces_of
+
+_HEADING = re.compile(r"^[ \t]{0,3}(#{1,4})[ \t]+([^\n#].*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_NUMBERED = re.compile(r"^[ \t]*(\d{1,2})\.[ \t]+\**([A-Z][^\n:*]{2,60}?)\**[ \t]*:", re.MULTILINE)
+_SHORT = re.compile(
+    r"\b(?:\d|one|two|three|a\s+few|couple)(?:\s*(?:-|–|to|or)\s*(?:\d|two|three|four))?\s+"
+    r"(?:short\s+|brief\s+|first-person\s+|plain\s+)*sentences?\b",
+    re.IGNORECASE,
+)
+
+
+class Section(Enum):
+    """What a heading asks for, whatever its words."""
+
+    GOAL = "goal"
+    CONSTRAINTS = "constraints"
+    PROGRESS = "progress"
+    DONE = "done"
+    DOING = "doing"
+    BLOCKED = "blocked"
+    DECISIONS = "decisions"
+    NEXT = "next"
+    FACTS = "facts"
+    FILES = "files"
+    NOTES = "notes"
+    TITLE = "title"
+    RECENT = "recent operations"
+    # Where statements belong for which no heading asks by itself.
+    RULES = "rules read"
+    ERRORS = "errors"
+    COMMANDS = "commands"
+    CHANGED = "changed files"
+    ASKED = "asked before"
+
+
+# The first pattern that fits decides; special words stand before general ones.
+_MEANINGS: tuple[tuple[re.Pattern[str], Section], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), section)
+    for pattern, section in (
+        (
+            r"next|remaining|to-?do|pending|upcoming|continuation|follow|open\s+(?:task|item|work)",
+            Section.NEXT,
+        ),
+        (
+            r"in[- ]progress|ongoing|current(?:ly)?\s+(?:work|state|status|task|focus)|active\s+"
+            r"work|under\s*way",
+            Section.DOING,
+        ),
+        (r"recent\s+(?:operations?|actions?|commands?)|last\s+operations?", Section.RECENT),
+        (r"code\s*base|state\s+of\s+the\s+code", Section.FILES),
+        (r"early\s+progress|progress\s+so\s+far", Section.PROGRESS),
+        (
+            r"block|problem|issue|error|troubleshoot|obstacle|failure|open\s+question",
+            Section.BLOCKED,
+        ),
+        (
+            r"suffix|context\s+for|critical|essential|key\s+(?:context|fact|detail|information)",
+            Section.FACTS,
+        ),
+        (r"decision|choice|rationale|approach|why", Section.DECISIONS),
+        (r"constraint|preference|requirement|rule|guideline|instruction", Section.CONSTRAINTS),
+        (r"\bdone\b|complet|accomplish|finished|achiev|work\s+performed", Section.DONE),
+        (r"progress|status|history", Section.PROGRESS),
+        (r"goal|objective|intent|request|task|purpose|overview|asked|aim|prompt", Section.GOAL),
+        (r"file|code|artifact|artefact", Section.FILES),
+        (r"note|additional|misc|other|remark", Section.NOTES),
+        (
+            r"context|fact|detail|information|technical|knowledge|foundation|data|reference|learn|insight|discover",
+            Section.FACTS,
+        ),
+    )
+)
+DEFAULT = (
+    ("Goal", 2, Section.GOAL),
+    ("Constraints & Preferences", 2, Section.CONSTRAINTS),
+    ("Progress", 2, Section.TITLE),
+    ("Done", 3, Section.DONE),
+    ("In Progress", 3, Section.DOING),
+    ("Blocked", 3, Section.BLOCKED),
+    ("Key Decisions", 2, Section.DECISIONS),
+    ("Next Steps", 2, Section.NEXT),
+    ("Critical Context", 2, Section.FACTS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading to write: its words, its level, what belongs under it.
+
+    `number` is set for a numbered section; 0 is a Markdown heading.
+    """
+
+    words: str
+    level: int
+    section: Section
+    number: int = 0
+
+    @property
+    def line(self) -> str:
+        """The heading as it is written."""
+        if self.number:
+            return f"{self.number}. {self.words}:"
+        return f"{'#' * self.level} {self.words}"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The shape of the answer. `short` asks for a few sentences and no sections, `wrapped` for tags
+    around the summary, `analysed` for a part before it that is thrown away."""
+
+    headings: tuple[Heading, ...]
+    short: bool = False
+    wrapped: bool = False
+    analysed: bool = False
+
+
+def read_template(instructions: str) -> Template:
+    """The sections that the instructions name, in their order, each once (E20)."""
+    found = [(len(m.group(1)), m.group(2)) for m in _HEADING.finditer(instructions)]
+    headings: list[Heading] = []
+    seen: set[str] = set()
+    for index, (level, words) in enumerate(found):
+        clean = words.strip(" :*_`")
+        if clean.lower() in seen or len(clean) > 80:
+            continue
+        seen.add(clean.lower())
+        parent = index + 1 < len(found) and found[index + 1][0] > level
+        headings.append(Heading(clean, level, meaning(clean, parent=parent)))
+    wrapped = "<summary>" in instructions
+    if not headings:
+        numbered = _numbered(instructions)
+        if len(numbered) >= 3:
+            return Template(numbered, wrapped=wrapped, analysed="<analysis>" in instructions)
+        if _SHORT.search(instructions):
+            return Template((), short=True)
+    if len(headings) < 2:
+        headings = [Heading(words, level, section) for words, level, section in DEFAULT]
+    return Template(tuple(headings), wrapped=wrapped)
+
+
+def _numbered(instructions: str) -> tuple[Heading, ...]:
+    headings: dict[str, Heading] = {}
+    for match in _NUMBERED.finditer(instructions):
+        words = match.group(2).strip(" :*_[]")
+        number = len(headings) + 1
+        if words.lower() not in headings and int(match.group(1)) == number:
+            headings[words.lower()] = Heading(words, 2, meaning(words, parent=False), number)
+    return tuple(headings.values())
+
+
+def meaning(words: str, *, parent: bool) -> Section:
+    """What a heading asks for; one with headings of its own beneath it is only a title."""
+    if parent:
+        return Section.TITLE
+    for pattern, section in _MEANINGS:
+        if pattern.search(words):
+            return section
+    return Section.NOTES
+
+
+LATEST_LABEL = "Latest request"
+ANSWER_TO = "in answer to: "
+CHANGED_LABEL = "Files changed"
+RAN_LABEL = "Commands (results not shown)"
+LISTS = {
+    "Files": Kind.FILE,
+    CHANGED_LABEL: Kind.FILE,
+    "Commands": Kind.COMMAND,
+    RAN_LABEL: Kind.COMMAND,
+    "Also mentioned": Kind.FACT,
+}
+ERROR_LABEL = "Error"
+OUTPUT_LABEL = "Output"
+ASKED_LABEL = "Asked"
+FOUND_LABEL = "Found"
+_LABELS = {
+    ERROR_LABEL: Kind.ERROR,
+    OUTPUT_LABEL: Kind.OUTPUT,
+    ASKED_LABEL: Kind.REQUEST,
+    FOUND_LABEL: Kind.FINDING,
+}
+
+_SUMMARY_HEADING = re.compile(
+    r"^\s{0,3}(?:(#{1,6})\s+(.+?)|\*\*([^*]+?)\*\*:?|(\d{1,2})\.\s+\**([A-Z][^:*\n]{2,60}?)\**:)\s*$"
+)
+_FILE_TAGS = re.compile(
+    r"(?:<|&lt;)(read-files|modified-files)(?:>|&gt;)\n?(.*?)(?:<|&lt;)/\1(?:>|&gt;)", re.DOTALL
+)
+_EMPTY = re.compile(
+    r"^\W*\(?(?:none(?: yet)?|n/?a|nothing(?: yet)?|empty|not applicable|tbd)\)?\W*$", re.IGNORECASE
+)
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX~>-]\]\s+)?")
+_STATE = re.compile(r"^(Done|In progress|Blocked):\s+", re.IGNORECASE)
+
+_KINDS: dict[Section, Kind] = {
+    Section.RECENT: Kind.DONE,
+    Section.GOAL: Kind.GOAL,
+    Section.CONSTRAINTS: Kind.CONSTRAINT,
+    Section.PROGRESS: Kind.DONE,
+    Section.DONE: Kind.DONE,
+    Section.DOING: Kind.DOING,
+    Section.BLOCKED: Kind.BLOCKED,
+    Section.DECISIONS: Kind.DECISION,
+    Section.NEXT: Kind.NEXT,
+    Section.FACTS: Kind.FACT,
+    Section.FILES: Kind.FACT,
+    Section.NOTES: Kind.FACT,
+    Section.TITLE: Kind.DONE,
+}
+_STATES = {"done": Kind.DONE, "in progress": Kind.DOING, "blocked": Kind.BLOCKED}
+
+
+def summary_items(text: str) -> list[tuple[Kind, str]]:
+    """The items of a summary with their kinds, in order. A latest request keeps its kind."""
+    files = [path for tag in _FILE_TAGS.finditer(text) for path in tag.group(2).split("\n")]
+    items: list[tuple[Kind, str]] = []
+    section = Section.NOTES
+    for raw in _FILE_TAGS.sub("", text).split("\n"):
+        heading = _SUMMARY_HEADING.match(raw)
+        if heading:
+            words = heading.group(2) or heading.group(3) or heading.group(5)
+            section = meaning(words.strip(" :*_"), parent=False)
+            continue
+        line = _BULLET.sub("", raw).strip()
+        if not line or _EMPTY.match(line) or set(line) <= set("-=*_ ") or line.startswith("```"):
+            continue
+        items.extend(_line_items(section, line))
+    items.extend((Kind.FILE, path.strip()) for path in files if path.strip())
+    return items
+
+
+def _line_items(section: Section, line: str) -> list[tuple[Kind, str]]:
+    label, colon, rest = line.partition(":")
+    label = label.strip("*_ ")
+    rest = rest.strip().removeprefix("**").strip()
+    if colon and label == LATEST_LABEL:
+        return [(Kind.LATEST, rest)]
+    if colon and label in LISTS:
+        return [(LISTS[label], part) for part in list_parts(rest)]
+    if colon and label in _LABELS:
+        return [(_LABELS[label], rest)]
+    state = _STATE.match(line)
+    if state:
+        return [(_STATES[state.group(1).lower()], line[state.end() :])]
+    return [(_KINDS[section], piece.text) for piece in pieces_of(line)]
+
+
+def list_parts(line: str) -> list[str]:
+    """The parts of a list written by `list_line`."""
+    parts: list[str] = []
+    for match in re.finditer(r"(`+)(.+?)\1(?:,|$)|([^,`]+)(?:,|$)", line):
+        part = (match.group(2) or match.group(3) or "").strip()
+        if part:
+            parts.append(part)
+    return parts
+
+
+def list_line(label: str, parts: list[str]) -> str:
+    """Several exact things on one line; those with blanks or commas stand in backticks."""
+    return f"{label}: " + ", ".join(list_part(part) for part in parts)
+
+
+def list_part(part: str) -> str:
+    """One exact thing as it stands in a list."""
+    if "`" in part:
+        return f"``{part}``"
+    return f"`{part}`" if re.search(r"[\s,]", part) else part
+
+
+def atoms_of_item(kind: Kind, text: str) -> tuple[Atom, ...]:
+    """The exact things of an item; an item of a list of commands is one command."""
+    if kind is Kind.COMMAND:
+        return (Atom("command", text, 0, len(text)),)
+    return atoms_of(text)

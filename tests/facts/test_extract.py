@@ -1,0 +1,304 @@
+"""Facts: what they are, where they stand, what makes them one, what makes them stale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from explorer.facts import FactKind, ScanCancelled, extract, scan
+from explorer.facts.figures import figure
+from explorer.facts.paths import path_key
+from tests.audit.texts import assistant, call, compaction, conversation, result, user
+
+
+def texts(entries: Sequence[dict[str, Any]], kind: FactKind) -> list[str]:
+    return [atom.text for atom in extract(entries).of(kind)]
+
+
+def test_places_count_utf16_units_of_their_block() -> None:
+    text = "🚀 naïve — see src/app.py, max 5 retries"
+    (atom,) = extract([user(text)]).of(FactKind.PATH)
+    (span,) = atom.spans
+    units = text.encode("utf-16-le")
+    assert units[span.start * 2 : span.end * 2].decode("utf-16-le") == "src/app.py"
+
+
+def test_mentions_of_one_thing_are_one_atom_with_all_its_places() -> None:
+    entries = [
+        user("look at ./src/App.py"),
+        assistant("reading", call("read", path="src/App.py")),
+        result("..."),
+        assistant("src/App.py is empty"),
+    ]
+    (atom,) = extract(entries).of(FactKind.PATH)
+    assert atom.sources == (0, 1, 3)
+    assert [(span.entry, span.block, span.argument) for span in atom.spans] == [
+        (0, 0, ""),
+        (1, 1, "path"),
+        (3, 0, ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1,500 rows", "1500 rows"),
+        ("1.5k", "1500"),
+        ("250 ms", "0.25 s"),
+        ("5 retries", "5 retry"),
+        ("2 min", "120 seconds"),
+        ("70%", "70 percent"),
+        ("1 048 576 rows", "1048576 rows"),
+    ],
+)
+def test_figures_that_say_the_same_have_one_key(one: str, other: str) -> None:
+    first, second = figure(one), figure(other)
+    assert first and second and first.key == second.key
+
+
+def test_figures_of_different_things_differ() -> None:
+    first, second = figure("5 retries"), figure("5 s")
+    assert first and second and first.key != second.key
+
+
+def test_windows_paths_are_paths_and_escapes_are_not() -> None:
+    entry = user(r"C:\src\main.cpp and .\run\all.bat, not \n\timport or 0\nwhile or re\n\nwith")
+    assert texts([entry], FactKind.PATH) == [r"C:\src\main.cpp", r".\run\all.bat"]
+    assert path_key(r"Source\Nav\Grid.cpp:41") == "source/nav/grid.cpp"
+
+
+@pytest.mark.parametrize(
+    ("said", "versions"),
+    [
+        ("It has to run on python 3.9 and Node 18.", ["3.9", "18"]),
+        ("I upgraded from 4.1 to 4.3, and a frame takes 1.5 s.", ["4.1", "4.3"]),
+        ("That is for 0.11, not before.", ["0.11"]),
+        ("Score 0.8, 3 of 112 rows, Redis 3 nodes, 12.5 ms.", []),
+    ],
+)
+def test_versions_are_told_by_what_stands_before_them(said: str, versions: list[str]) -> None:
+    assert texts([user(said)], FactKind.VERSION) == versions
+
+
+@pytest.mark.parametrize(
+    ("line", "tells"),
+    [
+        ("FAILED (failures=2, errors=1)", True),
+        ("web1 : ok=3 changed=1 unreachable=1 failed=0", True),
+        ("web1 : ok=3 changed=1 unreachable=0 failed=0", False),
+        ("app/main.py:3:8: F401 [*] `os` imported but unused", True),
+        ("web-1   0/1   CrashLoopBackOff   5 (20s ago)   3m", True),
+        ("nginx: [emerg] unknown directive alow", True),
+        ("2 offenses detected", True),
+        ("0 offenses detected", False),
+        ("If the connection failed, the client retries.", False),
+        ("a1b2c3d Fix crash on empty list", False),
+        ("✓ handles errors (3 ms)", False),
+    ],
+)
+def test_failures_are_told_by_how_tools_print_them(line: str, tells: bool) -> None:
+    assert bool(texts([result(f"start\n{line}\nend")], FactKind.ERROR)) is tells
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("hands off the billing module", FactKind.CONSTRAINT),
+        ("whatever you do, the API is public", FactKind.CONSTRAINT),
+        ("I'd rather you didn't touch main", FactKind.CONSTRAINT),
+        ("the schema stays as it is", FactKind.CONSTRAINT),
+        ("comments in English please", FactKind.CONSTRAINT),
+        ("no feature flag then", FactKind.DECISION),
+        ("sqlite it is", FactKind.DECISION),
+        ("settled: 30 days", FactKind.DECISION),
+        ("the export can wait", FactKind.DECISION),
+        ("any chance to get this faster?", FactKind.REQUEST),
+        ("would be nice if the table was sortable", FactKind.REQUEST),
+        ("Payments fail for customers from Norway.", FactKind.REQUEST),
+        ("that one's for tomorrow", FactKind.TODO),
+    ],
+)
+def test_what_people_lay_down_is_told_by_its_form(said: str, kind: FactKind) -> None:
+    assert texts([user(said)], kind) == [said]
+
+
+@pytest.mark.parametrize(
+    ("said", "decides"),
+    [
+        ("I went with a queue instead of polling.", True),
+        ("I'll run the tests now.", False),
+        ("I fixed the off-by-one error in the loop.", False),
+        ("The race is in the backoff, not in the test.", False),
+        ("I could use a queue or a cron job for that.", False),
+    ],
+)
+def test_a_choice_is_no_report_and_no_next_step(said: str, decides: bool) -> None:
+    assert bool(texts([assistant(said)], FactKind.DECISION)) is decides
+
+
+def test_thinking_is_left_out() -> None:
+    thinking = {"type": "thinking", "thinking": "never touch src/secret.py, 12 ms"}
+    message = {"role": "assistant", "content": [thinking, {"type": "text", "text": "ok"}]}
+    assert not len(extract([{"type": "message", "message": message}]))
+
+
+def test_only_the_user_lays_down_rules() -> None:
+    rule = "Never touch the lock file."
+    assert texts([user(rule)], FactKind.CONSTRAINT) == [rule]
+    assert texts([assistant(rule)], FactKind.CONSTRAINT) == []
+
+
+def test_a_failed_call_tells_its_failure_even_in_words_of_its_own() -> None:
+    entries = [assistant("", call("deploy", target="x")), result("nope\n\ncome back", error=True)]
+    assert texts(entries, FactKind.ERROR) == ["nope", "come back"]
+
+
+def test_programs_that_speak_of_errors_are_no_failures() -> None:
+    source = 'class LoadError(Exception):\n    raise LoadError("failed to load")\n# error: none\n'
+    assert texts([result(source)], FactKind.ERROR) == []
+
+
+def test_a_limit_that_was_changed_is_stale_and_tells_what_holds() -> None:
+    atoms = extract(
+        [
+            user("Use at most 5 retries."),
+            assistant("Done: 5 retries."),
+            user("Actually, make that 8, not 5."),
+        ]
+    )
+    old, new = atoms.of(FactKind.CONSTRAINT)
+    assert old.stale and "make that 8" in old.replaced_by
+    assert not new.stale
+
+
+def test_a_rule_that_was_lifted_is_stale() -> None:
+    atoms = extract(
+        [
+            user("Always run the slow integration tests."),
+            user("We no longer need to run the slow integration tests."),
+        ]
+    )
+    assert [atom.stale for atom in atoms.of(FactKind.CONSTRAINT)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Don't touch the auth module.", "You may touch the auth module now."),
+        ("Uploads up to 5 MB only.", "Forget the 5 MB rule."),
+        ("Memory stays under 64 MB.", "The new box has more, so let's say 96 MB."),
+        ("The deadline is Friday.", "The deadline moved to Monday."),
+    ],
+)
+def test_what_is_changed_in_other_words_is_stale(old: str, new: str) -> None:
+    first = next(iter(extract([user(old), user(new)]).of(FactKind.CONSTRAINT)))
+    assert first.text == old and first.stale
+
+
+def test_limits_of_different_things_leave_each_other_alone() -> None:
+    atoms = extract(
+        [
+            user("Use at most 5 retries."),
+            user("Uploads must stay under 20 MB."),
+            user("Set the timeout to 30 seconds."),
+        ]
+    )
+    assert not any(atom.stale for atom in atoms)
+
+
+def test_what_is_said_again_after_it_was_changed_holds_again() -> None:
+    atoms = extract(
+        [
+            user("Use at most 5 retries."),
+            user("Make that 8 retries."),
+            user("Use at most 5 retries."),
+        ]
+    )
+    first = atoms.of(FactKind.CONSTRAINT)[0]
+    assert first.sources == (0, 2)
+    assert not first.stale
+
+
+def test_the_latest_request_is_of_the_last_message_that_asks() -> None:
+    atoms = extract(
+        [user("Fix the login test."), assistant("Done."), user("Thanks. Add a changelog entry.")]
+    )
+    assert atoms.request and atoms.request.text == "Add a changelog entry."
+    atoms = extract([user("Fix the login test."), user("why is it slow?")])
+    assert atoms.request and atoms.request.text == "why is it slow?"
+
+
+def test_an_entry_is_read_and_scanned_once() -> None:
+    entries = conversation()
+    asked: list[int] = []
+
+    def read(indices: Sequence[int]) -> list[dict[str, Any]]:
+        asked.extend(indices)
+        return [entries[index] for index in indices]
+
+    first = scan(range(3), read)
+    both = scan(range(len(entries)), read, first)
+    assert sorted(asked) == list(range(len(entries)))
+    assert len(first) == 3 and len(both) == len(entries)
+    assert both.entry(1) is first.entry(1)
+
+
+def test_a_scan_tells_how_far_it_is_and_stops_when_told() -> None:
+    entries = [user(f"see src/file{number}.py") for number in range(700)]
+    told: list[tuple[int, int]] = []
+    table = scan(
+        range(700), lambda at: [entries[i] for i in at], progress=lambda *of: told.append(of)
+    )
+    assert told[-1] == (700, 700) and len(told) > 1 and len(table) == 700
+    with pytest.raises(ScanCancelled):
+        scan(range(700), lambda at: [entries[i] for i in at], cancelled=lambda: True)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {},
+        {"type": "message"},
+        {"type": "message", "message": {"role": "user", "content": None}},
+        {"type": "message", "message": {"role": "assistant", "content": [{"type": "toolCall"}]}},
+        {"type": "compaction", "summary": 7},
+        {"type": "label", "label": "src/app.py"},
+    ],
+)
+def test_entries_without_words_hold_nothing(entry: dict[str, Any]) -> None:
+    assert not len(extract([entry]))
+
+
+WORDS = st.sampled_from(
+    [
+        *("src/app.py", r"C:\\a\\b.txt", "must", "never", "5 retries", "250 ms", "🚀", "«naïve»"),
+        *("`npm test`", "v1.2.3", "https://example.org/a?b=c#d", "4f2a91c0", "MAX_SIZE", "run()"),
+        *("Error: no", "TypeError: x", "\n", "\n- [ ] ", "\n```sh\n", "\n```\n", ". ", "? "),
+        *("please fix it", "we decided", "TODO:", "(", ")"),
+    ]
+)
+
+
+@settings(deadline=None)
+@given(st.one_of(st.text(max_size=300), st.lists(WORDS, max_size=25).map(" ".join)))
+def test_places_lead_to_what_they_name(text: str) -> None:
+    units = text.encode("utf-16-le", "surrogatepass")
+    for atom in extract([user(text)]):
+        span = atom.spans[0]
+        assert (
+            units[span.start * 2 : span.end * 2].decode("utf-16-le", "surrogatepass") == atom.text
+        )
+
+
+def test_the_rules_of_an_earlier_summary_are_those_under_its_heading() -> None:
+    summary = (
+        "## Goal\nNever mind.\n\n## Constraints & Preferences\nThe rules, word for word:\n"
+        "1. Never retry a 409.\n- Half a page at most\n\n## Next Steps\n1. Write the test"
+    )
+    entries = [compaction(summary)]
+    assert texts(entries, FactKind.CONSTRAINT)[-2:] == ["Never retry a 409.", "Half a page at most"]
+    assert texts(entries, FactKind.TODO) == ["Write the test"]

@@ -1,0 +1,165 @@
+"""What is looked at before a slow pattern never hides what the pattern would have found."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from explorer.audit import summary_text
+from explorer.audit.gathered import Gathered
+from explorer.facts import commands as command_module
+from explorer.facts import figures, scan
+from explorer.facts.commands import HEADS
+from explorer.facts.errors import FailureCache, error_lines
+from explorer.facts.identifiers import WordCache, pieces_of
+from explorer.facts.message import Message, Ranges, even_lower, units, wide_places
+from explorer.facts.words import word_set
+
+_LOOSE = st.text("aAiIsSkKéİıſK0٣5 \t\n.,:;!?-–'’→$~(", max_size=60)
+_WORDS = word_set(
+    """
+    Please please add ADD the a test, tests after that: then Then do it We we I i'd want need
+    to you u can could let's Let’s go ahead But but also, and And so never don't DO not x
+    first task — -and “now write fix: it İs ıt fıx ſo max 5 limit at most must only 250 ms
+    v3.2 Python 3.12 5,000 2024-05-01 port=80 -4 +7% $12.50 (3) 1.5k 10:30 #42 x2 Node v20
+    git status --short run. npm test "quoted thing" 'open one close' make build; go on ~5
+    error: Error: failed FAILED timeout panic: at src/x.py:12: e: E assert ok
+    """
+)
+_BETWEEN = (" ", "\n", "\n\n", ", ", ". ", "; ", "\nE    ")
+_SAID = st.lists(st.sampled_from([*sorted(_WORDS), *_BETWEEN]), max_size=40).map(" ".join)
+_ANY = _LOOSE | _SAID
+
+
+@given(_ANY)
+def test_lower_case_stays_where_it_is(text: str) -> None:
+    low = even_lower(text)
+    assert len(low) == len(text)
+    assert all(b in (a.lower(), a) for a, b in zip(text, low, strict=True) if a not in "Σς")
+
+
+@settings(max_examples=300)
+@given(_ANY)
+def test_figures_are_looked_for_where_digits_are(text: str) -> None:
+    quick = [match.span() for match in figures._candidates(Message(text))]
+    assert quick == [match.span() for match in figures._FIGURE.finditer(text)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=8), st.integers(0, 31))
+def test_a_place_is_taken_when_any_stretch_holds_it(
+    stretches: list[tuple[int, int]], at: int
+) -> None:
+    taken = Ranges(stretches[::2])
+    assert (at in taken) == any(start <= at < end for start, end in stretches[::2])
+    for start, end in stretches[1::2]:
+        taken.add(start, end)
+    assert (at in taken) == any(start <= at < end for start, end in stretches)
+
+
+@given(st.lists(_SAID, max_size=6))
+def test_lines_tell_the_same_together_and_alone(texts: list[str]) -> None:
+    known = FailureCache()
+    for text in [*texts, *texts]:
+        lines = text.split("\n")
+        telling = known.failing(set(lines))
+        alone = {
+            line: told for one in set(lines) for line, told in FailureCache().failing({one}).items()
+        }
+        assert telling == alone
+        for start, bare in error_lines(lines, telling):
+            assert text[start : start + len(bare)] == bare
+
+
+@given(st.lists(_ANY, max_size=4))
+def test_words_mention_the_same_whatever_was_read_before(texts: list[str]) -> None:
+    words = WordCache()
+    for text in texts:
+        wanted = {
+            figures.value_key(piece.text) if piece.kind == "number" else piece.key
+            for word in text.split()
+            for piece in pieces_of(word)
+        }
+        assert words.mentions(text.split("\n")) == wanted
+        assert words.pieces(text.split()).keys() == {w for w in text.split() if pieces_of(w)}
+
+
+@settings(max_examples=300)
+@given(_SAID)
+def test_a_command_ends_where_it_does_when_each_word_is_looked_at(text: str) -> None:
+    words = list(command_module._WORD.finditer(text))
+    runs = command_module._Runs(text, words)
+    for index, word in enumerate(words):
+        if word.group() in HEADS:
+            assert runs.command_end(index) == _command_end(words, index, text)
+
+
+def _command_end(words: list[re.Match[str]], index: int, text: str) -> int:
+    """The plain way: every word after the head, for every head anew."""
+    end = index + 1
+    while end < len(words):
+        argument = command_module._argument(words[end].group())
+        if "\n" in text[words[end - 1].end() : words[end].start()] or not argument.may_be:
+            break
+        end += 1
+        if argument.quote:
+            inside = range(end, min(end + 10, len(words)))
+            end = next((n + 1 for n in inside if argument.quote in words[n].group()), end)
+        elif argument.bare != words[end - 1].group():
+            break
+    arguments = [command_module._argument(word.group()) for word in words[index + 1 : end]]
+    telling = [number for number, argument in enumerate(arguments) if argument.is_telling]
+    if arguments and arguments[0].bare in command_module._SUBCOMMANDS:
+        telling.append(0)
+    is_english = words[index].group() in command_module._ALSO_ENGLISH
+    if not is_english and arguments and not telling and len(arguments) < 3:
+        return end
+    return index + 2 + max(telling) if telling else index
+
+
+@given(_ANY, st.integers(0, 60))
+def test_places_are_counted_in_units(text: str, at: int) -> None:
+    wide = text.replace("a", "😀")
+    at = min(at, len(wide))
+    assert units(at, wide_places(wide)) == sum(1 + (letter > "\uffff") for letter in wide[:at])
+
+
+@settings(max_examples=300)
+@given(st.text("aAB İΣς ß\n\u00a0`*_\"“'’.日😀", max_size=20))
+def test_a_summary_is_flattened_as_letter_by_letter(text: str) -> None:
+    letters = [
+        (at, low)
+        for at, letter in enumerate(text)
+        if letter not in "`*_\"“”'‘’"
+        for low in (" " if letter.isspace() else letter.lower())
+    ]
+    wanted = [
+        one for before, one in pairwise([(-1, " "), *letters]) if one[1] != " " or before[1] != " "
+    ]
+    flat, offsets = summary_text._flattened(text)
+    assert list(zip(offsets, flat, strict=True)) == wanted
+
+
+def test_ranges_that_grow_are_gathered_as_if_each_were_the_first() -> None:
+    said = [
+        "Use port 8443.",
+        "At most 5 retries in src/a.py.",
+        "See docs/b.md, v2.1.",
+        "Only 12 ms.",
+    ]
+    entries = [{"type": "message", "message": {"role": "user", "content": text}} for text in said]
+    table = scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
+    kept = Gathered()
+    for first, last in [*pairwise((0, 1, 3, 4)), (0, 3), (0, 4), (2, 4), (1, 2)]:
+        known = range(first, last)
+        fresh = Gathered()
+        fresh.read(table, known)
+        kept.read(table, known)
+        for one in (fresh, kept):
+            one.values.sort()
+            one.paths.sort()
+        assert (kept.mentions, kept.stems) == (fresh.mentions, fresh.stems)
+        assert (kept.values, kept.paths) == (fresh.values, fresh.paths)
+        assert list(kept.figures(known)) == list(fresh.figures(known))
