@@ -5,6 +5,7 @@ Set before anything of ours is imported, so that no module reads the real enviro
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import os
 import shutil
@@ -85,6 +86,8 @@ if os.environ.get("EXPLORER_TESTS_WITHOUT_QT"):
     collect_ignore = ["ui"]
 
 
+from explorer.models.retry import RetryPolicy  # noqa: E402
+
 # How long an example takes depends on what else the machine does: nothing fails for that.
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
@@ -121,6 +124,14 @@ def explorer_home(
     home = tmp_path_factory.mktemp("explorer-home")
     monkeypatch.setenv("SESSION_EXPLORER_HOME", str(home))
     return home
+
+
+@pytest.fixture
+def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls that fail are made again at once; as many times as without this."""
+    fields = dataclasses.fields(RetryPolicy)
+    values = {field.name: field.default for field in fields} | {"first_wait_s": 0.01, "jitter": 0}
+    monkeypatch.setattr(RetryPolicy.__init__, "__defaults__", tuple(values.values()))
 
 
 @pytest.fixture(scope="session")
