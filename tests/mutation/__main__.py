@@ -43,14 +43,14 @@ def sample(packages: Sequence[str], size: int, seed: int) -> list[tuple[Path, Mu
     return random.Random(seed).sample(found, min(size, len(found)))
 
 
-def runs(file: Path) -> list[list[str]]:
+def runs(file: Path, root: Path = ROOT) -> list[list[str]]:
     """Which tests are run for a changed file, one list after the other."""
     module = ".".join(file.with_suffix("").parts)
     folders = FOLDERS[file.parts[1]]
-    files = [path for folder in folders for path in sorted((ROOT / folder).rglob("test_*.py"))]
+    files = [path for folder in folders for path in sorted((root / folder).rglob("test_*.py"))]
     near = [path for path in files if f"from {module} import" in path.read_text(encoding="utf-8")]
     lists = ([path for path in files if (path in near) is wanted] for wanted in (True, False))
-    return [[str(path.relative_to(ROOT)) for path in some] for some in lists if some]
+    return [[str(path.relative_to(root)) for path in some] for some in lists if some]
 
 
 def noticed_by(copy: Path, file: Path, change: Mutant, lists: list[list[str]]) -> str:
@@ -67,6 +67,8 @@ def noticed_by(copy: Path, file: Path, change: Mutant, lists: list[list[str]]) -
                 [*command, *tests], cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)},
                 check=False, capture_output=True, text=True, timeout=LIMIT_S,
             )  # fmt: skip
+            if done.returncode > 2:
+                raise RuntimeError(f"the tests could not be run: {done.stdout}{done.stderr}")
             if done.returncode != 0:
                 failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
                 return failed[1] if failed else f"exit status {done.returncode}"
@@ -114,7 +116,7 @@ def main() -> int:
         copy = Path(folder)
         _copy(copy)
         for number, (file, change) in enumerate(drawn, 1):
-            by = noticed_by(copy, file, change, runs(file)[: 1 if wanted.near else None])
+            by = noticed_by(copy, file, change, runs(file, copy)[: 1 if wanted.near else None])
             noticed += bool(by)
             before, after = (" ".join(text.split())[:70] for text in (change.before, change.after))
             print(f"{number:4}  {file}:{change.line}  {before}  ->  {after}")

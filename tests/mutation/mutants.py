@@ -61,6 +61,8 @@ def _passed_over(tree: ast.AST) -> set[int]:
         parts: list[ast.AST | None] = []
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             parts = [node.returns, *node.decorator_list]
+        elif isinstance(node, ast.ClassDef):
+            parts = [*node.decorator_list]
         elif isinstance(node, ast.arg | ast.AnnAssign):
             parts = [node.annotation]
         elif isinstance(node, ast.Raise) or (  # the words of an error
