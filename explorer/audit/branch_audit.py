@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from explorer.audit.provenance import Known, Provenance
-from explorer.compaction.branches import prepare_branch
+from explorer.compaction.branch_summaries import prepare_branch
 from explorer.compaction.path_view import CONTEXT_MASK
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.reasons import count_text, tokens_text

@@ -19,9 +19,9 @@ from explorer.audit.generations import (
 )
 from explorer.audit.provenance import Known, Provenance, content_known
 from explorer.audit.replay import generations_of
+from explorer.compaction.partition import Verdict
 from explorer.compaction.path_view import PathView
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.verdict import Verdict
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 

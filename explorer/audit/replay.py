@@ -19,7 +19,7 @@ from explorer.audit.generations import (
 )
 from explorer.audit.provenance import Provenance
 from explorer.compaction.path_view import TURN_MASK, PathView, marked, view_of
-from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.session.kinds import Kind, selector
 from explorer.session.tree import SessionTree

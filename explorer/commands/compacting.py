@@ -18,10 +18,10 @@ from explorer.commands.settled import settled
 from explorer.commands.targets import Target, entry_named, target
 from explorer.commands.verify_step import Verified, tell, verify
 from explorer.compaction.partition import Partition, Verdict
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.summary import files_footer
-from explorer.compaction.threshold import limit_of
+from explorer.compaction.triggers import limit_of
 from explorer.extensions.records import records_of
 from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelError
 from explorer.models.remote import check_address

@@ -9,7 +9,6 @@ from typing import Any
 from explorer.cli import CommandFailed, UsageError
 from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import Target, target
-from explorer.compaction.comparison import Cause, ProfileOutcome, causes, compare_profiles
 from explorer.compaction.profile import (
     BASES,
     POLICIES,
@@ -22,6 +21,7 @@ from explorer.compaction.profile import (
     changed,
     profile_values,
 )
+from explorer.compaction.profile_comparison import Cause, ProfileOutcome, causes, compare_profiles
 from explorer.profiles import OwnProfile, ProfileError, ProfileFiles, Shelf
 from explorer.session.visible_text import visible_line
 from explorer.templates import load_provenance

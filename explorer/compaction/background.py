@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Protocol
 
-from explorer.compaction.policies import Background
+from explorer.compaction.profile.rules import Background
 from explorer.compaction.reasons import share_text
 
 

@@ -10,9 +10,8 @@ from explorer.compaction.path_view import USER_IMAGE_TOKENS
 from explorer.compaction.profile import Profile
 from explorer.session.columns import SessionColumns
 from explorer.session.context import Context
+from explorer.session.edits import last_prune_change, last_shape_change
 from explorer.session.kinds import Flag, Kind, selector
-from explorer.session.pruned import last_prune_change
-from explorer.session.shaped import last_shape_change
 from explorer.session.tree import Path, SessionTree
 
 _FAILED = int(Flag.ERROR | Flag.ABORTED)

@@ -9,6 +9,8 @@ from itertools import compress
 
 from explorer.compaction.profile import Profile
 from explorer.session.context import context_at, latest_on_path
+from explorer.session.edit_entries import Pruned, Reinserted, Shape
+from explorer.session.edits import IMAGE_TOKENS, pruned_on, shape_on
 from explorer.session.kinds import (
     CONTEXT_KINDS,
     METADATA_KINDS,
@@ -17,8 +19,6 @@ from explorer.session.kinds import (
     Kind,
     selector,
 )
-from explorer.session.pruned import Pruned, pruned_on
-from explorer.session.shaped import IMAGE_TOKENS, Reinserted, Shape, shape_on
 from explorer.session.tree import Path, SessionTree
 
 USER_IMAGE_TOKENS = IMAGE_TOKENS

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from explorer.prompting.messages import PromptMessage, Thinking
+from explorer.prompting.turns import PromptMessage, Thinking
 
 Stage = Literal["request", "conversation", "hook"]
 TOOL_SEARCH = "tool_search"

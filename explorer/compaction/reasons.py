@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from explorer.compaction.cut import Cut, Cuts
+from explorer.compaction.cut_point import Cut, Cuts, Keep
 from explorer.compaction.path_view import PathView
 from explorer.compaction.profile import Settings
-from explorer.compaction.scaling import Keep
 from explorer.session.kinds import Kind
 
 EMPTY = "There is nothing here yet: the path to this place holds no entries."

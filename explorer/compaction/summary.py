@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from explorer.compaction.file_ops import Change, FileChange
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile
 
 SPLIT_HEADING = "**Turn Context (split turn):**"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from explorer.session.numbers import recorded_count
+from explorer.session.json_values import recorded_count
 from explorer.session.text import well_formed
 
 MOST_DATA = 1_000_000

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.compaction.serialize import Span
+from explorer.compaction.serialization import Span
 from explorer.extensions.records import HookRecord
 
 Records = tuple[HookRecord, ...]

@@ -11,10 +11,10 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from explorer.compaction.convert import message_to_llm
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.messages import message_to_llm
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.serialize import serialize
+from explorer.compaction.serialization import serialize
 from explorer.compaction.wording import Templates
 from explorer.extensions.answers import snake_case
 

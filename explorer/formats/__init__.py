@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from explorer.formats.discover import FoundSession, discover
 from explorer.formats.entries import new_entry, new_id
 from explorer.formats.errors import FormatError, ReadCancelled
-from explorer.formats.export import (
-    ExportError,
-    ExportReport,
-    LeafMark,
-    export_session,
-)
+from explorer.formats.export import ExportError, ExportReport, LeafMark, export_session
+from explorer.formats.recognition import FoundSession, discover
 from explorer.formats.source import FileSource, open_source
 
 __all__ = [

@@ -21,13 +21,13 @@ from explorer.session.describe import (
     STOP_FLAGS,
     Facts,
     describe,
+    result_flags,
     usage_tokens,
 )
-from explorer.session.entry_batch import Ops
 from explorer.session.file_tools import FILE_TOOLS, file_ops
 from explorer.session.json_values import MAX_DEPTH, is_too_deep
 from explorer.session.kinds import Flag, Kind
-from explorer.session.results import result_flags
+from explorer.session.records import Ops
 from explorer.session.text import PREVIEW_UNITS, call_title, first_line
 from explorer.tokens.estimate import estimate_entry, json_units, utf16_units
 

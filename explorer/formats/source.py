@@ -28,13 +28,12 @@ from explorer.formats.jsonl import (
     parse,
     parse_hard,
 )
-from explorer.formats.sniff import Sniffed, sniff
+from explorer.formats.recognition import Sniffed, sniff
 from explorer.session.assembly import Assembler, Placement
 from explorer.session.describe import describe
-from explorer.session.entry_batch import EntryBatch
 from explorer.session.json_values import TOO_DEEP, is_too_deep
 from explorer.session.kinds import Flag
-from explorer.session.records import Aside, EntryRecord, Problem, ReadReport
+from explorer.session.records import Aside, EntryBatch, EntryRecord, Problem, ReadReport
 from explorer.tokens.estimate import estimate_entry
 
 Progress = Callable[[int, int], None]

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.models.shown import storable
-from explorer.session.numbers import MAX_COUNT
+from explorer.session.json_values import MAX_COUNT
 
 _MOST_CALLS = 1_000
 _COUNTED = ("prompt_tokens", "completion_tokens", "total_tokens")

@@ -25,8 +25,7 @@ from explorer.models.request import ChatMessage, ImagePart, ModelRequest, Thinki
 from explorer.models.sense import Misunderstood, count, read_json
 from explorer.models.shown import storable
 from explorer.models.thinking import thinking_arguments
-from explorer.session.json_values import MAX_DEPTH, is_too_deep
-from explorer.session.numbers import MAX_COUNT
+from explorer.session.json_values import MAX_COUNT, MAX_DEPTH, is_too_deep
 
 _STOPS: Mapping[str, StopReason] = {
     "stop": "stop",

@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from explorer.prompting.messages import Picture, Role, Thinking, ToolUse
 from explorer.prompting.text import BreakOn, Count
+from explorer.prompting.turns import Picture, Role, Thinking, ToolUse
 
 
 class Sizing(NamedTuple):

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from explorer.session.describe import BranchFacts, CompactionFacts, Facts
+from explorer.session.edit_entries import PruneFacts, ShapeFacts
 from explorer.session.file_tools import FileOp, Known, OpKind
 from explorer.session.kinds import Flag
-from explorer.session.pruned import PruneFacts
-from explorer.session.shaping import ShapeFacts
 
 OP_KINDS: tuple[OpKind, ...] = ("read", "write", "edit", "create", "delete")
 KNOWN: tuple[Known, ...] = ("tool", "argument", "result")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from explorer.session.edit_entries import Pruned, Reinserted, Shape, UserBudget
+from explorer.session.edits import again, pruned_on, shape_on
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
-from explorer.session.pruned import Pruned, pruned_on
-from explorer.session.shaped import Reinserted, Shape, UserBudget, again, shape_on
 from explorer.session.tree import Path, SessionTree
 
 _SENT = selector(CONTEXT_KINDS)

@@ -6,15 +6,29 @@ agent wrote a file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from zlib import crc32
 
+from explorer.session.edit_entries import (
+    KEPT_USER_TOKENS,
+    PRUNE_TYPE,
+    SHAPE_TYPES,
+    PruneFacts,
+    ShapeFacts,
+    prune_facts,
+    shape_facts,
+)
 from explorer.session.file_tools import FileOp, OpKind, file_ops
+from explorer.session.json_values import (
+    MAX_COUNT,
+    prompt_tokens,
+    time_ms,
+    token_count,
+    usage_tokens,
+)
 from explorer.session.kinds import ROLE_KINDS, TYPE_KINDS, Flag, Kind
-from explorer.session.numbers import MAX_COUNT, prompt_tokens, time_ms, token_count, usage_tokens
-from explorer.session.pruned import PRUNE_TYPE, PruneFacts, prune_facts
-from explorer.session.results import error_mark, result_flags
-from explorer.session.shaping import KEPT_USER_TOKENS, SHAPE_TYPES, ShapeFacts, shape_facts
 from explorer.session.text import (
     PREVIEW_UNITS,
     Json,
@@ -380,3 +394,47 @@ def _model_of_change(entry: Mapping[str, Any]) -> str:
     model = _text(entry, "modelId") or _text(entry, "model")
     provider = _text(entry, "provider")
     return f"{provider}/{model}" if provider and model else model
+
+
+_SHORT = 200
+"""Characters up to which a result can say no more than that there is nothing."""
+_MARKED = 4_000
+"""Characters of an error that are compared."""
+
+_FOUND_NOTHING = re.compile(
+    r"\W*(?:"
+    r"no (?:output|results?|match(?:es)?|files?(?: or director(?:y|ies))?|entries|content|hits)"
+    r"(?: (?:was|were))?(?: (?:found|matched|returned|available))?"
+    r"|(?:found )?0 (?:results?|match(?:es)?|files?|hits)(?: found)?"
+    r"|nothing (?:found|matched)|empty(?: (?:file|directory|result|output))?|none"
+    r")\b(?: (?:for|in|matching|matched|with|under)\b[^\n]*)?\W*",
+    re.IGNORECASE,
+)
+_CREATED = re.compile(
+    r"\s*(?:(?:new |the )?file (?:[^\n]{1,400}? )?(?:has been |was )?(?:successfully )?created\b"
+    r"|(?:successfully )?created (?:a )?(?:new )?(?:empty )?file\b"
+    r"|successfully created (?:and wrote to )?(?:a )?(?:new )?file\b)",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(r"\d+")
+
+_NOTHING, _NEW = int(Flag.FOUND_NOTHING), int(Flag.CREATED)
+
+
+def result_flags(text: str, *, has_image: bool = False) -> int:
+    """The flags of what a result that is no error says: ``FOUND_NOTHING``, ``CREATED``."""
+    flags = 0
+    if len(text) <= _SHORT and not has_image:
+        words = text.strip()
+        if not words or _FOUND_NOTHING.fullmatch(words):
+            flags |= _NOTHING
+    if "reated" in text[:_SHORT] and _CREATED.match(text[: _SHORT * 2]):
+        flags |= _NEW
+    return flags
+
+
+def error_mark(text: str) -> int:
+    """A number that two errors have in common when they say the same, but for numbers such as
+    times and addresses. Never 0."""
+    words = " ".join(_NUMBERS.sub("#", text[:_MARKED]).split())
+    return crc32(words.encode("utf-8", "replace")) or 1

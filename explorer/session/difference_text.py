@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from explorer.session.branch_difference import BranchDifference, Message, Side
 from explorer.session.kinds import Kind
-from explorer.session.markdown_words import block, code, plain
+from explorer.session.visible_text import block, code, plain
 
 _MOST_LINE = 160
 _WHO = {

@@ -16,9 +16,8 @@ from typing import overload
 
 from explorer.session.columns import ColumnBuilder, SessionColumns
 from explorer.session.describe import Facts
+from explorer.session.edit_entries import PrunedResult, Shape, note_tokens
 from explorer.session.kinds import Kind
-from explorer.session.pruned import PrunedResult, note_tokens
-from explorer.session.shaped import Shape
 
 _IDS_AT_ONCE = 8_192
 _NEAR = 64

@@ -10,8 +10,8 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from explorer.compaction.policies import Pruning
 from explorer.compaction.profile import BASES, PROFILES, Profile
+from explorer.compaction.profile.rules import Pruning
 from explorer.settings.keys import KEYS
 
 Values = Mapping[str, Any]

@@ -15,7 +15,7 @@ from explorer.store.rows import (
     StoreError,
 )
 from explorer.store.salvage import SalvagedSession, SalvageReport, salvage
-from explorer.store.searching import Hit, SearchState
+from explorer.store.search import Hit, SearchState
 from explorer.store.store import Store
 
 __all__ = [

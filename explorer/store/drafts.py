@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from sqlmodel import Session
 
 from explorer.session.text import well_formed
-from explorer.store.codec import from_json
+from explorer.store.entry_rows import from_json
 from explorer.store.rows import DraftRow, StoreError
 from explorer.store.schema import DraftTable
 

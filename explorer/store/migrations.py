@@ -19,8 +19,8 @@ from pathlib import Path
 from explorer import private_files
 from explorer.session.describe import describe
 from explorer.session.kinds import Flag, Kind
-from explorer.store.codec import from_json, index_of, rare_json, shown, text_in, text_out
 from explorer.store.database import check_version, sync_commits, translated
+from explorer.store.entry_rows import from_json, index_of, rare_json, shown, text_in, text_out
 from explorer.store.rows import StoreError
 from explorer.store.schema import INDEX_BITS, SCHEMA_VERSION
 

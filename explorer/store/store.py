@@ -14,12 +14,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from explorer.session.records import Aside, EntryRecord, SessionHeader, SessionSource
 from explorer.session.tree import SessionTree
-from explorer.store import database, values
-from explorer.store.appending import Appender, NewEntry, move_leaf
-from explorer.store.background import Background
-from explorer.store.claims import Claim
-from explorer.store.columns_blob import pack
-from explorer.store.database import driver
+from explorer.store import database
+from explorer.store import sessions as values
+from explorer.store.appends import Appender, NewEntry, move_leaf
+from explorer.store.database import Readers, driver
 from explorer.store.drafts import (
     STREAMING,
     add_draft,
@@ -27,14 +25,11 @@ from explorer.store.drafts import (
     read_drafts,
     update_draft,
 )
-from explorer.store.importing import NewImport
-from explorer.store.lines import asides, line_number, session_lines
-from explorer.store.loading import REPACK_ROWS, load_columns, records_from, store_columns
-from explorer.store.locate import FileStamp, find_known
+from explorer.store.imports import FileStamp, NewImport, Update, find_known
+from explorer.store.maintenance import Background
 from explorer.store.migrations import migrate
-from explorer.store.payloads import StoredPayloads
-from explorer.store.readers import Readers
-from explorer.store.removing import hide_session
+from explorer.store.other_programs import Claim, Elsewhere, Watch
+from explorer.store.payloads import StoredPayloads, asides, line_number, session_lines
 from explorer.store.rows import (
     DraftRow,
     ImportReport,
@@ -43,10 +38,15 @@ from explorer.store.rows import (
     OnProgress,
     SessionRow,
 )
-from explorer.store.searching import Hit, SearchState, search
-from explorer.store.sessions import create_session, session_row, session_rows
-from explorer.store.updating import Update
-from explorer.store.watching import Elsewhere, Watch
+from explorer.store.search import Hit, SearchState, search
+from explorer.store.sessions import create_session, hide_session, session_row, session_rows
+from explorer.store.stored_columns import (
+    REPACK_ROWS,
+    load_columns,
+    pack,
+    records_from,
+    store_columns,
+)
 from explorer.store.writer import Writer
 from explorer.tokens.estimate import estimate_entry
 

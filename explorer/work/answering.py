@@ -10,8 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from explorer.compaction.profile import Profile
-from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.short_summary import tidy_short
+from explorer.compaction.requests import SummaryRequest, tidy_short
 from explorer.compaction.wording import Templates
 from explorer.models.door import REMOTE, Cancelled, CancelToken, ModelDoor, ModelError
 from explorer.work.calling import Answer, Caller, Unusable

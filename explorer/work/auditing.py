@@ -17,7 +17,7 @@ from explorer.audit.findings import Fidelity
 from explorer.audit.gathered import Gathered
 from explorer.audit.recorded import compactions_on_path, recorded
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Settings
 from explorer.compaction.validation import FREE, SECTION_SETS, Form, section_counts
 from explorer.session.kinds import Kind

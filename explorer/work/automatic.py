@@ -25,7 +25,7 @@ from explorer.compaction.triggers import (
     resting_words,
 )
 from explorer.models.door import Cancelled, CancelToken, ChatMessage
-from explorer.session.pruned import prunes_on
+from explorer.session.edits import prunes_on
 from explorer.work.asking import Asking
 from explorer.work.by_itself import FAILED_WORDS, Running, Unreviewed
 from explorer.work.changes import (

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 from explorer.agent.keeping import Outgoing
 from explorer.compaction import background as machine
 from explorer.compaction.background import Draws, Machine, State
-from explorer.compaction.policies import Background
+from explorer.compaction.profile.rules import Background
 from explorer.models.door import Cancelled, CancelToken, ChatMessage, ModelError
 from explorer.prompting.rendering import BudgetExceededError, Rendering
-from explorer.prompting.summarizing import told_ahead, told_now
+from explorer.prompting.summary_requests import told_ahead, told_now
 from explorer.store.rows import StoreError
 from explorer.work.asking import Answer, Asking, Compact, Made, NotNow
 from explorer.work.changes import BackgroundChanged, CompactionEnded, CompactionStarted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from explorer.compaction.branches import BranchPreparation, branch_request, prepare_branch
+from explorer.compaction.branch_summaries import BranchPreparation, branch_request, prepare_branch
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
 from explorer.models.door import CancelToken

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.requests import purposes_of
 from explorer.compaction.triggers import Trigger
 from explorer.models.door import Cancelled, CancelToken

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.audit.difference import Candidate
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.models.costs import cost_of
 from explorer.session.kinds import Kind
 from explorer.tokens.estimate import estimate_text

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from explorer.session.payloads import Payloads
-from explorer.tokens.counters import Counter, count_entry
-from explorer.tokens.counting import ProcessCounter
+from explorer.tokens.counters import Counter, ProcessCounter, count_entry
 
 if TYPE_CHECKING:  # see explorer.work.appending
     from explorer.store import Store

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from explorer.compaction.requests import Additions, SummaryRequest
-from explorer.compaction.serialize import Span
+from explorer.compaction.serialization import Span
 from explorer.models.door import REMOTE, CancelToken, ModelRequest, Usage
 from explorer.models.retry import Patience
 

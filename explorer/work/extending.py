@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from explorer.compaction.branches import BranchPreparation
+from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import Additions, SummaryRequest
-from explorer.compaction.serialize import Span
+from explorer.compaction.serialization import Span
 from explorer.compaction.validation import check_answer
 from explorer.extensions.outcomes import (
     BeforeCompact,

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.formats import new_entry, new_id, pi
 from explorer.formats.entries import iso_time
-from explorer.formats.export import made_header
+from explorer.formats.export import PiUpgrade, dumps, made_header
 from explorer.formats.jsonl import parse_exactly
-from explorer.formats.upgrade import PiUpgrade, dumps
 from explorer.session.describe import describe
 from explorer.session.records import EntryRecord, ReadReport, SessionHeader
 from explorer.tokens.estimate import estimate_entry

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from explorer.compaction.folding import SMALLEST_WINDOW, newest_within, take_window
-from explorer.compaction.requests import Material, SummaryRequest, request_of, window_request
+from explorer.compaction.requests import (
+    SMALLEST_WINDOW,
+    Material,
+    SummaryRequest,
+    newest_within,
+    request_of,
+    take_window,
+    window_request,
+)
 from explorer.models.door import ModelDoor, ModelError
 from explorer.models.overflow import said_window
 from explorer.tokens.estimate import estimate_text

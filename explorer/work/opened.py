@@ -17,9 +17,9 @@ from explorer.extensions.manager import Extensions
 from explorer.models.door import ModelDoor
 from explorer.session.context import Context, context_at
 from explorer.session.describe import prompt_tokens
+from explorer.session.edit_entries import KEPT_USER_TOKENS
 from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
-from explorer.session.shaping import KEPT_USER_TOKENS
 from explorer.session.text import legible
 from explorer.session.tree import SessionTree
 from explorer.store.rows import StoreError

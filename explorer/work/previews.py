@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.work.document import Document
 from explorer.work.drafting import Draft

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from explorer.agent.keeping import Outgoing
-from explorer.compaction.convert import entry_to_llm, with_notes
-from explorer.compaction.policies import PromptBudget
+from explorer.compaction.messages import entry_to_llm, with_notes
 from explorer.compaction.profile import Profile
+from explorer.compaction.profile.rules import PromptBudget
 from explorer.compaction.quirks import QuirkFacts, quirks_of, told_to_keep_going, with_quirks
 from explorer.models.door import (
     ChatMessage,
@@ -20,18 +20,16 @@ from explorer.models.door import (
     ToolCall,
     ToolSpec,
 )
-from explorer.prompting.agent_prompt import AgentPrompt, result_limit
-from explorer.prompting.budget import MessageBudget, message_budget
+from explorer.prompting.agent_prompt import AgentPrompt, MessageBudget, message_budget, result_limit
 from explorer.prompting.elements import Element
-from explorer.prompting.messages import PromptMessage, Thinking
 from explorer.prompting.rendering import Rendering, render
-from explorer.prompting.turns import Conversation, Said, conversation
+from explorer.prompting.turns import Conversation, PromptMessage, Said, Thinking, conversation
 from explorer.session.context import sent_tokens
 from explorer.session.describe import blocks_of
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import well_formed
 from explorer.templates import load_prompt
-from explorer.tokens.javascript import js_json
+from explorer.tokens.estimate import js_json
 
 if TYPE_CHECKING:
     from explorer.work.document import Document

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from explorer.compaction.branches import branch_request
+from explorer.compaction.branch_summaries import branch_request
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
-from explorer.compaction.verify_request import Lack, build_verify_request
+from explorer.compaction.verification_request import Lack, build_verify_request
 from explorer.compaction.wording import Templates, fill
 from explorer.template_catalogue import TEMPLATES, TemplateInfo
 from explorer.templates import load_prompt, load_templates, shipped_prompt

@@ -12,7 +12,7 @@ from explorer.audit.atoms import AtomKind
 from explorer.audit.findings import STATED_WRONGLY, Fidelity
 from explorer.audit.recorded import compactions_on_path
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.compaction.summary import finish

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.compaction.policies import Pruning
 from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import Protect, PruningPlan, plan_pruning
 from explorer.session.context import latest_on_path
+from explorer.session.edit_entries import PRUNE_TYPE
+from explorer.session.edits import prunes_on, shapes_on
 from explorer.session.kinds import Kind
-from explorer.session.pruned import PRUNE_TYPE, prunes_on
-from explorer.session.shaped import shapes_on
 from explorer.work.ranges import Ranges
 from explorer.work.returning import return_of
 from explorer.work.undoing import NothingToUndo, Undone

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.compaction.cut import Cuts
+from explorer.compaction.cut_point import Cuts
 from explorer.compaction.partition import Partition
 from explorer.compaction.path_view import view_of
 from explorer.compaction.profile import Profile
-from explorer.session.shaped import Shape, round_of
-from explorer.session.shaping import ShapeFacts
+from explorer.session.edit_entries import Shape, ShapeFacts
+from explorer.session.edits import round_of
 from explorer.session.tree import SessionTree
 from explorer.work.navigation import NavigationPlan, plan_navigation
 from explorer.work.shaping import CannotShape, Shaping

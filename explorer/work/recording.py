@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, get_args
 
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.serialize import Span
+from explorer.compaction.serialization import Span
 from explorer.models.door import ModelRequest, Usage
 from explorer.work.calling import model_request
 from explorer.work.drafting import Attempt, Draft, DraftPart, Order, Why

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.threshold import Limits, limits_of
-from explorer.prompting.budget import message_budget
+from explorer.compaction.triggers import Limits, limits_of
+from explorer.prompting.agent_prompt import message_budget
 
 __all__ = ["AutomaticRules", "Limits", "Mark", "limits", "limits_of", "mark_of"]
 

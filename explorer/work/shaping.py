@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.compaction.convert import told_again
+from explorer.compaction.messages import told_again
 from explorer.compaction.profile import Profile
 from explorer.session.context import sent_tokens
+from explorer.session.edit_entries import CUSTOM_TYPES, Shape, ShapeFacts, ShapeKind, shape_data
+from explorer.session.edits import can_be_told, round_of, shape_at, shapes_on
 from explorer.session.kinds import Kind
-from explorer.session.shaped import Shape, can_be_told, round_of, shape_at, shapes_on
-from explorer.session.shaping import CUSTOM_TYPES, ShapeFacts, ShapeKind, shape_data
 from explorer.tokens.estimate import estimate_message
 from explorer.work.opened import OpenedSession
 from explorer.work.undoing import NothingToUndo, Undone

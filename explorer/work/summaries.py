@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from explorer.compaction.branches import BranchPreparation, finish_branch
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.branch_summaries import BranchPreparation, finish_branch
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
 from explorer.compaction.summary import changed, finish
 from explorer.compaction.validation import check_answer
-from explorer.compaction.verify_request import VerifyRequest, profile_checked
+from explorer.compaction.verification_request import VerifyRequest, profile_checked
 from explorer.compaction.wording import Templates
 from explorer.models.door import Cancelled, ModelDoor
 from explorer.session.text import well_formed

@@ -7,18 +7,18 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from explorer.agent.keeping import Outgoing
-from explorer.compaction.policies import PromptBudget
 from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.profile.rules import PromptBudget
 from explorer.compaction.quirks import with_quirks
 from explorer.compaction.requests import output_cap
-from explorer.compaction.serialize import escape_tags
+from explorer.compaction.serialization import escape_tags
 from explorer.models.door import EXTRACTIVE, ModelRequest
 from explorer.models.offline.names import cannot_summarize
-from explorer.prompting.budget import message_budget
+from explorer.prompting.agent_prompt import message_budget
 from explorer.prompting.elements import Element
-from explorer.prompting.messages import PromptMessage
 from explorer.prompting.rendering import Rendering, render
-from explorer.prompting.summarizing import SimpleRecord, Told, full_request
+from explorer.prompting.summary_requests import SimpleRecord, Told, full_request
+from explorer.prompting.turns import PromptMessage
 from explorer.work.forks import Asked, Way
 from explorer.work.prompt import CopilotWords, PreparedPrompt, chat_message, window_for
 from explorer.work.transcript import transcripts_of, with_breadcrumb

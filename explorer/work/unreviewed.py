@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from explorer.compaction.partition import Partition, is_possible
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.triggers import Trigger, shrinks
 from explorer.models.door import Cancelled, CancelToken
 from explorer.work.changes import SummaryText

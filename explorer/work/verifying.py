@@ -16,8 +16,8 @@ from explorer.audit.atoms.entries import texts_of
 from explorer.audit.findings import SURVIVED, Fate, Fidelity, Finding
 from explorer.audit.gravity import Weighed, gravity
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
-from explorer.compaction.verify_request import (
+from explorer.compaction.preparation import Preparation
+from explorer.compaction.verification_request import (
     Lack,
     Lacking,
     VerifyRequest,

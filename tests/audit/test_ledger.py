@@ -9,8 +9,7 @@ from explorer.audit.ledger import Ledger, LedgerVerdict, ledger_at
 from explorer.audit.provenance import Provenance
 from explorer.audit.strip import survival_strip
 from explorer.compaction.profile import BASES
-from explorer.session.pruned import PRUNE_TYPE
-from explorer.session.shaping import OMIT_TYPE, PIN_TYPE
+from explorer.session.edit_entries import OMIT_TYPE, PIN_TYPE, PRUNE_TYPE
 from tests.compaction.sessions import Session
 
 PI, OLD_PI = BASES["pi"], BASES["pi-0.58"]

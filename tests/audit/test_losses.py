@@ -12,7 +12,7 @@ from explorer.audit.losses import Gravity, Loss, LossKind, Repair, find_losses, 
 from explorer.audit.provenance import Provenance
 from explorer.compaction.profile import BASES, Profile, Settings
 from explorer.session.describe import Facts, describe
-from explorer.session.shaping import PIN_TYPE
+from explorer.session.edit_entries import PIN_TYPE
 from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
 

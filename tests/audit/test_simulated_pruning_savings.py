@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.audit.simulation import Policy, simulate
-from explorer.compaction.policies import Pruning
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import plan_pruning
 from tests.compaction.pruned_sessions import used
 from tests.compaction.sessions import Session

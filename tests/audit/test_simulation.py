@@ -22,12 +22,12 @@ from explorer.audit.simulation import (
     past_of,
     simulate,
 )
-from explorer.audit.simulation.keeper import Keeper
-from explorer.audit.simulation.leap import Leaps
-from explorer.audit.simulation.measure import measure_of, summary_size
-from explorer.audit.simulation.overlay import Overlay
+from explorer.audit.simulation.fast_forward import Leaps
+from explorer.audit.simulation.measurement import measure_of, summary_size
+from explorer.audit.simulation.simulated_compactor import Keeper
 from explorer.audit.simulation.sweep import axes, sweep
 from explorer.audit.simulation.walk import _Walk
+from explorer.audit.simulation.walked_tree import Overlay
 from explorer.compaction.context_size import context_size, counted_size
 from explorer.compaction.profile import PROFILES, VARIANTS, Settings
 from explorer.compaction.pruning import plan_pruning

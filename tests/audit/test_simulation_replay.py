@@ -17,8 +17,8 @@ from explorer.compaction.background import State
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.door import CancelToken, ModelDoor
 from explorer.session.describe import prompt_tokens
+from explorer.session.edits import prunes_on
 from explorer.session.kinds import Kind
-from explorer.session.pruned import prunes_on
 from explorer.store import Store
 from explorer.work.background import PromptKeeper
 from explorer.work.changes import CompactionEnded

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from explorer.audit.simulation import Policy, Simulation, past_of, simulate
 from explorer.compaction.context_size import counted_size
-from explorer.compaction.policies import Pruning
-from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import prune_note
 from explorer.session.context import context_at
 from explorer.session.describe import describe
+from explorer.session.edits import heading_of
 from explorer.session.kinds import Kind
-from explorer.session.shaped import heading_of
 from explorer.session.tree import SessionTree
 from tests.audit.test_simulation import Checked
 from tests.compaction.sessions import Session

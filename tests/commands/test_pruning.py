@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.session.pruned import PRUNE_TYPE
+from explorer.session.edit_entries import PRUNE_TYPE
 from tests.commands.test_commands import refused, run, run_json
 from tests.store.sources import message, write_file
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.compaction.pruning import PruningPlan
-from explorer.session.pruned import PRUNE_TYPE
+from explorer.session.edit_entries import PRUNE_TYPE
 from tests.compaction.sessions import Session, words
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from explorer.compaction.partition import Partition, Verdict, partition
-from explorer.compaction.prepare import Preparation, Refusal, prepare
+from explorer.compaction.preparation import Preparation, Refusal, prepare
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.session.describe import describe
 from explorer.session.tree import SessionTree

@@ -29,7 +29,7 @@ from explorer.compaction.background import (
     step,
     trigger_line,
 )
-from explorer.compaction.policies import Background
+from explorer.compaction.profile.rules import Background
 
 POLICY = Background()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.compaction.branches import (
+from explorer.compaction.branch_summaries import (
     BranchPreparation,
     branch_request,
     finish_branch,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.compaction.comparison import causes, compare_profiles
 from explorer.compaction.partition import Verdict
 from explorer.compaction.profile import BASES, PROFILES
+from explorer.compaction.profile_comparison import causes, compare_profiles
 from tests.compaction.sessions import Session
 
 SMALL = {

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from explorer.compaction.convert import entry_to_llm, message_to_llm
+from explorer.compaction.messages import entry_to_llm, message_to_llm
 from explorer.compaction.profile import Profile
-from explorer.compaction.serialize import serialize, serialize_message
+from explorer.compaction.serialization import serialize, serialize_message
 from explorer.templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from explorer.compaction.partition import partition
-from explorer.compaction.prepare import Refusal
+from explorer.compaction.preparation import Refusal
 from tests.compaction.sessions import EXPLORER, PI, Session
 
 

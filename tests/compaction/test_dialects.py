@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from explorer.compaction.convert import entry_to_llm
+from explorer.compaction.messages import entry_to_llm
 from explorer.compaction.profile import BASES, PROFILES
-from explorer.compaction.serialize import cut_result, serialize, serialize_message
+from explorer.compaction.serialization import cut_result, serialize, serialize_message
 from explorer.templates import load_templates
-from explorer.tokens.javascript import utf16_units
+from explorer.tokens.estimate import utf16_units
 
 DIVIDED = BASES["pi-documented"]
 COPILOT = PROFILES["copilot"]

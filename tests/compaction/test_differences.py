@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from explorer import paths
-from explorer.compaction.comparison import ProfileOutcome, causes, compare_profiles
 from explorer.compaction.profile import PROFILES
+from explorer.compaction.profile_comparison import ProfileOutcome, causes, compare_profiles
 from explorer.session.describe import prompt_tokens
 from explorer.tokens.estimate import estimate_entry
 from tests.conformance.vectors import Vector, load_session

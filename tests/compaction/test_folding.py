@@ -5,10 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.compaction.folding import GOES_ON, newest_within, take_window, windows_of
-from explorer.compaction.serialize import Serialized, Span
-from explorer.tokens.estimate import estimate_text
-from explorer.tokens.javascript import utf16_units
+from explorer.compaction.requests import GOES_ON, newest_within, take_window, windows_of
+from explorer.compaction.serialization import Serialized, Span
+from explorer.tokens.estimate import estimate_text, utf16_units
 
 texts = st.text(
     st.sampled_from("ab \n\U0001f600é") | st.characters(exclude_categories=["Cs"]), min_size=1

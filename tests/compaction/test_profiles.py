@@ -7,7 +7,6 @@ from dataclasses import asdict, fields, replace
 
 import pytest
 
-from explorer.compaction.policies import Background, PromptBudget, Pruning
 from explorer.compaction.profile import (
     BASES,
     POLICIES,
@@ -21,6 +20,7 @@ from explorer.compaction.profile import (
     profile_values,
     read_profile,
 )
+from explorer.compaction.profile.rules import Background, PromptBudget, Pruning
 
 EXPLORER = PROFILES["explorer"]
 

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.compaction.branches import prepare_branch
+from explorer.compaction.branch_summaries import prepare_branch
 from explorer.compaction.context_size import counted_size
-from explorer.compaction.cut import walk_back
+from explorer.compaction.cut_point import walk_back
 from explorer.compaction.partition import Verdict, partition
-from explorer.compaction.prepare import Preparation, Refusal, prepare
+from explorer.compaction.preparation import Preparation, Refusal, prepare
 from explorer.compaction.profile import BASES, Profile, Settings
 from explorer.compaction.requests import build_requests
 from explorer.session.context import context_at

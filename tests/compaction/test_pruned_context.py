@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.compaction.context_size import context_size, counted_size
-from explorer.compaction.convert import with_notes
-from explorer.compaction.policies import Pruning
+from explorer.compaction.messages import with_notes
 from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import plan_pruning, prune_note
 from explorer.compaction.requests import build_requests
 from explorer.session.context import context_at
-from explorer.session.pruned import note_tokens
+from explorer.session.edit_entries import note_tokens
 from explorer.templates import load_templates
 from tests.compaction.pruned_sessions import prune, take_back, used
 from tests.compaction.sessions import EXPLORER, Session, Verdict, with_verdict

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.compaction.policies import Pruning
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import ORDER, plan_pruning, prune_note
 from explorer.session.context import context_at
+from explorer.session.edit_entries import note_tokens
+from explorer.session.edits import pruned_at
 from explorer.session.kinds import Kind
-from explorer.session.pruned import note_tokens, pruned_at
 from tests.compaction.pruned_sessions import prune, take_back, used
 from tests.compaction.sessions import Session
 

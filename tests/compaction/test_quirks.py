@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from explorer.compaction.quirks import QUIRKS, QuirkFacts, quirks_of, with_quirks
-from explorer.prompting.messages import PromptMessage, Thinking, ToolUse
+from explorer.prompting.turns import PromptMessage, Thinking, ToolUse
 
 FACTS = QuirkFacts("Write only.", "Go on.", summary_entry=7, thinking=Thinking("hm", "signed"))
 OPUS, SONNET = "anthropic/claude-opus-4-5", "anthropic/claude-sonnet-4-5"

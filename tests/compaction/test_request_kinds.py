@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from explorer.compaction.branches import branch_request, prepare_branch
-from explorer.compaction.folding import windows_of
+from explorer.compaction.branch_summaries import branch_request, prepare_branch
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.requests import (
     Additions,
@@ -18,8 +17,9 @@ from explorer.compaction.requests import (
     output_cap,
     purposes_of,
     window_request,
+    windows_of,
 )
-from explorer.compaction.serialize import escape_tags
+from explorer.compaction.serialization import escape_tags
 from explorer.compaction.validation import FREE, SECTION_SETS, form_of
 from explorer.templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI, Session

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests, output_cap
-from explorer.compaction.serialize import cut_result, escape_tags, serialize_message
+from explorer.compaction.serialization import cut_result, escape_tags, serialize_message
 from explorer.templates import load_templates
-from explorer.tokens.javascript import utf16_units
+from explorer.tokens.estimate import utf16_units
 from tests.compaction.sessions import EXPLORER, PI, Session
 
 TEMPLATES = load_templates()

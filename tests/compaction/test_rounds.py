@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.compaction.partition import Verdict
-from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import PROFILES, Settings
 from tests.compaction.sessions import Session, with_verdict
 

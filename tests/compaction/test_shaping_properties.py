@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.compaction.context_size import context_size, counted_size
-from explorer.compaction.convert import entry_to_llm, with_notes
+from explorer.compaction.messages import entry_to_llm, with_notes
 from explorer.compaction.partition import Partition, Verdict, partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import BASES, Profile
 from explorer.compaction.requests import build_requests
 from explorer.session.context import Context, context_at, sent_tokens
+from explorer.session.edits import round_of, shape_at, shapes_on
 from explorer.session.kinds import Kind
-from explorer.session.shaped import round_of, shape_at, shapes_on
 from explorer.templates import load_templates
 from explorer.tokens.estimate import estimate_message
 from tests.compaction.sessions import EXPLORER, Session, with_verdict

@@ -12,21 +12,22 @@ from typing import Any
 
 import pytest
 
-from explorer.compaction.branches import branch_request, prepare_branch
+from explorer.compaction.branch_summaries import branch_request, prepare_branch
 from explorer.compaction.context_size import context_size
 from explorer.compaction.partition import partition
-from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import PROFILES, SIZES, SWITCHES, Profile, Settings
 from explorer.compaction.requests import build_requests
-from explorer.compaction.serialize import serialize_message
+from explorer.compaction.serialization import serialize_message
 from explorer.compaction.summary import files_footer, finish
-from explorer.compaction.threshold import limit_of, should_compact
 from explorer.compaction.triggers import (
     Guards,
     decide,
+    limit_of,
     looks_between_rounds,
     manual_now,
     may_continue,
+    should_compact,
 )
 from explorer.compaction.validation import check_answer
 from explorer.session.context import context_at

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from explorer.compaction.profile import BASES, PROFILES, Settings
-from explorer.compaction.threshold import limit_of, reserve_of, should_compact
+from explorer.compaction.triggers import limit_of, reserve_of, should_compact
 
 OMP, EXPLORER = PROFILES["omp"], PROFILES["explorer"]
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from explorer.compaction.branches import prepare_branch
-from explorer.compaction.convert import entry_to_llm
+from explorer.compaction.branch_summaries import prepare_branch
+from explorer.compaction.messages import entry_to_llm
 from explorer.compaction.partition import partition
-from explorer.compaction.prepare import Preparation, Refusal, prepare
+from explorer.compaction.preparation import Preparation, Refusal, prepare
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.compaction.serialize import serialize_message
-from explorer.compaction.threshold import should_compact
+from explorer.compaction.serialization import serialize_message
+from explorer.compaction.triggers import should_compact
 from explorer.session.kinds import CONTEXT_KINDS, selector
 from explorer.templates import load_templates
-from explorer.tokens.estimate import estimate_entry
-from explorer.tokens.javascript import utf16_units
+from explorer.tokens.estimate import estimate_entry, utf16_units
 from tests.conformance.vectors import Vector, utf8_hash
 
 OMP = PROFILES["omp"]

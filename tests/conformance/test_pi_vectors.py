@@ -7,21 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from explorer.compaction.branches import prepare_branch
+from explorer.compaction.branch_summaries import prepare_branch
 from explorer.compaction.context_size import context_size
-from explorer.compaction.convert import LLM_ROLES, entry_to_llm
-from explorer.compaction.cut import Cuts
+from explorer.compaction.cut_point import Cuts
+from explorer.compaction.messages import LLM_ROLES, entry_to_llm
 from explorer.compaction.partition import Verdict, partition
 from explorer.compaction.path_view import view_of
-from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.serialize import serialize_message
+from explorer.compaction.serialization import serialize_message
 from explorer.compaction.summary import footer
 from explorer.session.context import context_at
 from explorer.session.describe import kind_of
 from explorer.templates import load_templates
-from explorer.tokens.estimate import estimate_entry
-from explorer.tokens.javascript import utf16_units
+from explorer.tokens.estimate import estimate_entry, utf16_units
 from tests.conformance.vectors import Vector, utf8_hash
 
 ROLE_LETTERS = {"user": "u", "assistant": "a", "toolResult": "t"}

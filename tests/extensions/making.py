@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
-from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.extensions.loading import Extension, LoadedFolder
 from explorer.extensions.outcomes import BeforeCompact, BeforeTree, Compacting

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from explorer.compaction.serialize import Span
+from explorer.compaction.serialization import Span
 from explorer.extensions.events import BeforeCompactEvent
 from explorer.extensions.hooks import Hooks
 from explorer.extensions.loading import Extension

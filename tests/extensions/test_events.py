@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from explorer.compaction.serialize import Span
+from explorer.compaction.serialization import Span
 from explorer.extensions.provenance import Prompt
 from explorer.models.cancel import CancelToken
 from tests.extensions.making import (

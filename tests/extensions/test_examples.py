@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.compaction.serialize import Span
+from explorer.compaction.serialization import Span
 from explorer.extensions.examples import ExampleError, examples, install_example
 from explorer.extensions.provenance import Prompt
 from explorer.extensions.runner import HookRunner

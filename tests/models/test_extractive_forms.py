@@ -9,11 +9,17 @@ from typing import Any
 import pytest
 
 from explorer import paths
-from explorer.compaction.convert import message_to_llm
+from explorer.compaction.messages import message_to_llm
 from explorer.compaction.profile import PROFILES, Profile
-from explorer.compaction.requests import Material, Purpose, material_of, request_of
-from explorer.compaction.serialize import Serialized, serialize
-from explorer.compaction.short_summary import MOST_SENTENCES, tidy_short
+from explorer.compaction.requests import (
+    MOST_SENTENCES,
+    Material,
+    Purpose,
+    material_of,
+    request_of,
+    tidy_short,
+)
+from explorer.compaction.serialization import Serialized, serialize
 from explorer.compaction.summary import merge_summaries
 from explorer.compaction.validation import SECTION_SETS, check_answer, clean_answer, form_of
 from explorer.models.offline.extractive import summarize

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer import paths
-from explorer.compaction.prepare import Preparation, prepare
+from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import BASES, Settings
 from explorer.compaction.requests import build_requests
 from explorer.models.offline.extractive.summarize import summarize

@@ -9,7 +9,7 @@ import pytest
 
 from explorer.prompting.agent_prompt import AgentPrompt
 from explorer.prompting.rendering import BudgetExceededError, render
-from explorer.prompting.summarizing import SimpleRecord, full_request, told_ahead, told_now
+from explorer.prompting.summary_requests import SimpleRecord, full_request, told_ahead, told_now
 from explorer.prompting.turns import Conversation, Said, conversation
 
 

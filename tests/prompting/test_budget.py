@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.prompting.budget import message_budget, resolve_threshold
+from explorer.prompting.agent_prompt import message_budget, resolve_threshold
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from explorer.prompting.elements import (
     TextChunk,
     TokenLimit,
 )
-from explorer.prompting.messages import ToolUse
 from explorer.prompting.rendering import BudgetExceededError, Rendering, render
+from explorer.prompting.turns import ToolUse
 
 
 def count(text: str) -> int:

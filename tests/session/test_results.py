@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from explorer.session.describe import error_mark, result_flags
 from explorer.session.kinds import Flag
-from explorer.session.results import error_mark, result_flags
 
 
 @pytest.mark.parametrize(

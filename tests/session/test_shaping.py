@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from explorer.session.context import context_at
+from explorer.session.edit_entries import ShapeFacts, shape_data, shape_facts
+from explorer.session.edits import heading_of, round_of, shape_at
 from explorer.session.kinds import Flag
-from explorer.session.shaped import heading_of, round_of, shape_at
-from explorer.session.shaping import ShapeFacts, shape_data, shape_facts
 from tests.compaction.sessions import Session
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.compaction.policies import Pruning
 from explorer.compaction.profile import PROFILES, Profile, Settings, profile_values
+from explorer.compaction.profile.rules import Pruning
 from explorer.settings.choices import (
     Chosen,
     Ground,

@@ -10,7 +10,7 @@ import pytest
 
 from explorer.session.columns import SessionColumns
 from explorer.store import Store
-from explorer.store.columns_blob import pack, unpack
+from explorer.store.stored_columns import pack, unpack
 from tests.store.sources import FileSource, message, write_file
 
 

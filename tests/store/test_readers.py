@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from explorer.store import Store, StoreError
-from explorer.store.readers import MOST_IDLE, Readers
+from explorer.store.database import MOST_IDLE, Readers
 from tests.descriptors import CAN_COUNT, open_descriptors
 from tests.store.sources import FileSource, chain, write_file
 

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from explorer.store import Hit, Store
-from explorer.store.search_index import index_path
-from explorer.store.text import entry_text, parse_query
+from explorer.store.search import entry_text, index_path, parse_query
 from tests.store.conftest import eventually
 from tests.store.sources import FileSource, message, write_file
 

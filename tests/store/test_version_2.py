@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from explorer.session.columns import KNOWN, OP_KINDS
+from explorer.session.edits import pruned_at
 from explorer.session.kinds import Flag
-from explorer.session.pruned import pruned_at
 from explorer.store import Store
 from explorer.store.salvage import salvage
 from explorer.store.schema import SCHEMA_VERSION

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from explorer.tokens.counters import TiktokenCounter, count_entry
-from explorer.tokens.counting import ProcessCounter
+from explorer.tokens.counters import ProcessCounter, TiktokenCounter, count_entry
 
 
 def line(text: str, **more: object) -> str:

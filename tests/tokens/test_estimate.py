@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.tokens.estimate import estimate_entry, estimate_message
-from explorer.tokens.javascript import js_json, utf16_units
+from explorer.tokens.estimate import estimate_entry, estimate_message, js_json, utf16_units
 
 IMAGE = {"type": "image", "data": "x" * 9000, "mimeType": "image/png"}
 

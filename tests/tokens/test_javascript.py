@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.tokens.javascript import js_json, js_number, utf16_prefix, utf16_units
+from explorer.tokens.estimate import js_json, js_number, utf16_prefix, utf16_units
 
 # What node prints for JSON.stringify of the same value.
 WRITTEN: list[tuple[Any, str]] = [

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from explorer.tokens import counting
-from explorer.tokens.counting import CountingLost
+from explorer.tokens import counters as counting
+from explorer.tokens.counters import CountingLost
 
 _Process = counting._Process
 

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPalette, QTransform
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from explorer.compaction.verdict import Verdict
+from explorer.compaction.partition import Verdict
 from explorer.session.kinds import Flag, Kind
 from ui import theme as themes
 from ui.theme.style import ICON_DIR

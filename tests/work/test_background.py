@@ -17,8 +17,8 @@ from explorer.agent.tools.desk import Desk, Job
 from explorer.agent.tools.looking import look
 from explorer.agent.workspace import Workspace
 from explorer.compaction.background import State
-from explorer.compaction.policies import PromptBudget
 from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile.rules import PromptBudget
 from explorer.models.door import (
     Cancelled,
     CancelToken,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.session.kinds import Kind
 from explorer.work.document import Document

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 from explorer.compaction.partition import Verdict
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.door import (
     Cancelled,

@@ -14,7 +14,7 @@ import pytest
 
 from explorer.agent.keeping import Outgoing
 from explorer.agent.tools import read_only_tools
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.extensions.examples import install_example
 from explorer.extensions.manager import Extensions

@@ -17,9 +17,9 @@ import pytest
 
 from explorer.agent.loop import ToolEnded, ToolStarted, TurnEvent, TurnResult
 from explorer.agent.workspace import Workspace
-from explorer.compaction.branches import BranchPreparation
+from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.door import (
     Cancelled,

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from explorer.compaction.policies import Pruning
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import prune_note
-from explorer.session.pruned import PRUNE_TYPE
+from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.work.changes import EntriesAppended, LeafMoved
 from explorer.work.document import Document, NothingToUndo
 from explorer.work.talk import chat_messages

@@ -14,7 +14,7 @@ import pytest
 from explorer.compaction.partition import Verdict
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.door import CancelToken
-from explorer.session.shaping import KEPT_USER_TOKENS
+from explorer.session.edit_entries import KEPT_USER_TOKENS
 from explorer.work.document import Document, NothingToUndo
 from explorer.work.drafting import Order
 from explorer.work.ranges import cut_after

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pytest
 
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.validation import form_of
 from explorer.models.door import (

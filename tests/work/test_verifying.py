@@ -16,7 +16,11 @@ import pytest
 from explorer.audit.atoms import AtomKind
 from explorer.compaction.partition import Partition
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.compaction.verify_request import build_verify_request, mended_text, split_footer
+from explorer.compaction.verification_request import (
+    build_verify_request,
+    mended_text,
+    split_footer,
+)
 from explorer.models.door import Cancelled, CancelToken, ModelDoor, ModelDoorConfig
 from explorer.store import Store
 from explorer.templates import load_templates

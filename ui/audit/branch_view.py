@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.audit.branch_audit import BranchAudit
-from explorer.compaction.verdict import Verdict
+from explorer.compaction.partition import Verdict
 from explorer.session.tree import SessionTree
 from ui.audit.badges import ProvenanceBadge
 from ui.audit.ledger_model import Index, Previews

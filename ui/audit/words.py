@@ -5,7 +5,7 @@ from __future__ import annotations
 from explorer.audit.ledger import TEXTURES, LedgerVerdict
 from explorer.audit.losses import Gravity, Repair
 from explorer.audit.words import GRAVITY_TITLES, LEDGER_MEANINGS, LEDGER_TITLES
-from explorer.compaction.verdict import Verdict
+from explorer.compaction.partition import Verdict
 
 VERDICTS = LEDGER_TITLES | {LedgerVerdict.LOST: "LOST"}
 LEADS = {

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from explorer.audit.provenance import context_known, weight_known
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.profile import Profile, Settings
-from explorer.compaction.threshold import limit_of
+from explorer.compaction.triggers import limit_of
 from ui.audit.badges import ProvenanceBadge
 from ui.compaction.words import beyond_words, provider_words
 from ui.theme import S4, S12, S16, bind_font, set_tone, small_font

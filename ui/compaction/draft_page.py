@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from ui.compaction.held import Held
 from ui.compaction.made import MadeView
 from ui.compaction.place_words import commit_words, leaving_words

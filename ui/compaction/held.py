@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from ui.compaction.ports import CompactionDocument, ShownDraft
 
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.compaction.policies import Pruning
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import PruningPlan
 from explorer.session.tree import SessionTree
 from ui import theme

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from ui.compaction.ports import CompactionDocument
 from ui.compaction.request_window import RequestWindow, request_sizes
 from ui.inspector.gather import Loader

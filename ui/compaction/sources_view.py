@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition, Verdict
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from explorer.session.describe import blocks_of
 from ui.compaction.ports import CompactionDocument
 from ui.inspector.gather import READ_ERRORS, Loader, is_large

@@ -6,7 +6,7 @@ import html
 import re
 
 from explorer.compaction.partition import Partition
-from explorer.compaction.prepare import Preparation, Refusal
+from explorer.compaction.preparation import Preparation, Refusal
 from ui.widgets.figures import full, short
 
 _ENTRY = re.compile(r"#(\d+)")

@@ -10,9 +10,8 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
 from explorer.session.context import latest_on_path
+from explorer.session.edits import prunes_on, shapes_on
 from explorer.session.kinds import Kind
-from explorer.session.pruned import prunes_on
-from explorer.session.shaped import shapes_on
 from ui import theme
 from ui.actions import ActionRegistry, ActionSpec, Entry
 from ui.audit.compare import actions as summaries

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QObject
 
-from explorer.compaction.comparison import Cause, causes, compare_profiles
 from explorer.compaction.profile import PROFILES, Profile
+from explorer.compaction.profile_comparison import Cause, causes, compare_profiles
 from explorer.work.document import Document
 from ui.control.desk import Desk
 from ui.control.profiles import ProfilesControl

@@ -6,7 +6,7 @@ import asyncio
 
 from PySide6.QtCore import QObject
 
-from explorer.compaction.branches import BranchPreparation
+from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.models.door import Cancelled, CancelToken
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind

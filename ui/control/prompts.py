@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer
 
 from explorer.compaction.background import Machine
-from explorer.compaction.policies import Background
+from explorer.compaction.profile.rules import Background
 from explorer.work.agent_words import outgoing_of
 from explorer.work.background import PromptKeeper
 from explorer.work.changes import (

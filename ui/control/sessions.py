@@ -14,7 +14,7 @@ from explorer.formats import ExportError, FormatError, ReadCancelled
 from explorer.formats.export import AsFormat, shape_note
 from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from explorer.store.salvage import salvage
-from explorer.tokens.counting import ProcessCounter
+from explorer.tokens.counters import ProcessCounter
 from explorer.work.document import Document
 from ui.control.desk import BREATH_S, Desk
 from ui.control.import_notes import ImportNotes

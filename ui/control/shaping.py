@@ -8,7 +8,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu
 
-from explorer.session.shaped import can_be_told
+from explorer.session.edits import can_be_told
 from explorer.store.rows import StoreError
 from explorer.work.document import Document, NothingToUndo
 from explorer.work.ranges import cut_after

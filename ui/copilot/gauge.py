@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from explorer.compaction.policies import Background
+from explorer.compaction.profile.rules import Background
 from explorer.compaction.reasons import share_text
 from ui.theme import bind_font, on_theme_changed, scaled, small_font, theme, verdict_brush
 from ui.theme.verdicts import TO_SUMMARIZE

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from explorer.prompting.dropping import Dropped
-from explorer.prompting.nodes import Node
-from explorer.prompting.rendering import BudgetExceededError, render
+from explorer.prompting.layout import Node
+from explorer.prompting.rendering import BudgetExceededError, Dropped, render
 
 if TYPE_CHECKING:  # the workbench is there after the first paint, its types before
     from explorer.work.prompt import PreparedPrompt

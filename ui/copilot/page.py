@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.compaction.background import Machine, State
-from explorer.compaction.policies import Background
+from explorer.compaction.profile.rules import Background
 from ui.copilot.gauge import RatioGauge
 from ui.copilot.looking import Look, Prepare, look
 from ui.copilot.machine_view import MachineView

@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from explorer.prompting.dropping import Dropped
-from explorer.prompting.nodes import HIGHEST, Node
+from explorer.prompting.layout import HIGHEST, Node
+from explorer.prompting.rendering import Dropped
 from ui.copilot.looking import Look
 from ui.theme import mono_font, theme
 from ui.widgets.figures import full, short

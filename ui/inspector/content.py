@@ -15,9 +15,8 @@ from explorer.session.describe import (
     kind_of,
     text_of,
 )
+from explorer.session.edit_entries import PRUNE_TYPE, ShapeFacts, prune_facts, shape_facts
 from explorer.session.kinds import Kind
-from explorer.session.pruned import PRUNE_TYPE, prune_facts
-from explorer.session.shaping import ShapeFacts, shape_facts
 from ui.audit.known import NOT_RECORDED
 from ui.inspector.blocks import (
     Block,

@@ -10,9 +10,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from explorer.audit.provenance import weight_known
 from explorer.session.context import Context
+from explorer.session.edit_entries import NOTHING_PRUNED, Pruned, Reinserted
 from explorer.session.kinds import Kind
-from explorer.session.pruned import NOTHING_PRUNED, Pruned
-from explorer.session.shaped import Reinserted
 from ui.audit.known import reason
 from ui.inspector.categories import categories_of, number_of, only, shares_of, tokens_sent
 from ui.inspector.ports import InspectedDocument

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.session.pruned import NOTHING_PRUNED, Pruned, pruned_at
-from explorer.session.shaped import PLAIN, Shape, shape_at
+from explorer.session.edit_entries import NOTHING_PRUNED, PLAIN, Pruned, Shape
+from explorer.session.edits import pruned_at, shape_at
 from explorer.session.tree import SessionTree
 
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from explorer.session.edit_entries import Pruned, Shape
 from explorer.session.kinds import Kind
-from explorer.session.pruned import Pruned
-from explorer.session.shaped import Shape
 from explorer.session.tree import SessionTree
 from ui.map.at_leaf import AtLeaf
 from ui.map.folds import Fold, fold_of, hidden_by

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from explorer.compaction.comparison import Cause, ProfileOutcome
+from explorer.compaction.profile_comparison import Cause, ProfileOutcome
 from ui.profiles.comparing import also, cells_of, why
 from ui.profiles.strip import Scale, VerdictStrip
 from ui.theme import S4, S8, S16, bind_font, mono_font, on_theme_changed, set_tone, ui_font

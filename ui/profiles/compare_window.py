@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.compaction.comparison import Cause, ProfileOutcome
+from explorer.compaction.profile_comparison import Cause, ProfileOutcome
 from ui.inspector.gather import Loader
 from ui.profiles.compare_card import CompareCard
 from ui.profiles.strip import Scale

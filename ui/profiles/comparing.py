@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.compaction.comparison import Cause, ProfileOutcome
 from explorer.compaction.profile import Profile
+from explorer.compaction.profile_comparison import Cause, ProfileOutcome
 from ui.widgets.figures import count, full, short
 
 Cell = tuple[str, str, str]

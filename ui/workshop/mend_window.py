@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.atoms import Atom
 from explorer.compaction.reasons import share_text
-from explorer.compaction.verify_request import MOST_FINDINGS, Lack
+from explorer.compaction.verification_request import MOST_FINDINGS, Lack
 from explorer.session.word_difference import Piece, differing
 from explorer.work.verifying import Checked, Mended
 from ui.branching.difference_parts import MarkedText

@@ -32,7 +32,7 @@ from explorer.audit.words import (
     size_words,
 )
 from explorer.compaction.reasons import count_text
-from explorer.session.markdown_words import block, code, plain
+from explorer.session.visible_text import block, code, plain
 
 
 def markdown(report: Report) -> str:

@@ -8,9 +8,9 @@
 - ``result``: what a walk came to; ``sweep``: many of them, over two sizes.
 """
 
-from explorer.audit.simulation.past import Past, past_of
+from explorer.audit.simulation.measurement import Costs, Prices, Tier
 from explorer.audit.simulation.policy import Assumptions, Known, Policy, Report
-from explorer.audit.simulation.prices import Costs, Prices, Tier
+from explorer.audit.simulation.recorded_path import Past, past_of
 from explorer.audit.simulation.result import (
     Compacted,
     Mark,

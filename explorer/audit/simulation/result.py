@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import Literal
 
-from explorer.audit.simulation.measure import Measure, SummarySize
+from explorer.audit.simulation.measurement import Costs, Measure, Prices, SummarySize
 from explorer.audit.simulation.policy import Policy
-from explorer.audit.simulation.prices import Costs, Prices
 
 Cause = Literal["threshold", "overflow", "background", "prompt", "recorded"]
 """Why a compaction happened: ``background`` was made ahead, ``prompt`` because a prompt did not

@@ -12,8 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from explorer.audit.simulation.context import Weighed
-from explorer.audit.simulation.measure import Measure
+from explorer.audit.simulation.measurement import Measure
+from explorer.audit.simulation.simulated_context import Weighed
 from explorer.audit.simulation.track import ASKED, SAID, TOLD, UNASKED, Track
 from explorer.session.kinds import Flag, Kind
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from explorer.audit.simulation.past import Past
+from explorer.audit.simulation.measurement import Prices
 from explorer.audit.simulation.policy import Assumptions, Policy
-from explorer.audit.simulation.prices import Prices
+from explorer.audit.simulation.recorded_path import Past
 from explorer.audit.simulation.walk import simulate
 
 STEPS = 12

@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeVar
 
 from explorer.session.columns import FileOpColumns
 from explorer.session.describe import BranchFacts
+from explorer.session.edit_entries import ShapeFacts
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
-from explorer.session.shaping import ShapeFacts
 from explorer.session.tree import SessionTree
 
 REPLIES = frozenset({Kind.ASSISTANT})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from explorer.audit.simulation.keeper import Keeper
-from explorer.audit.simulation.leap import Leaps
-from explorer.audit.simulation.past import Past, past_of
+from explorer.audit.simulation.fast_forward import Leaps
 from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
-from explorer.audit.simulation.prompts import Prompts
+from explorer.audit.simulation.recorded_path import Past, past_of
 from explorer.audit.simulation.result import Mark, Simulation
+from explorer.audit.simulation.simulated_compactor import Keeper
+from explorer.audit.simulation.simulated_prompts import Prompts
 from explorer.audit.simulation.track import ASKED, SAID, TOLD, UNASKED
-from explorer.compaction.threshold import limits_of
+from explorer.compaction.triggers import limits_of
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 

@@ -7,10 +7,16 @@
 - ``values``: a profile as plain values, as files keep it, with every mistake named.
 """
 
-from explorer.compaction.profile.policy_switches import POLICIES, POLICY_SWITCHES, PolicyToTell
+from explorer.compaction.profile.descriptions import (
+    POLICIES,
+    POLICY_SWITCHES,
+    SIZES,
+    SWITCHES,
+    PolicyToTell,
+    Size,
+    Switch,
+)
 from explorer.compaction.profile.rules import DEFAULT_WINDOW, Profile, Settings
-from explorer.compaction.profile.sizes import SIZES, Size
-from explorer.compaction.profile.switches import SWITCHES, Switch
 from explorer.compaction.profile.systems import BASES, PROFILES, VARIANTS
 from explorer.compaction.profile.values import (
     Mistake,

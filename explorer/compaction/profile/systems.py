@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.compaction.policies import Background, PromptBudget, Pruning
-from explorer.compaction.profile.rules import Profile
+from explorer.compaction.profile.rules import Background, Profile, PromptBudget, Pruning
 
 SMALLEST_RESULT = 200
 """Tokens; a note takes about nine, so pruning less gains next to nothing."""

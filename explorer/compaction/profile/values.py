@@ -7,11 +7,14 @@ from dataclasses import asdict, dataclass, fields, replace
 from math import isfinite
 from typing import Any, NamedTuple
 
-from explorer.compaction.policies import Background
-from explorer.compaction.profile.policy_switches import POLICIES, POLICY_SWITCHES
-from explorer.compaction.profile.rules import Profile
-from explorer.compaction.profile.sizes import SIZES, Size
-from explorer.compaction.profile.switches import SWITCHES
+from explorer.compaction.profile.descriptions import (
+    POLICIES,
+    POLICY_SWITCHES,
+    SIZES,
+    SWITCHES,
+    Size,
+)
+from explorer.compaction.profile.rules import Background, Profile
 
 _KNOWN = frozenset(field.name for field in fields(Profile))
 

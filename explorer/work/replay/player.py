@@ -13,7 +13,7 @@ from explorer.agent.loop import Stored, TurnEvent
 from explorer.agent.prompt import Prompt
 from explorer.models.door import EXTRACTIVE, CancelToken, ImagePart, ModelInfo
 from explorer.models.retry import RetryPolicy
-from explorer.session.shaping import CUSTOM_TYPES
+from explorer.session.edit_entries import CUSTOM_TYPES
 from explorer.session.text import blocks_of, well_formed
 from explorer.work.automatic import AutomaticCompaction
 from explorer.work.document import Document

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from explorer.session.edit_entries import ShapeFacts, shape_data
 from explorer.session.kinds import Kind
-from explorer.session.shaping import ShapeFacts, shape_data
 from explorer.session.tree import SessionTree
 
 _PAIRED = (Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT)

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable
 
 from explorer.compaction.partition import partition
-from explorer.compaction.prepare import prepare
+from explorer.compaction.preparation import prepare
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.pruning import plan_pruning
 from explorer.formats import open_source

@@ -12,7 +12,7 @@ from typing import Any
 
 from explorer.formats import new_entry, open_source
 from explorer.store import Store
-from explorer.tokens.counting import DEFAULT_ENCODING
+from explorer.tokens.counters import DEFAULT_ENCODING
 from tests.benchmarks.children.process import memory_mb, times_ms
 
 INDEX_WAIT_S = 600

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from explorer.compaction.verdict import Verdict
+from explorer.compaction.partition import Verdict
 from tests.ui.compaction.conftest import set_keep
 from tests.ui.waiting import Heard, settle, wait_for
 from ui.compaction.ledger_model import Column

@@ -9,7 +9,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
-from explorer.compaction.prepare import Preparation, Refusal
+from explorer.compaction.partition import Verdict
+from explorer.compaction.preparation import Preparation, Refusal
 from explorer.compaction.profile import (
     POLICY_SWITCHES,
     PROFILES,
@@ -18,7 +19,6 @@ from explorer.compaction.profile import (
     Profile,
     Settings,
 )
-from explorer.compaction.verdict import Verdict
 from tests.ui.compaction.conftest import set_keep
 from tests.ui.compaction.previews import Previewed, Written
 from tests.ui.sessions import Talk

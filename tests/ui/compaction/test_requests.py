@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from explorer.compaction.partition import Verdict
 from explorer.compaction.profile import PROFILES, Settings
-from explorer.compaction.verdict import Verdict
 from tests.ui.compaction.conftest import MODELS
 from tests.ui.compaction.previews import Previewed
 from tests.ui.sessions import Talk, call_block

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication
 
 from explorer.agent.keeping import Outgoing
 from explorer.compaction.background import Machine, Rendered, State, step
-from explorer.compaction.policies import Background
 from explorer.compaction.profile import PROFILES
+from explorer.compaction.profile.rules import Background
 from explorer.models.door import ModelDoor
 from explorer.store import Store
 from explorer.work.document import Document

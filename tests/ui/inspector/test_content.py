@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from explorer.compaction.policies import Pruning
+from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import plan_pruning
-from explorer.session.pruned import PRUNE_TYPE
+from explorer.session.edit_entries import PRUNE_TYPE
 from tests.compaction.pruned_sessions import prune, take_back, used
 from tests.compaction.sessions import Session
 from tests.ui.sessions import Talk, call_block

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer.compaction.partition import Partition, partition
-from explorer.compaction.prepare import prepare
+from explorer.compaction.preparation import prepare
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.session.tree import SessionTree
 from tests.ui.sessions import MemoryDocument, Talk

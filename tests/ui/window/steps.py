@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
-from explorer.compaction.prepare import Preparation
+from explorer.compaction.preparation import Preparation
 from tests.ui.window.running import NotReached, RunningWindow
 from ui.shell.leaving import LeavingDialog
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QScrollArea, QWidget
 
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.losses import Gravity, LossKind, Repair
-from explorer.session.shaping import PIN_TYPE
+from explorer.session.edit_entries import PIN_TYPE
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import draft, prepared

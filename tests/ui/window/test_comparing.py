@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint
 
-from explorer.compaction.comparison import compare_profiles
 from explorer.compaction.profile import PROFILES
+from explorer.compaction.profile_comparison import compare_profiles
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path

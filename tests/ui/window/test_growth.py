@@ -15,7 +15,7 @@ from pathlib import Path
 from PySide6.QtCore import QThreadPool
 
 from explorer.paths import database_path, resource_path
-from explorer.store.readers import MOST_IDLE
+from explorer.store.database import MOST_IDLE
 from explorer.work.drafting import Draft
 from tests.descriptors import CAN_COUNT, open_descriptors
 from tests.generated import write_session

@@ -22,7 +22,7 @@ _TOLD = CONTEXT_KINDS | {
 _SHOWN = selector(_TOLD)
 _RESULTS = selector({Kind.TOOL_RESULT})
 _HIDDEN_MAYBE = selector({Kind.CUSTOM_MESSAGE, Kind.CUSTOM_ROLE, Kind.CUSTOM})
-_NOT_TOLD = bytes(value for value in range(256) if not _SHOWN[value])
+_NOT_COUNTED = bytes(value for value in range(256) if not _SHOWN[value])
 _NOT_RESULTS = bytes(0 if value == Kind.TOOL_RESULT else 1 for value in range(256))
 _REPLY, _RESULT, _NOTHING = (bytes([k]) for k in (Kind.ASSISTANT, Kind.TOOL_RESULT, Kind.UNKNOWN))
 _ORPHANS = re.compile(
@@ -97,7 +97,7 @@ class PathItems:
         columns = tree.columns
         self._tree, self._path = tree, path
         shown = new.select(columns.kind, _SHOWN)
-        kinds = new.gather(columns.kind).translate(None, _NOT_TOLD)
+        kinds = new.gather(columns.kind).translate(None, _NOT_COUNTED)
         chosen = bytearray(kinds.translate(_NOT_RESULTS))
         known = self._before + kinds
         for found in _ORPHANS.finditer(known):

@@ -1,0 +1,154 @@
+"""What a provider would count, how large summaries are, from the session's own figures; and what
+tokens cost (dollars per token)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
+
+from explorer.compaction.reasons import share_text
+
+LEAST_RATIO, MOST_RATIO = 0.5, 2.0
+"""A provider that seems to count less or more than so many tokens for one of ours is misread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """From the tokens of a context's entries to the prompt that a provider counts."""
+
+    beyond: int = 0
+    """Tokens of each prompt beyond the entries: system prompt, tools."""
+    ratio: float = 1.0
+    """What the provider counts for each token of the entries."""
+    reports: int = 0
+    """From how many replies that is known."""
+
+    def prompt(self, counted: int) -> int:
+        """Tokens of a prompt with entries of so many."""
+        return self.beyond + round(counted * self.ratio)
+
+    @property
+    def words(self) -> str:
+        """Where it is from, in a sentence."""
+        if not self.reports:
+            return "Nobody counted the prompts: what is sent is the count of the entries alone."
+        return (
+            f"Prompts are counted as the provider did in {self.reports:,} replies: "
+            f"{self.ratio:.2f} for each token of the entries, and {self.beyond:,} beyond them."
+        )
+
+
+def measure_of(prompts: Sequence[tuple[int, int]]) -> Measure:
+    """The line through what was counted here and what the provider counted, of each prompt."""
+    known = [(ours, theirs) for ours, theirs in prompts if theirs > 0]
+    if not known:
+        return Measure()
+    count = len(known)
+    mean_ours = sum(ours for ours, _ in known) / count
+    mean_theirs = sum(theirs for _, theirs in known) / count
+    spread = sum((ours - mean_ours) ** 2 for ours, _ in known)
+    ratio = 1.0
+    if spread > 0:
+        both = sum((ours - mean_ours) * (theirs - mean_theirs) for ours, theirs in known)
+        ratio = min(max(both / spread, LEAST_RATIO), MOST_RATIO)
+    beyond = mean_theirs - ratio * mean_ours
+    if beyond < 0:
+        # Nothing is less than nothing: then the whole difference is the ratio's.
+        beyond, ratio = 0.0, min(max(mean_theirs / max(1.0, mean_ours), LEAST_RATIO), MOST_RATIO)
+    return Measure(round(beyond), ratio, count)
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySize:
+    """The share of what it tells that a summary is taken to have."""
+
+    share: float
+    words: str
+    """Where that is from, in a sentence."""
+
+
+def summary_size(
+    recorded: Sequence[tuple[int, int]], own: float | None, engine: float
+) -> SummarySize:
+    """``recorded``: of the session's own compactions the tokens told and those of the summary.
+    ``own``: a share that was chosen; ``engine``: the one that the preview goes by."""
+    if own is not None:
+        return SummarySize(
+            own, f"Summaries are taken to have {share_text(own)} of what they tell, as chosen."
+        )
+    shares = [summary / told for told, summary in recorded if told > 0 and summary > 0]
+    if shares:
+        share = min(1.0, median(shares))
+        noun = "compaction" if len(shares) == 1 else f"{len(shares):,} compactions"
+        return SummarySize(
+            share,
+            f"Summaries are taken to have {share_text(share, 1)} of what they tell, as in the "
+            f"session's own {noun}.",
+        )
+    return SummarySize(
+        engine,
+        f"Summaries are taken to have {share_text(engine)} of what they tell, as the preview of a"
+        " compaction goes by; the session has none of its own.",
+    )
+
+
+class Tier(NamedTuple):
+    """Prices of a call whose prompt is over ``above`` tokens."""
+
+    above: int
+    prices: Prices
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """A model's prices; all that a provider charges is known."""
+
+    read: float
+    """Of a prompt token that the provider's cache does not hold, as far as nothing is written to
+    a cache."""
+    write: float
+    """Of a token of the answer."""
+    cached: float
+    """Of a prompt token that comes from the cache."""
+    into_cache: float
+    """Of a prompt token that goes into the cache, as every new one of an agent's prompt does."""
+    tiers: tuple[Tier, ...] = ()
+    """Dearer prices of long prompts, the lowest first."""
+
+    def of(self, sent: int, cached: int, written: int, requests: int = 1) -> float:
+        """What calls cost that sent so much together. Nothing of what is asked once, as a summary
+        is, goes into a cache."""
+        now = self._at(sent // max(1, requests))
+        return cached * now.cached + (sent - cached) * now.read + written * now.write
+
+    def of_all(self, sent: Sequence[int], cached: Sequence[int], written: Sequence[int]) -> float:
+        """What the requests of an agent cost, whose prompts go into the cache for the next."""
+        if not self.tiers:
+            whole, held = sum(sent), sum(cached)
+            new = (whole - held) * self.into_cache
+            return held * self.cached + new + sum(written) * self.write
+        total = 0.0
+        for prompt, held, reply in zip(sent, cached, written, strict=True):
+            now = self._at(prompt)
+            total += held * now.cached + (prompt - held) * now.into_cache + reply * now.write
+        return total
+
+    def _at(self, prompt: int) -> Prices:
+        found = self
+        for tier in self.tiers:
+            if prompt > tier.above:
+                found = tier.prices
+        return found
+
+
+class Costs(NamedTuple):
+    """Dollars."""
+
+    replies: float
+    summaries: float
+
+    @property
+    def total(self) -> float:
+        return self.replies + self.summaries

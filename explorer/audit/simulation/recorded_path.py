@@ -1,0 +1,297 @@
+"""The recorded path itself: what was sent and compacted then, and what can be learned from it."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+
+from explorer.audit.simulation.measurement import Measure, SummarySize, measure_of, summary_size
+from explorer.audit.simulation.meter import Meter
+from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
+from explorer.audit.simulation.result import Compacted, Mark, PrunedThen, Simulation
+from explorer.audit.simulation.simulated_context import RunningContext, Weighed, shape
+from explorer.audit.simulation.simulated_pruning import Results
+from explorer.audit.simulation.stretches import Stretches
+from explorer.audit.simulation.track import ASKED, UNASKED, Track, track_of
+from explorer.compaction.partition import SUMMARY_SHARE
+from explorer.compaction.profile import PROFILES
+from explorer.compaction.profile.rules import Pruning
+from explorer.compaction.serialization import MAX_RESULT_UNITS
+from explorer.compaction.triggers import limits_of, looks_between_rounds
+from explorer.session.edits import prunes_on
+from explorer.session.kinds import Flag, Kind
+from explorer.session.tree import SessionTree
+
+LONG_RESULT = MAX_RESULT_UNITS // 4
+"""Tokens of a tool result that a summarizer sees."""
+_ABORTED = int(Flag.ABORTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A recorded path, read once for any number of walks."""
+
+    track: Track
+    """What is walked: without what a policy decides."""
+    known: Known
+    shares: tuple[tuple[int, int], ...]
+    """Of the session's own compactions: the tokens told and those of the summary."""
+    recorded: Simulation
+    """What happened, told as a walk is."""
+    _weighed: dict[str, Weighed] = field(default_factory=dict, compare=False)
+    _measures: dict[str, Measure] = field(default_factory=dict, compare=False)
+    _long: dict[str, array[int]] = field(default_factory=dict, compare=False)
+    """All by the way in which a profile counts."""
+    _results: dict[tuple[str, Pruning], Results] = field(default_factory=dict, compare=False)
+    _stretches: dict[tuple[object, ...], Stretches] = field(default_factory=dict, compare=False)
+
+    @property
+    def measure(self) -> Measure:
+        """How the provider's figures are to those of the recorded line."""
+        return self.recorded.measure
+
+    def weighed_for(self, policy: Policy) -> Weighed:
+        """The entries' tokens, as a policy's profile counts them."""
+        way = _way(policy)
+        if way not in self._weighed:
+            self._weighed[way] = Weighed(self.track, policy.profile, self.known.weights)
+        return self._weighed[way]
+
+    def measure_for(self, policy: Policy) -> Measure:
+        """How the provider's figures are to those of a policy's profile."""
+        way = _way(policy)
+        if way not in self._measures:
+            track = self.track
+            reading = _Reading(track.tree, track.leaf, self.known, Assumptions(), policy)
+            reading.read()
+            self._measures[way] = reading.measure
+        return self._measures[way]
+
+    def long_results_for(self, policy: Policy) -> array[int]:
+        """The positions of tool results of which a summarizer does not see all, ascending."""
+        way = _way(policy)
+        if way not in self._long:
+            kinds, values = self.track.kinds, self.weighed_for(policy).values
+            self._long[way] = array(
+                "i",
+                (
+                    at
+                    for at, kind in enumerate(kinds)
+                    if kind == Kind.TOOL_RESULT and values[at] > LONG_RESULT
+                ),
+            )
+        return self._long[way]
+
+    def results_for(self, policy: Policy) -> Results | None:
+        """The tool results as a policy's profile prunes them; None where it prunes none."""
+        pruning = policy.profile.pruning
+        if pruning is None:
+            return None
+        key = _way(policy), pruning
+        if key not in self._results:
+            self._results[key] = Results(self.track, self.weighed_for(policy), pruning)
+        return self._results[key]
+
+    def stretches_for(self, policy: Policy, cache_minutes: float) -> Stretches:
+        """The requests of the track, as a policy's profile counts them."""
+        by_last, between = (
+            policy.profile.usage == "last-reply",
+            looks_between_rounds(policy.profile),
+        )
+        key = _way(policy), by_last, between, cache_minutes
+        if key not in self._stretches:
+            self._stretches[key] = Stretches(
+                self.track,
+                self.weighed_for(policy),
+                self.measure_for(policy),
+                by_last_reply=by_last,
+                between_rounds=between,
+                cache_minutes=cache_minutes,
+            )
+        return self._stretches[key]
+
+    def summaries(self, assumptions: Assumptions) -> SummarySize:
+        """How large summaries are taken to be."""
+        return summary_size(self.shares, assumptions.summary_share, 1 / SUMMARY_SHARE)
+
+
+def past_of(
+    tree: SessionTree,
+    leaf: int,
+    *,
+    known: Known = NOTHING_KNOWN,
+    assumptions: Assumptions | None = None,
+    policy: Policy | None = None,
+    track: Track | None = None,
+) -> Past:
+    """Read the path to ``leaf``. ``policy``: whose window and threshold the recorded line is shown
+    with, by default the corrected profile's. ``track``: what is walked, by default all but what
+    was compacted and pruned."""
+    taken = assumptions or Assumptions()
+    rules = policy or Policy.of(PROFILES["explorer"])
+    reading = _Reading(tree, leaf, known, taken, rules)
+    reading.read()
+    return Past(
+        track=track or track_of(tree, leaf),
+        known=known,
+        shares=tuple(reading.shares),
+        recorded=reading.found(),
+        _measures={_way(rules): reading.measure},
+    )
+
+
+def _way(policy: Policy) -> str:
+    """How a policy's profile counts."""
+    return "sent" if policy.profile.weights == "sent" else "stored"
+
+
+class _Reading:
+    """One pass along a recorded path."""
+
+    def __init__(
+        self, tree: SessionTree, leaf: int, known: Known, taken: Assumptions, rules: Policy
+    ) -> None:
+        self._tree = tree
+        self._rules = rules
+        self._taken = taken
+        self._track = track_of(tree, leaf, lambda _entry: False)
+        self._weighed = Weighed(self._track, rules.profile, known.weights)
+        self._context = RunningContext(self._track, rules.profile, self._weighed)
+        self._prunes = frozenset(prunes_on(tree, tree.path(leaf)))
+        self._asked: list[tuple[int, int, int]] = []
+        """Of every reply: its position, the tokens as tested, and those of the entries."""
+        self._prefixes: list[tuple[int, int]] = []
+        """Of every change: how many requests went before, and the tokens before what changed."""
+        self._compactions: list[Compacted] = []
+        self._prunings: list[PrunedThen] = []
+        self.measure = Measure()
+        self.shares: list[tuple[int, int]] = []
+
+    def read(self) -> None:
+        """Go along the path."""
+        track, context = self._track, self._context
+        for at, kind in enumerate(track.kinds):
+            if kind == Kind.ASSISTANT and self._went_out(at):
+                self._asked.append((at, context.size, context.counted))
+            context.end = at + 1
+            if kind == Kind.ASSISTANT:
+                context.told(at, track.usage[at])
+            elif kind == Kind.COMPACTION:
+                self._compacted(at)
+            elif kind == Kind.RESET_BOUNDARY:
+                self._changed(at)
+                context.reset()
+                self._shaped(at)
+            elif track.entries[at] in self._prunes:
+                self._pruned(at)
+            if at in track.shaping:
+                self._shaped(at)
+        told = [(counted, self._told(at)) for at, _size, counted in self._asked]
+        self.measure = measure_of(told)
+
+    def _went_out(self, at: int) -> bool:
+        return self._track.acts[at] in (ASKED, UNASKED) or bool(self._track.flags[at] & _ABORTED)
+
+    def _told(self, at: int) -> int:
+        """The prompt that the provider counted with a reply; 0 for none."""
+        return max(0, self._track.usage[at] - self._weighed.values[at])
+
+    def _changed(self, position: int) -> None:
+        self._prefixes.append((len(self._asked), self._context.upto(position)))
+
+    def _compacted(self, at: int) -> None:
+        track, context, tree = self._track, self._context, self._tree
+        entry = track.entries[at]
+        facts = tree.columns.compactions[entry]
+        kept_entry = tree.index_above(facts.first_kept_id, entry + 1)
+        kept = track.position(kept_entry) if 0 <= kept_entry < entry else at
+        if kept < at and track.entries[kept] != kept_entry:
+            kept = at
+        before, start = context.counted, context.start
+        summary = track.estimate[at]
+        told = self._weighed.between(start, max(start, kept))
+        self.shares.append((told, summary))
+        self._changed(context.start)
+        context.compacted(kept, summary)
+        self._shaped(at, facts.user_tokens > 0)
+        turn = track.turn[kept]
+        split = kept < at and turn > 0 and kept > 0 and track.turn[kept - 1] == turn
+        self._compactions.append(
+            Compacted(
+                cause="recorded",
+                reason="As it was recorded.",
+                request=len(self._asked),
+                entry=track.entries[at - 1] if at else -1,
+                turn=track.turn[at],
+                first_kept=track.entries[kept] if kept < at else -1,
+                split_turn=turn if split else 0,
+                messages=track.messages[max(start, kept)] - track.messages[start],
+                before=before,
+                after=context.counted,
+                summary=summary,
+                asked=told + self._taken.order_tokens,
+                asked_cached=0,
+                requests=1,
+                assumed=False,
+            )
+        )
+
+    def _pruned(self, at: int) -> None:
+        track, context, tree = self._track, self._context, self._tree
+        entry, before = track.entries[at], context.counted
+        found = tree.prune_results(entry)
+        places = sorted((track.position(one), result.saved) for one, result in found.items())
+        inside = [place for place, _less in places if place >= context.start]
+        if inside:
+            self._changed(inside[0])
+        context.pruned(places)
+        self._prunings.append(
+            PrunedThen(
+                tree.columns.prunes[entry].reason or "As it was recorded.",
+                len(self._asked), track.entries[at - 1] if at else -1, track.turn[at],
+                tuple(sorted(found)), sum(less for _place, less in places), before,
+                context.counted,
+            )
+        )  # fmt: skip
+
+    def _shaped(self, at: int, keeps_users: bool = False) -> None:
+        """What a person pinned, omitted or wished to be kept, as it holds from a position on."""
+        track = self._track
+        if not track.shapes and not keeps_users:
+            return
+        tree, context = self._tree, self._context
+        found = shape(context, self._weighed, tree, track.entries[at], track.position)
+        if found.same >= 0:
+            self._prefixes.append((len(self._asked), found.same))
+
+    def found(self) -> Simulation:
+        """The recorded path as a walk."""
+        track, measure = self._track, self.measure
+        meter = Meter(self._taken.cache_minutes)
+        changes = iter([*self._prefixes, (len(self._asked) + 1, 0)])
+        number, prefix = next(changes)
+        for request, (at, size, counted) in enumerate(self._asked):
+            while number <= request:
+                meter.changed(measure.beyond + round(prefix * measure.ratio))
+                number, prefix = next(changes)
+            told = self._told(at)
+            meter.take(
+                track.entries[at], track.turn[at], size, told or measure.prompt(counted),
+                self._weighed.values[at], Mark.EXACT if told else Mark.NONE, track.time_ms(at),
+            )  # fmt: skip
+        limits = limits_of(self._rules.profile, self._rules.settings, None)
+        return Simulation(
+            policy=self._rules,
+            leaf=track.leaf,
+            entries=len(track),
+            turns=track.turn[-1] if len(track) else 0,
+            window=limits.window,
+            threshold=limits.threshold,
+            requests=meter.requests,
+            compactions=tuple(self._compactions),
+            prunes=tuple(self._prunings),
+            not_done=(),
+            measure=measure,
+            summaries=summary_size(self.shares, None, 1 / SUMMARY_SHARE),
+            is_recorded=True,
+        )

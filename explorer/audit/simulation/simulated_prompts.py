@@ -1,0 +1,257 @@
+"""Prompts that are kept within a budget, and summaries that are made ahead (A44 to A49).
+
+The state machine is ``explorer.compaction.background``'s, what a summary tells is said by
+``explorer.prompting.summary_requests``; here they are told what happens in a walk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from explorer.audit.simulation.result import Cause, Compacted
+from explorer.audit.simulation.simulated_compactor import Keeper
+from explorer.compaction import background as machine
+from explorer.compaction.background import Machine, State
+from explorer.compaction.profile.rules import Background, PromptBudget
+from explorer.prompting.agent_prompt import MessageBudget, message_budget, result_limit
+from explorer.prompting.summary_requests import Told, told_ahead, told_now
+from explorer.prompting.turns import Conversation, Result, Round, Spoken, ToolUse, Turn
+from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind
+
+_CALL = (ToolUse("", "", {}),)
+_FAILED = int(Flag.ERROR | Flag.ABORTED)
+_TEXT, _CALLS = int(Flag.HAS_TEXT), int(Flag.HAS_TOOL_CALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """Stands for the random numbers of the state machine."""
+
+    value: float
+
+    def random(self) -> float:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A summary that is made ahead."""
+
+    run: int
+    last: int
+    """Position of the last entry that it tells of."""
+    size: int
+    assumed: bool
+    asked: int
+    cached: int
+    messages: int
+    ready_at: int
+    """The request before which it is there."""
+
+
+class Prompts:
+    """The prompts of one walk. Positions are the track's."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        profile = keeper.profile
+        policy = profile.prompt_budget or PromptBudget()
+        taken, beyond = keeper.taken, keeper.measure.beyond
+        tools = beyond if taken.tool_tokens is None else taken.tool_tokens
+        window = keeper.limits.window
+        self._keeper = keeper
+        self._ahead = profile.background or Background()
+        self._draws = _Draw(taken.draw)
+        self.budget: MessageBudget = message_budget(
+            window, tools, policy.threshold, policy.tools_margin
+        )
+        self._limit = result_limit(window, policy.result_share)
+        self._machine = Machine()
+        self._pending: _Pending | None = None
+        self._last = -1
+        """Tokens of the last prompt's messages."""
+        self._turns: list[Turn] = []
+        self._left_out = 0
+        """Tokens of long results that prompts do not hold."""
+        keeper.on_changed = self._from
+
+    @property
+    def line(self) -> int:
+        """Where a summary is begun ahead with a warm cache, in tokens of the whole prompt."""
+        return round(self.budget.base * machine.trigger_line(self._ahead, True, self._draws))
+
+    # the conversation --------------------------------------------------------------------------
+
+    def went_on(self, at: int) -> None:
+        """An entry was appended."""
+        track, values = self._keeper.track, self._keeper.weighed.values
+        kind, flags, turns = track.kinds[at], track.flags[at], self._turns
+        if kind not in CONTEXT_KINDS or at in self._keeper.omitted:
+            return
+        if kind == Kind.TOOL_RESULT:
+            self._left_out += max(0, values[at] - self._limit)
+            if turns and turns[-1].rounds:
+                turns[-1].rounds[-1].results.append(Result(at, "", "", values[at]))
+        elif kind == Kind.ASSISTANT:
+            if flags & _FAILED:
+                return
+            if not turns:
+                turns.append(Turn())
+            text = "said" if flags & _TEXT else ""
+            calls = _CALL if flags & _CALLS else ()
+            turns[-1].rounds.append(Round(at, text, values[at], calls))
+        else:
+            if not turns or turns[-1].rounds:
+                turns.append(Turn())
+            turns[-1].said.append(Spoken(at, "", values[at]))
+
+    def _conversation(self) -> Conversation:
+        """As ``explorer.prompting.turns.conversation`` tells it: rounds of nothing aside."""
+        turns = (
+            replace(turn, rounds=[one for one in turn.rounds if one.text or one.results])
+            for turn in self._turns
+        )
+        summary = self._keeper.context.summary
+        spoken = Spoken(-1, "", summary) if summary else None
+        return Conversation(spoken, tuple(turns))
+
+    def _from(self, position: int) -> None:
+        """What is before a position was summarized, or something behind it left out."""
+        self._turns, self._left_out = [], 0
+        for at in range(position, self._keeper.context.end):
+            self.went_on(at)
+
+    # what is sent ------------------------------------------------------------------------------
+
+    def sent(self) -> tuple[int, bool]:
+        """Make the next prompt: the tokens of its messages, and whether some were left out."""
+        self._arrives()
+        summarized = False
+        if self._last >= 0 and self._machine.state is State.COMPLETED:
+            # Nothing else of the machine's minds that a prompt is about to be made.
+            summarized = self._take(machine.Rendering(self.budget.ratio(self._last)))
+        tokens, shortened = self._tokens(), False
+        if tokens > self.budget.messages:
+            self._make_room()
+            tokens, summarized = self._tokens(), True
+            if tokens > self.budget.messages:
+                tokens, shortened = self.budget.messages, True
+        self._last = tokens
+        ratio = self.budget.ratio(tokens)
+        if summarized or not self._keeper.profile.enabled or self._keeper.guards.resting:
+            self._machine = replace(self._machine, ratio=ratio)
+        else:
+            current = Conversation(None, tuple(self._turns[-1:]))
+            self._take(machine.Rendered(ratio, current.is_warm))
+        return tokens, shortened
+
+    def _tokens(self) -> int:
+        keeper = self._keeper
+        return keeper.taken.system_tokens + keeper.context.counted - self._left_out
+
+    def _make_room(self) -> None:
+        """A prompt did not fit: what is under way, or a summary at once."""
+        for _ in range(2):
+            if self._take(machine.Exceeded()) and self._tokens() <= self.budget.messages:
+                return
+        if not self._keeper.profile.enabled:
+            return
+        told = told_now(self._conversation())
+        if told is None:
+            return
+        found = self._asked_for(told, 0)
+        why = f"{self._tokens():,} tokens do not fit the {self.budget.messages:,} of a prompt."
+        self._commit(found, "prompt", why)
+
+    # the machine -------------------------------------------------------------------------------
+
+    def _take(self, event: machine.Event) -> bool:
+        """Tell the machine, do what it says; whether a summary was applied."""
+        self._machine, actions = machine.step(self._machine, event, self._ahead, self._draws)
+        applied = False
+        for action in actions:
+            match action:
+                case machine.Start(run):
+                    self._start(run)
+                case machine.Wait():
+                    self._finish()
+                    applied = self._take(machine.Exceeded()) or applied
+                case machine.Apply():
+                    applied = self._apply() or applied
+                case machine.Stop() | machine.Discard():
+                    self._pending = None
+                case machine.Foreground():
+                    pass  # begun by who has the prompt
+        return applied
+
+    def _start(self, run: int) -> None:
+        told = told_ahead(self._conversation())
+        if told is None:
+            self._take(machine.Failed(run, "No round is complete yet."))
+            return
+        self._pending = self._asked_for(told, run)
+
+    def _arrives(self) -> None:
+        """A summary that was begun a while ago is there."""
+        requests = len(self._keeper.meter.requests)
+        if self._pending is not None and requests >= self._pending.ready_at:
+            self._finish()
+
+    def _finish(self) -> None:
+        if self._pending is not None and self._machine.state is State.IN_PROGRESS:
+            self._take(machine.Finished(self._pending.run))
+
+    def _apply(self) -> bool:
+        found, self._pending = self._pending, None
+        context = self._keeper.context
+        done = False
+        if found is not None and (found.last >= context.compacted_at or context.is_whole):
+            done = self._commit(found, "background", self._machine.note)
+        run = self._machine.run
+        event = machine.Applied(run) if done else machine.Failed(run, "It is out of date.")
+        self._machine, _ = machine.step(self._machine, event, self._ahead, self._draws)
+        return done
+
+    # summaries ---------------------------------------------------------------------------------
+
+    def _asked_for(self, told: Told, run: int) -> _Pending:
+        keeper = self._keeper
+        context, measure = keeper.context, keeper.measure
+        last = told.last_entry
+        upto = context.upto(last + 1)
+        size, assumed = keeper.summary_size(context.summary, upto - context.summary, 0)
+        asked = measure.prompt(upto) + keeper.taken.order_tokens
+        ahead = run > 0
+        return _Pending(
+            run, last, size, assumed, asked,
+            # A fork of the very prompt that goes out finds it in the cache.
+            keeper.meter.held(asked, keeper.now_ms) if ahead or keeper.meter.requests else 0,
+            keeper.track.messages[last + 1] - keeper.track.messages[context.start],
+            len(keeper.meter.requests) + keeper.taken.ready_after,
+        )  # fmt: skip
+
+    def _commit(self, found: _Pending, cause: Cause, why: str) -> bool:
+        keeper = self._keeper
+        context, track = keeper.context, keeper.track
+        kept, before = found.last + 1, context.counted
+        keeper.compacted(found.size, kept)
+        split = 0 < kept < context.end and track.turn[kept - 1] == track.turn[kept]
+        keeper.happened.compactions.append(
+            Compacted(
+                cause=cause,
+                reason=why,
+                request=len(keeper.meter.requests),
+                entry=track.entries[context.end - 1],
+                turn=track.turn[context.end - 1],
+                first_kept=track.entries[kept] if kept < context.end else -1,
+                split_turn=track.turn[kept] if split else 0,
+                messages=found.messages,
+                before=before,
+                after=context.counted,
+                summary=found.size,
+                asked=found.asked,
+                asked_cached=found.cached,
+                requests=1,
+                assumed=found.assumed,
+            )
+        )
+        return True

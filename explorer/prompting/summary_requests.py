@@ -1,0 +1,143 @@
+"""The requests that ask for the summary of a conversation (A49, A50, B19).
+
+Full: the conversation itself, as the agent sends it, and the order to summarize it at the end, so
+that a provider's cache holds all but the order. Simple: the conversation as one text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from explorer.prompting.agent_prompt import AgentPrompt
+from explorer.prompting.elements import Chunk, Element, Message, PrioritizedList, Text
+from explorer.prompting.text import Count, shortened, truncate_middle
+from explorer.prompting.turns import Conversation, Round, Spoken, ToolUse, Turn
+
+ORDER = "order to summarize"
+_SIMPLE = 5000
+"""Rank of the newest part of the simple request's record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a summary is to tell, and where it ends."""
+
+    conversation: Conversation
+    last_entry: int
+    """The last entry that it tells of; what comes after stays."""
+
+
+def told_now(said: Conversation) -> Told | None:
+    """What a summary tells when the prompt is too large: all but the last round, which is what
+    was too much (A49); None when there is nothing before.
+
+    With one round or none in the current turn, everything before the turn is told.
+    """
+    if not said.turns:
+        return None
+    current, earlier = said.turns[-1], said.turns[:-1]
+    if len(current.rounds) > 1:
+        kept = Turn(current.said, current.rounds[:-1])
+        return Told(replace(said, turns=(*earlier, kept)), current.rounds[-2].last_entry)
+    if not earlier:
+        return None
+    last = _last_entry(earlier[-1])
+    return Told(replace(said, turns=earlier), last) if last >= 0 else None
+
+
+def told_ahead(said: Conversation) -> Told | None:
+    """What a summary tells that is made ahead: everything up to the last complete round, which it
+    is attached to; None before there is any."""
+    for number in range(len(said.turns), 0, -1):
+        turn = said.turns[number - 1]
+        if turn.rounds:
+            return Told(said, turn.rounds[-1].last_entry)
+    return None
+
+
+def _last_entry(turn: Turn) -> int:
+    if turn.rounds:
+        return turn.rounds[-1].last_entry
+    return turn.said[-1].entry if turn.said else -1
+
+
+def full_request(prompt: AgentPrompt, told: Conversation, order: str) -> list[Element]:
+    """The agent's own prompt of what is told, and the order after it. What does not fit is
+    dropped, the oldest first."""
+    rows = replace(prompt, keep_cached=False).elements(told)
+    return [*rows, Message("user", [Text(order)], name=ORDER)]
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleRecord:
+    """How the simple request tells a conversation; sizes in tokens."""
+
+    system: str
+    opening: str
+    """Says what the record is."""
+    order: str
+    count: Count
+    result_limit: int
+    """Half of what the agent's prompt allows a tool result."""
+    argument_characters: int = 200
+    escape: Callable[[str], str] = str
+    """Makes harmless what looks like a tag of the request."""
+
+    def elements(self, told: Conversation) -> list[Element]:
+        """One message with as much of the record as fits: its first entry always, then the
+        newest."""
+        rows = self._rows(told)
+        first, rest = rows[:1], rows[1:]
+        return [
+            Message("system", [Text(self.system)], name="instructions"),
+            Message(
+                "user",
+                [
+                    Text(f"{self.opening}\n\n<conversation>"),
+                    *first,
+                    PrioritizedList(rest, priority=_SIMPLE, name="record"),
+                    Text("</conversation>\n"),
+                    Text(self.order, name=ORDER),
+                ],
+                name="record and order",
+            ),
+        ]
+
+    def _rows(self, told: Conversation) -> list[Chunk]:
+        rows: list[Chunk] = []
+        if told.summary is not None:
+            rows.append(self._spoken(told.summary, "summary of what came before"))
+        for turn in told.turns:
+            rows += [self._spoken(spoken, "message") for spoken in turn.said]
+            for one in turn.rounds:
+                rows += self._round(one)
+        return rows
+
+    def _spoken(self, spoken: Spoken, name: str) -> Chunk:
+        text = f"[User]: {self.escape(spoken.text)}\n"
+        return Chunk([Text(text, source=spoken.entry)], name=name)
+
+    def _round(self, one: Round) -> Sequence[Chunk]:
+        rows = []
+        if one.text:
+            text = f"[Assistant]: {self.escape(one.text)}\n"
+            rows.append(Chunk([Text(text, source=one.entry)], name="reply"))
+        for call in one.calls:
+            result = next(found for found in one.results if found.call_id == call.id)
+            said = f"[Assistant tool calls]: {self._call(call)}\n"
+            given = truncate_middle(result.text, self.result_limit, self.count)
+            rows.append(
+                Chunk(
+                    [
+                        Text(said, source=one.entry),
+                        Text(f"[Tool result]: {self.escape(given)}\n", source=result.entry),
+                    ],
+                    name=f"{call.name} and its result",
+                )
+            )
+        return rows
+
+    def _call(self, call: ToolUse) -> str:
+        arguments = call.text[len(call.name) :]
+        return self.escape(f"{call.name}({shortened(arguments, self.argument_characters)})")

@@ -1,0 +1,285 @@
+"""What the edits of a session make of a path: pins, omissions, kept messages, and pruned tool
+results (A13). All hold below the entry that says them, so that a branch from before is as it
+was; ``edit_entries`` has the entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from explorer.session.edit_entries import (
+    NOTHING_PRUNED,
+    PLAIN,
+    Pin,
+    Pruned,
+    PrunedResult,
+    Reinserted,
+    Shape,
+    ShapeFacts,
+    UserBudget,
+)
+from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
+from explorer.session.tree import Path, SessionTree
+
+IMAGE_TOKENS = 1200
+"""What an image in a user message takes (B6)."""
+
+
+_SENT = frozenset(CONTEXT_KINDS) - {Kind.OTHER_ROLE}
+
+
+_USERS = selector({Kind.USER})
+
+
+_UNIT = 4
+
+
+_NAMES = {
+    Kind.USER: "an earlier message of the user",
+    Kind.ASSISTANT: "an earlier reply of yours",
+    Kind.TOOL_RESULT: "the result of an earlier tool call",
+    Kind.BASH_EXECUTION: "a command that the user ran earlier",
+    Kind.PYTHON_EXECUTION: "code that the user ran earlier",
+    Kind.FILE_MENTION: "files that the user named earlier",
+    Kind.BRANCH_SUMMARY: "an earlier summary of another branch",
+}
+
+
+def shapes_on(tree: SessionTree, path: Path) -> list[int]:
+    """The shaping entries in force on a path, oldest first: those that nothing takes back."""
+    shapes = tree.columns.shapes
+    found = [at for at in shapes if at in path]
+    taken_back = {shapes[at].undoes for at in found} - {""}
+    ids = tree.columns.ids
+    return [at for at in found if not shapes[at].undoes and ids[at] not in taken_back]
+
+
+def last_shape_change(tree: SessionTree, path: Path, told_again: Mapping[int, Reinserted]) -> int:
+    """The last entry on a path that changed what the model is told, or -1.
+
+    A pin of what is told in its place changes nothing. What a provider reported before a change
+    tells of a context that is gone (E7).
+    """
+    shapes = tree.columns.shapes
+    return max((at for at in shapes if at in path and _tells(tree, at, told_again)), default=-1)
+
+
+def _tells(tree: SessionTree, at: int, told_again: Mapping[int, Reinserted]) -> bool:
+    facts = tree.columns.shapes[at]
+    if facts.kind != "pin" or facts.undoes or facts.lifts:
+        return True
+    return any(tree.index_above(name, at) in told_again for name, _ in facts.entries)
+
+
+def shape_at(tree: SessionTree, leaf: int) -> Shape:
+    """What holds at a leaf."""
+    return shape_on(tree, tree.path(leaf)) if tree.columns.shapes else PLAIN
+
+
+def shape_on(tree: SessionTree, path: Path) -> Shape:
+    """What holds on a path from a root to a leaf."""
+    if not tree.columns.shapes or not len(path):
+        return PLAIN
+    known = tree.shapes_known
+    leaf = path[-1]
+    found = known.get(leaf)
+    if found is None:
+        in_force = shapes_on(tree, path)
+        found = _Reading(tree, path).of(in_force) if in_force else PLAIN
+        while len(known) >= _REMEMBERED:
+            known.pop(next(iter(known)))
+        known[leaf] = found
+    return found
+
+
+_REMEMBERED = 32
+
+
+class _Reading:
+    """The shaping entries of a path, read in order: the later one counts."""
+
+    def __init__(self, tree: SessionTree, path: Path) -> None:
+        self._tree = tree
+        self._path = path
+        self._pinned: dict[int, Pin] = {}
+        self._omitted: dict[int, int] = {}
+        self._budget: UserBudget | None = None
+
+    def of(self, shapes: list[int]) -> Shape:
+        for at in shapes:
+            facts = self._tree.columns.shapes[at]
+            if facts.kind == "keep-user-messages":
+                self._budget = UserBudget(facts.tokens, at)
+            elif facts.kind == "pin":
+                self._pin(at, facts)
+            else:
+                self._omit(at, facts)
+        return Shape(
+            dict(sorted(self._pinned.items())), dict(sorted(self._omitted.items())), self._budget
+        )
+
+    def _pin(self, at: int, facts: ShapeFacts) -> None:
+        for name in facts.lifts:
+            self._pinned.pop(self._entry(name, at), None)
+        for name, tokens in facts.entries:
+            entry = self._entry(name, at)
+            if entry >= 0:
+                self._pinned[entry] = Pin(at, tokens)
+                for one in round_of(self._tree, self._path, entry):
+                    self._omitted.pop(one, None)
+
+    def _omit(self, at: int, facts: ShapeFacts) -> None:
+        for name in facts.lifts:
+            for one in self._round(name, at):
+                self._omitted.pop(one, None)
+        for name, _ in facts.entries:
+            for one in self._round(name, at):
+                self._omitted[one] = at
+                self._pinned.pop(one, None)
+
+    def _round(self, name: str, at: int) -> list[int]:
+        entry = self._entry(name, at)
+        return round_of(self._tree, self._path, entry) if entry >= 0 else []
+
+    def _entry(self, name: str, at: int) -> int:
+        """An entry above ``at`` that a model can be told, or -1."""
+        entry = self._tree.index_above(name, at)
+        return entry if 0 <= entry < at and can_be_told(self._tree, self._path, entry) else -1
+
+
+def can_be_told(tree: SessionTree, path: Path, entry: int) -> bool:
+    """Whether an entry is on the path and has a message of its own for a model."""
+    columns = tree.columns
+    if columns.kind[entry] not in _SENT or entry not in path:
+        return False
+    return not columns.flags[entry] & (Flag.EXCLUDED | Flag.EMPTY_SUMMARY)
+
+
+def round_of(tree: SessionTree, path: Path, entry: int) -> list[int]:
+    """The entries that can only be left out together: a reply that calls tools with its results,
+    else the entry alone. Empty for one that is not on the path."""
+    kinds, flags = tree.columns.kind, tree.columns.flags
+    at = path.position(entry)
+    if at < 0:
+        return []
+    if kinds[entry] == Kind.TOOL_RESULT:
+        while at >= 0 and kinds[path[at]] != Kind.ASSISTANT:
+            at -= 1
+        if at < 0:
+            return [entry]
+    first = path[at]
+    if kinds[first] != Kind.ASSISTANT or not flags[first] & Flag.HAS_TOOL_CALL:
+        return sorted({entry, first}) if first != entry else [entry]
+    found = [first]
+    for position in range(at + 1, len(path)):
+        one = path[position]
+        if kinds[one] == Kind.ASSISTANT:
+            break
+        if kinds[one] == Kind.TOOL_RESULT:
+            found.append(one)
+    return found
+
+
+def heading_of(tree: SessionTree, entry: int, why: Literal["pin", "user-message"]) -> str:
+    """The words before an entry that is told again; their length is a multiple of four UTF-16
+    units, so that tokens by the estimate simply add up (B8)."""
+    number = tree.number(entry)
+    if why == "user-message":
+        return _padded(f"[Entry #{number}: the user said this earlier.]\n")
+    name = _NAMES.get(Kind(tree.columns.kind[entry]), "an earlier message")
+    text = (
+        f"[Entry #{number}, {name}, kept word for word at the user's wish; older than the rest.]\n"
+    )
+    return _padded(text)
+
+
+def _padded(text: str) -> str:
+    return text + "\n" * (_UNIT - len(text) % _UNIT)
+
+
+_LEAST = len(_padded("[Entry #0: the user said this earlier.]\n")) // _UNIT
+"""Tokens that any message of the user takes when it is told again."""
+
+
+def again(
+    tree: SessionTree, path: Path, shape: Shape, stop: int, reset: int, budget: UserBudget | None
+) -> dict[int, Reinserted]:
+    """What is told again after a summary of everything before the position ``stop``, in the order
+    of the path.
+
+    ``reset``: position of a new start before it, or -1; of what is older only that is told again
+    which was pinned since. ``budget``: the rule that holds for the user's messages.
+    """
+    found: dict[int, Reinserted] = {}
+    for entry, pin in shape.pinned.items():
+        position = path.position(entry)
+        if position < stop and (position > reset or path.position(pin.by) > reset):
+            heading = heading_of(tree, entry, "pin")
+            more = pin.tokens - tree.columns.estimate[entry] if pin.tokens >= 0 else 0
+            found[entry] = Reinserted(pin.by, "pin", heading, more + len(heading) // _UNIT)
+    if budget is not None and budget.tokens > 0 and stop > reset + 1:
+        _add_users(tree, path[reset + 1 : stop], shape, budget, found)
+    return dict(sorted(found.items()))
+
+
+def _add_users(
+    tree: SessionTree,
+    part: Path,
+    shape: Shape,
+    budget: UserBudget,
+    found: dict[int, Reinserted],
+) -> None:
+    """The user's messages of a part, the newest first; one that does not fit is passed over."""
+    columns, left = tree.columns, budget.tokens
+    for entry in reversed(part.select(columns.kind, _USERS)):
+        if left < _LEAST:
+            break
+        if entry in found or entry in shape.omitted or columns.estimate[entry] + _LEAST > left:
+            continue
+        heading = heading_of(tree, entry, "user-message")
+        extra = len(heading) // _UNIT
+        images = columns.user_images.get(entry, 0) * IMAGE_TOKENS
+        takes = columns.estimate[entry] + images + extra
+        if takes > left:
+            continue
+        left -= takes
+        found[entry] = Reinserted(budget.by, "user-message", heading, extra)
+
+
+def prunes_on(tree: SessionTree, path: Path) -> list[int]:
+    """The prune entries in force on a path, oldest first: those that nothing takes back."""
+    found = [at for at in tree.columns.prunes if at in path]
+    taken_back = {tree.columns.prunes[at].undoes for at in found} - {""}
+    ids = tree.columns.ids
+    return [at for at in found if not tree.columns.prunes[at].undoes and ids[at] not in taken_back]
+
+
+def last_prune_change(tree: SessionTree, path: Path) -> int:
+    """The last entry on a path that pruned something or took it back, or -1.
+
+    What a provider reported before it tells of a context that is gone (E7).
+    """
+    return max((at for at in tree.columns.prunes if at in path), default=-1)
+
+
+def pruned_at(tree: SessionTree, leaf: int) -> Pruned:
+    """What is pruned at a leaf; the latest prune counts where two name the same result."""
+    return pruned_on(tree, tree.path(leaf)) if tree.columns.prunes else NOTHING_PRUNED
+
+
+def pruned_on(tree: SessionTree, path: Path) -> Pruned:
+    """What is pruned on a path."""
+    if not tree.columns.prunes:
+        return NOTHING_PRUNED
+    inside = prunes_on(tree, path)
+    shape = shape_on(tree, path)
+    if len(inside) == 1 and not shape:
+        return tree.prune_results(inside[0])
+    merged: dict[int, PrunedResult] = {}
+    for at in inside:
+        merged.update(tree.prune_results(at))
+    # What is pinned is told whole, and what is omitted is not told at all.
+    for at in [*shape.pinned, *shape.omitted]:
+        merged.pop(at, None)
+    return merged

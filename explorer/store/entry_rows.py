@@ -1,0 +1,371 @@
+"""Entries as rows of the tables, and back."""
+
+from __future__ import annotations
+
+import json
+import math
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from operator import lt
+from typing import Any
+
+import orjson
+
+from explorer.session.columns import ColumnBuilder
+from explorer.session.describe import BranchFacts, CompactionFacts, Facts, describe
+from explorer.session.edit_entries import PruneFacts, ShapeFacts
+from explorer.session.file_tools import FileOp
+from explorer.session.json_values import read_json, without_depths
+from explorer.session.kinds import Flag, Kind
+from explorer.session.records import EntryBatch, EntryRecord, Ops
+from explorer.store.schema import INDEX_BITS
+
+Row = tuple[Any, ...]
+
+ENTRY_COLUMNS = (
+    "id, entry_id, parent, line, kind, flags, time_ms, estimate, usage, model, preview, call_id,"
+    " rare, tool"
+)
+ENTRY_WIDTH = ENTRY_COLUMNS.count(",") + 1
+PAYLOAD_COLUMNS = "id, raw"
+LARGE_UNITS = 65_536
+"""Characters from which an entry is marked ``Flag.LARGE``."""
+_INDEX_MASK = (1 << INDEX_BITS) - 1
+_INT_MAX = 2**31 - 1
+
+
+def index_of(identifier: int) -> int:
+    """The entry's index in the integer that names it."""
+    return identifier & _INDEX_MASK
+
+
+def text_in(text: str) -> str | bytes:
+    """The text as SQLite takes it: one with lone surrogates goes in as bytes."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def text_out(value: str | bytes) -> str:
+    """The text that ``text_in`` stored."""
+    return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+
+
+def shown(text: str) -> str:
+    """The text with what UTF-8 cannot carry replaced, for what is only shown."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def to_json(value: Any) -> str:
+    """Compact JSON, whatever strings and numbers are in the value."""
+    try:
+        return orjson.dumps(value, default=tuple).decode()
+    except TypeError:
+        return json.dumps(value, separators=(",", ":"))
+
+
+from_json = read_json
+
+
+def entry_of(raw: str | bytes) -> dict[str, Any]:
+    """The JSON object of an entry's line. What earlier versions stored may be nested more deeply
+    than is read now: it is there as deep as that, and an empty object where no parser reads it."""
+    try:
+        value = without_depths(raw, read_json(raw))
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def from_json_column(value: str | bytes | float) -> Any:
+    """The value of a column that SQLAlchemy calls JSON: SQLite takes a number in it for one."""
+    return value if isinstance(value, int | float) else from_json(value)
+
+
+# out of records ----------------------------------------------------------------------------------
+
+
+def rare_json(facts: Facts) -> str:
+    """The facts that few entries have, as JSON."""
+    found: dict[str, Any] = {}
+    if facts.user_images:
+        found["images"] = facts.user_images
+    if facts.ops:
+        found["ops"] = [tuple(op) for op in facts.ops]
+    if facts.compaction is not None:
+        found["compaction"] = tuple(facts.compaction)
+    if facts.branch is not None:
+        found["branch"] = tuple(facts.branch)
+    if facts.thinking_level:
+        found["thinking"] = facts.thinking_level
+    if facts.label is not None:
+        found["label"] = facts.label
+    if facts.name is not None:
+        found["name"] = facts.name
+    if facts.error:
+        found["error"] = facts.error
+    if facts.prune is not None:
+        found["prune"] = tuple(facts.prune)
+    if facts.shape is not None:
+        found["shape"] = tuple(facts.shape)
+    return to_json(found)
+
+
+def sound_record(record: EntryRecord) -> EntryRecord:
+    """The record with numbers that fit the columns and shown texts that UTF-8 can carry."""
+    facts = record.facts
+    return record._replace(
+        estimate=min(record.estimate, _INT_MAX),
+        facts=facts._replace(
+            time_ms=facts.time_ms if math.isfinite(facts.time_ms) else 0.0,
+            usage=max(-1, min(facts.usage, _INT_MAX)),
+            model=shown(facts.model),
+            preview=shown(facts.preview),
+            call_id=shown(facts.call_id),
+            tool=shown(facts.tool),
+        ),
+    )
+
+
+def made_here(
+    entry: Mapping[str, Any], entry_id: str, estimate: Callable[[dict[str, Any]], int]
+) -> EntryRecord:
+    """The record of an entry that this program makes, its parent still open."""
+    raw = to_json(entry)
+    facts = describe(entry)
+    if len(raw) > LARGE_UNITS:
+        facts = facts._replace(flags=facts.flags | Flag.LARGE)
+    return sound_record(EntryRecord(entry_id, -1, 0, raw, facts, estimate(dict(entry))))
+
+
+# back into records -------------------------------------------------------------------------------
+
+
+def facts_of(row: Row) -> Facts:
+    """The facts in a row of ``entries`` (all of ``ENTRY_COLUMNS``)."""
+    _, _, _, _, kind, flags, time_ms, _, usage, model, preview, call_id, rare, tool = row
+    facts = Facts(
+        Kind(kind), flags, time_ms, usage, model or "", preview, 0,
+        call_id=call_id or "", tool=tool or "",
+    )  # fmt: skip
+    if rare is None:
+        return facts
+    found = from_json(rare)
+    compaction, branch, label = (found.get(key) for key in ("compaction", "branch", "label"))
+    prune, shape = found.get("prune"), found.get("shape")
+    return facts._replace(
+        user_images=found.get("images", 0),
+        ops=tuple(FileOp(*op) for op in found.get("ops", ())),
+        compaction=None if compaction is None else compaction_facts(compaction),
+        branch=None if branch is None else branch_facts(branch),
+        thinking_level=found.get("thinking", ""),
+        label=None if label is None else (label[0], label[1]),
+        name=found.get("name"),
+        error=found.get("error", 0),
+        prune=None if prune is None else prune_facts_of(prune),
+        shape=None if shape is None else shape_facts_of(shape),
+    )
+
+
+_NEWER: tuple[Any, ...] = ((), (), 0)
+"""What compactions that were stored earlier do not tell: created files, deleted ones, and the
+tokens of the user's messages."""
+
+
+def compaction_facts(value: list[Any]) -> CompactionFacts:
+    """The facts from their JSON list."""
+    first_kept, before, read, modified, extension, *rest = value
+    created, deleted, user_tokens = [*rest, *_NEWER[len(rest) :]]
+    return CompactionFacts(
+        first_kept, before, tuple(read), tuple(modified), extension,
+        tuple(created), tuple(deleted), user_tokens,
+    )  # fmt: skip
+
+
+def branch_facts(value: list[Any]) -> BranchFacts:
+    """The facts from their JSON list."""
+    from_id, read, modified, extension, *rest = value
+    return BranchFacts(from_id, tuple(read), tuple(modified), extension, *map(tuple, rest))
+
+
+def prune_facts_of(value: list[Any]) -> PruneFacts:
+    """The facts from their JSON list."""
+    results, saved, reason, undoes = value
+    return PruneFacts(tuple((one[0], one[1], one[2]) for one in results), saved, reason, undoes)
+
+
+def shape_facts_of(value: list[Any]) -> ShapeFacts:
+    """The facts from their JSON list."""
+    kind, entries, lifts, undoes, tokens, reason = value
+    named = tuple((one[0], one[1]) for one in entries)
+    return ShapeFacts(kind, named, tuple(lifts), undoes, tokens, reason)
+
+
+def record_of(row: Row, raw: str | bytes) -> EntryRecord:
+    """The record in a row of ``entries`` and its payload."""
+    return EntryRecord(text_out(row[1]), row[2], row[3], text_out(raw), facts_of(row), row[7])
+
+
+_NOTHING = (0, (), None, None, "", None, None, 0, None, None)
+"""images, ops, compaction, branch, thinking level, label, name, error, prune, shape of an entry
+that has none."""
+
+
+class Batch:
+    """The columns of some records. Numbers fit and texts can be stored, whatever came in."""
+
+    def __init__(self, records: Sequence[EntryRecord]) -> None:
+        if isinstance(records, EntryBatch):
+            self._take(records)
+        else:
+            self._transpose(records)
+            if not self._fits():
+                self._transpose([sound_record(record) for record in records])
+
+    def _take(self, batch: EntryBatch) -> None:
+        self.ids, self.parents, self.lines = batch.ids, batch.parents, batch.lines
+        self.raws: Sequence[str | bytes] = batch.raws
+        self.kinds, self.flags, self.times = batch.kinds, batch.flags, batch.times
+        self.usages, self.models, self.previews = batch.usages, batch.models, batch.previews
+        self.calls, self.tools, self.estimates = batch.calls, batch.tools, batch.estimates
+        self.ops: Mapping[int, Ops] = batch.ops
+        """By position: the file operations of entries that are not in ``rare``."""
+        self.rare: Mapping[int, Facts] = batch.rare
+        """By position: all facts of the entries that have some which few have."""
+        self.characters = batch.characters
+
+    def _transpose(self, records: Sequence[EntryRecord]) -> None:
+        self.ids, self.parents, self.lines, self.raws, facts, self.estimates = zip(
+            *records, strict=True
+        )
+        kinds, self.flags, self.times, self.usages, self.models, self.previews, *rest = zip(
+            *facts, strict=True
+        )
+        self.kinds = bytes(kinds)
+        images, ops, self.calls, self.tools, *rare = rest
+        self.ops = {}
+        self.rare = {
+            at: facts[at]
+            for at, found in enumerate(zip(images, ops, *rare, strict=True))
+            if found != _NOTHING
+        }
+        self.characters = sum(map(len, self.raws))
+
+    def _fits(self) -> bool:
+        return (
+            math.isfinite(sum(self.times))
+            and max(self.usages) <= _INT_MAX
+            and min(self.usages) >= -1
+            and max(self.estimates) <= _INT_MAX
+            and isinstance(text_in("".join(self.previews)), str)
+            and isinstance(text_in("".join(self.models)), str)
+            and isinstance(text_in("".join(self.calls)), str)
+            and isinstance(text_in("".join(self.tools)), str)
+        )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def entry_values(self, first_id: int, parents: Sequence[int] | None = None) -> list[Any]:
+        """The values of all rows of ``entries``, row after row, named from ``first_id`` on."""
+        count = len(self)
+        extra: list[str | None] = [None] * count
+        for at, ops in self.ops.items():
+            extra[at] = to_json({"ops": ops})
+        for at, facts in self.rare.items():
+            extra[at] = rare_json(facts)
+        values: list[Any] = [None] * (count * ENTRY_WIDTH)
+        columns: tuple[Sequence[Any], ...] = (
+            range(first_id, first_id + count),
+            self.ids,
+            self.parents if parents is None else parents,
+            self.lines,
+            self.kinds,
+            self.flags,
+            self.times,
+            self.estimates,
+            self.usages,
+            [model or None for model in self.models],
+            self.previews,
+            [call or None for call in self.calls],
+            extra,
+            [tool or None for tool in self.tools],
+        )
+        for at, column in enumerate(columns):
+            values[at::ENTRY_WIDTH] = column
+        return values
+
+    def payload_values(self, first_id: int) -> list[Any]:
+        """The values of all rows of ``payloads``."""
+        count = len(self)
+        values: list[Any] = [None] * (count * 2)
+        values[0::2] = range(first_id, first_id + count)
+        values[1::2] = self.raws
+        return values
+
+    def labels(self) -> list[tuple[int, tuple[str, str]]]:
+        """The label entries: position in the batch, (target id, label)."""
+        found = ((at, facts.label) for at, facts in self.rare.items())
+        return [(at, label) for at, label in found if label is not None]
+
+    def name(self) -> str | None:
+        """The last name that the entries give the session, None when they give none."""
+        names = [facts.name for facts in self.rare.values() if facts.name is not None]
+        return shown(names[-1]) if names else None
+
+    def first_said(self) -> str:
+        """The first line of the first message of a person, or empty."""
+        at = self.kinds.find(Kind.USER)
+        while at >= 0 and not self.previews[at]:
+            at = self.kinds.find(Kind.USER, at + 1)
+        return self.previews[at] if at >= 0 else ""
+
+
+class BatchBuilder(ColumnBuilder):
+    """A builder of columns that takes batches."""
+
+    def extend(self, batch: Batch) -> int:
+        """Add all entries of a batch; returns the index of the first.
+
+        Raises ValueError when a parent is not an earlier entry.
+        """
+        columns = self.columns
+        first = len(columns)
+        parents = batch.parents
+        if min(parents) < -1 or not all(map(lt, parents, range(first, first + len(batch)))):
+            wrong = next(at for at, one in enumerate(parents) if not -1 <= one < first + at)
+            raise ValueError(
+                f"entry {batch.ids[wrong]!r}: parent index {parents[wrong]} is not an earlier entry"
+            )
+        columns.ids.extend(batch.ids)
+        columns.parent += array("i", parents)
+        columns.kind.extend(batch.kinds)
+        columns.flags += array("H", batch.flags)
+        columns.time += array("d", batch.times)
+        columns.estimate += array("i", batch.estimates)
+        columns.usage += array("i", batch.usages)
+        known = self._models
+        for name in dict.fromkeys(batch.models):
+            if name not in known:
+                self._model(name)
+        columns.model += array("H", [known[name] for name in batch.models])
+        tools = {"": 0} | {name: self._tool(name) for name in set(batch.tools) if name}
+        columns.tool += array("H", [tools[name] for name in batch.tools])
+        self._extend_rare(first, batch)
+        return first
+
+    def _extend_rare(self, first: int, batch: Batch) -> None:
+        ops, rare = batch.ops, batch.rare
+        answers = [at for at, call in enumerate(batch.calls) if call and at not in rare]
+        # Three runs that are in order each: sorting only merges them.
+        for at in sorted([*rare, *ops, *answers]):
+            if at in ops:
+                self._append_ops(first + at, [FileOp(*op) for op in ops[at]])
+            elif at not in rare:
+                self._close_call(batch.calls[at], first + at, batch.flags[at])
+            else:
+                self._append_few(first + at, rare[at])

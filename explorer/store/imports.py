@@ -1,0 +1,412 @@
+"""Importing a session file: parsed on the calling thread while the writer inserts; a file that is
+here already is found and brought up to date."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import sys
+from array import array
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from explorer.session.records import EntryRecord, ReadReport, SessionSource
+from explorer.store.appends import Appender, insert_entries, insert_labels
+from explorer.store.database import Readers, driver
+from explorer.store.entry_rows import Batch, BatchBuilder, index_of, text_in, text_out, to_json
+from explorer.store.other_programs import Claim
+from explorer.store.rows import (
+    ImportCancelled,
+    ImportReport,
+    IsCancelled,
+    OnProgress,
+    StoreError,
+)
+from explorer.store.schema import row_id
+from explorer.store.sessions import Summary, begin_session, extend_session, session_row
+from explorer.store.stored_columns import load_columns, pack, store_columns
+from explorer.store.writer import Writer
+
+_IN_FLIGHT = 4
+"""Batches that may wait for the writer: enough to keep it busy, few enough to stay small."""
+_PROBLEMS_KEPT = 1000
+_TURN_S = 0.001
+
+
+@contextmanager
+def _quick_turns() -> Iterator[None]:
+    """Let threads take turns more often: the writer would wait 5 ms for Python's lock after each
+    statement, which is a fifth of an import's time."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, _TURN_S))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+class NewImport:
+    """The import of a file as a new session. The session is shown when all of it is there."""
+
+    def __init__(
+        self, writer: Writer, path: Path, source: SessionSource, stamp: FileStamp | None
+    ) -> None:
+        """``stamp``: None for a source that is no file."""
+        self._writer = writer
+        self._path = path
+        self._source = source
+        self._stamp = stamp
+        self._builder = BatchBuilder()
+        self._summary = Summary()
+        self._labels: list[tuple[int, tuple[str, str]]] = []
+        self._waiting: deque[Future[None]] = deque()
+        self._last_line = 0
+        self._key = 0
+
+    def run(self, progress: OnProgress | None, cancelled: IsCancelled | None) -> ImportReport:
+        """Import everything. Raises StoreError, ImportCancelled, or what the source raises;
+        nothing is kept then."""
+        with _quick_turns(), Claim.make(self._path) as claim:
+            header = self._source.header
+            begun = self._writer.submit(lambda c: begin_session(driver(c), header, claim.name))
+            self._key = begun.result()
+            try:
+                for batch in self._source.batches():
+                    if cancelled is not None and cancelled():
+                        raise ImportCancelled(f"the import of {self._source.path} was cancelled")
+                    if batch:
+                        self._take(batch)
+                    if progress is not None:
+                        progress(self._source.report.bytes_done, self._source.report.bytes_total)
+                self._drain(0)
+                return self._finish(claim.name)
+            except BaseException:
+                self._give_up()
+                raise
+
+    def _take(self, records: Sequence[EntryRecord]) -> None:
+        batch = Batch(records)
+        first = self._builder.extend(batch)
+        self._summary.take(batch)
+        self._last_line = max(self._last_line, *batch.lines)
+        self._labels += [(first + at, label) for at, label in batch.labels()]
+        first_id = row_id(self._key, first)
+        entries, payloads = batch.entry_values(first_id), batch.payload_values(first_id)
+        self._drain(_IN_FLIGHT - 1)
+        self._waiting.append(
+            self._writer.submit(lambda c: insert_entries(driver(c), entries, payloads))
+        )
+
+    def _drain(self, allowed: int) -> None:
+        while len(self._waiting) > allowed:
+            self._waiting.popleft().result()
+
+    def _finish(self, claim: str) -> ImportReport:
+        columns, key = self._builder.columns, self._key
+        count, block = len(columns), pack(columns)
+        leaf = source_leaf(self._source, count)
+
+        def job(connection: Connection) -> None:
+            db = driver(connection)
+            shown = db.execute(
+                "UPDATE sessions SET complete = 1, claim = '' WHERE key = ? AND claim = ?",
+                (key, claim),
+            )
+            if shown.rowcount != 1:
+                raise StoreError(self._path, "the unfinished import was removed by another window")
+            store_columns(db, key, block, count)
+            insert_labels(db, key, self._labels)
+            extend_session(db, key, count, self._summary, leaf)
+            store_asides(db, key, self._source.report)
+            if self._stamp is not None:
+                store_source(db, key, self._source, self._stamp, self._last_line, leaf)
+
+        self._writer.submit(job).result()
+        report = self._source.report
+        title = self._summary.name or self._summary.first_said
+        return ImportReport(
+            key, title, True, count, asides=len(report.asides), problems=list(report.problems)
+        )
+
+    def _give_up(self) -> None:
+        """Let what was handed to the writer end; what it wrote is not shown, and the background
+        removes it as soon as the claim is let go."""
+        for future in self._waiting:
+            future.cancel()
+        wait(self._waiting)
+
+
+def source_leaf(source: SessionSource, entries: int) -> int:
+    """The entry at which the file's agent stands, -1 before the first."""
+    leaf = source.report.leaf
+    return entries - 1 if leaf is None else max(-1, min(leaf, entries - 1))
+
+
+def store_asides(db: sqlite3.Connection, key: int, report: ReadReport) -> None:
+    """Keep the lines that are not entries, in place of those kept before."""
+    db.execute("DELETE FROM asides WHERE session = ?", (key,))
+    db.executemany(
+        "INSERT OR REPLACE INTO asides (session, line, raw, reason) VALUES (?, ?, ?, ?)",
+        [(key, aside.line, aside.raw, aside.reason) for aside in report.asides],
+    )
+
+
+def store_source(
+    db: sqlite3.Connection,
+    key: int,
+    source: SessionSource,
+    stamp: FileStamp,
+    lines: int,
+    last: int,
+) -> None:
+    """Remember the file as it was when it was read."""
+    problems = [list(problem) for problem in source.report.problems[:_PROBLEMS_KEPT]]
+    db.execute(
+        "INSERT OR REPLACE INTO sources"
+        " (session, path, size, mtime_ns, digest, lines, last, problems)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            key,
+            text_in(str(Path(source.path).absolute())),
+            stamp.size,
+            stamp.mtime_ns,
+            digest(source),
+            lines,
+            last,
+            to_json(problems),
+        ),
+    )
+
+
+def digest(source: SessionSource) -> str:
+    """SHA-256 of the header line: files of one session agree in it."""
+    return hashlib.sha256(source.header.raw.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_ASKED = 400
+
+
+@dataclass(slots=True)
+class _Counts:
+    added: int = 0
+    kept: int = 0
+    differing: int = 0
+    last_line: int = 0
+
+
+class Update:
+    """Brings a session up to date with its file. Every batch is a whole step: a cancel or a kill
+    leaves what was added so far, and importing once more goes on from there."""
+
+    def __init__(
+        self, writer: Writer, readers: Readers, appender: Appender, source: SessionSource
+    ) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._appender = appender
+        self._source = source
+        self._ids: dict[str, int] = {}
+        self._names: list[str] = []
+        """Ids in the source's own order, to name the parents of its records."""
+        self._places = array("i")
+        """The index here of every entry of the source."""
+
+    def run(
+        self,
+        known: Known,
+        stamp: FileStamp,
+        progress: OnProgress | None,
+        cancelled: IsCancelled | None,
+    ) -> ImportReport:
+        """Read the file and add what is new. Raises StoreError, ImportCancelled, or what the
+        source raises."""
+        key, path = known.key, self._readers.path
+        if known.stamp == stamp and not known.moved:
+            return self._unchanged(key)
+        with self._readers.snapshot() as db:
+            row, _ = session_row(db, key, path)
+            columns, _ = load_columns(db, key, row.entries, path)
+        self._ids = {name: at for at, name in enumerate(columns.ids)}
+        counts = _Counts()
+        for records in self._source.batches():
+            if cancelled is not None and cancelled():
+                raise ImportCancelled(
+                    f"the update from {self._source.path} was cancelled;"
+                    f" {counts.added} new entries had been added"
+                )
+            if records:
+                self._take(key, records, counts)
+            if progress is not None:
+                progress(self._source.report.bytes_done, self._source.report.bytes_total)
+        return self._finish(known, stamp, counts)
+
+    def _unchanged(self, key: int) -> ImportReport:
+        with self._readers.snapshot() as db:
+            row, _ = session_row(db, key, self._readers.path)
+            found = db.execute(
+                "SELECT (SELECT count(*) FROM asides WHERE session = ?1),"
+                " (SELECT count(*) FROM entries WHERE id BETWEEN ?2 AND ?3 AND line > 0)",
+                (key, row_id(key, 0), row_id(key, row.entries)),
+            ).fetchone()
+        return ImportReport(
+            key, row.title, False, 0, kept=found[1], asides=found[0], unchanged=True
+        )
+
+    def _take(self, key: int, records: Sequence[EntryRecord], counts: _Counts) -> None:
+        counts.last_line = max(counts.last_line, records[-1].line)
+        fresh: list[tuple[EntryRecord, str | None]] = []
+        here: dict[int, EntryRecord] = {}
+        for record in records:
+            parent_id = self._names[record.parent] if record.parent >= 0 else None
+            self._names.append(record.entry_id)
+            index = self._ids.get(record.entry_id)
+            if index is None:
+                fresh.append((record, parent_id))
+            else:
+                here[index] = record
+        if here:
+            self._compare(key, here, counts)
+        if fresh:
+            job = self._writer.submit(lambda c: self._appender.take_in(driver(c), key, fresh))
+            placed = job.result()
+            counts.added += len(placed)
+            self._ids.update(placed)
+        self._places.extend(self._ids[record.entry_id] for record in records)
+
+    def _compare(self, key: int, here: dict[int, EntryRecord], counts: _Counts) -> None:
+        counts.kept += len(here)
+        lines: list[tuple[int, int]] = []
+        wanted = sorted(here)
+        for at in range(0, len(wanted), _ASKED):
+            part = [row_id(key, index) for index in wanted[at : at + _ASKED]]
+            marks = ", ".join("?" * len(part))
+            with self._readers.read() as db:
+                rows = db.execute(
+                    "SELECT e.id, e.line, p.raw FROM entries e JOIN payloads p ON p.id = e.id"
+                    f" WHERE e.id IN ({marks})",
+                    part,
+                ).fetchall()
+            for identifier, line, raw in rows:
+                record = here[index_of(identifier)]
+                counts.differing += text_out(raw) != record.raw
+                if line != record.line:
+                    lines.append((record.line, identifier))
+        if lines:
+            # Where a line stands in the file may change; an export follows the file's order.
+            self._writer.submit(lambda c: _set_lines(driver(c), lines)).result()
+
+    def _finish(self, known: Known, stamp: FileStamp, counts: _Counts) -> ImportReport:
+        key, path, source = known.key, self._readers.path, self._source
+        missing = self._missing(key)
+        in_file = source_leaf(source, len(self._places))
+        last = self._places[in_file] if in_file >= 0 else -1
+
+        def job(connection: Connection) -> None:
+            db = driver(connection)
+            row, _ = session_row(db, key, path)
+            store_asides(db, key, source.report)
+            store_source(db, key, source, stamp, counts.last_line, last)
+            # Who has not moved the leaf since the last reading follows the file.
+            leaf = last if row.leaf == known.last else row.leaf
+            db.execute("UPDATE sessions SET leaf = ? WHERE key = ?", (leaf, key))
+            if counts.added:
+                columns, _ = load_columns(db, key, row.entries, path)
+                store_columns(db, key, pack(columns), row.entries)
+
+        self._writer.submit(job).result()
+        with self._readers.read() as db:
+            row, _ = session_row(db, key, path)
+        report = source.report
+        return ImportReport(
+            key,
+            row.title,
+            False,
+            counts.added,
+            kept=counts.kept,
+            differing=counts.differing,
+            missing=missing,
+            asides=len(report.asides),
+            problems=list(report.problems),
+        )
+
+    def _missing(self, key: int) -> int:
+        seen = set(self._places)
+        with self._readers.read() as db:
+            rows = db.execute(
+                "SELECT id FROM entries WHERE id BETWEEN ? AND ? AND line > 0",
+                (row_id(key, 0), row_id(key + 1, 0) - 1),
+            )
+            return sum(1 for (identifier,) in rows if index_of(identifier) not in seen)
+
+
+def _set_lines(db: sqlite3.Connection, lines: list[tuple[int, int]]) -> None:
+    db.executemany("UPDATE entries SET line = ? WHERE id = ?", lines)
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """What tells whether a file is as it was."""
+
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: str) -> FileStamp:
+        """Raises OSError when the file cannot be asked."""
+        found = Path(path).stat()
+        return cls(found.st_size, found.st_mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A session that was imported before, with what is remembered of its file."""
+
+    key: int
+    stamp: FileStamp
+    moved: bool
+    """The file was at another place then, where there is none any more."""
+    last: int
+    """Index of the entry that was the file's leaf."""
+
+
+def find_known(db: sqlite3.Connection, source: SessionSource) -> Known | None:
+    """The session that an earlier reading of this file made, or None for a new one.
+
+    It is known by its place and its session id. A file that has gone from its place and turns up
+    elsewhere with the same header is the same; a copy beside the first is a session of its own,
+    since the two may go different ways. Version 1 files have no ids, so one that was given ids
+    since cannot be matched entry by entry and counts as new.
+    """
+    header = source.header
+    rows = db.execute(
+        "SELECT o.session, o.size, o.mtime_ns, o.last, o.path, s.header, s.version"
+        " FROM sources o JOIN sessions s ON s.key = o.session"
+        " WHERE s.complete = 1 AND s.format = ? AND s.session_id = ? ORDER BY o.session DESC",
+        (header.format, text_in(header.session_id)),
+    ).fetchall()
+    place = str(Path(source.path).absolute())
+    for key, size, mtime_ns, last, path, _, version in rows:
+        if _is_same(text_out(path), place) and (version < 2) == (header.version < 2):
+            return Known(key, FileStamp(size, mtime_ns), False, last)
+    for key, size, mtime_ns, last, path, raw, _ in rows:
+        if header.raw and text_out(raw) == header.raw and not Path(text_out(path)).exists():
+            return Known(key, FileStamp(size, mtime_ns), True, last)
+    return None
+
+
+def _is_same(path: str, place: str) -> bool:
+    """Whether both name one file: through ``..``, a link, or in other letters where the system
+    makes no difference between them."""
+    if path == place:
+        return True
+    try:
+        return os.path.samefile(path, place)
+    except (OSError, ValueError):
+        return False  # one of them is not there
