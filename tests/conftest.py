@@ -5,6 +5,7 @@ Set before anything of ours is imported, so that no module reads the real enviro
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import os
 import shutil
@@ -19,8 +20,30 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
+_MEMORY = Path("/dev/shm")
+_ENOUGH_MEMORY = 4 << 30
+"""Bytes that must be free there: some tests write files of hundreds of megabytes."""
+
+
+def _write_to_memory() -> None:
+    """Put temporary files into memory where there is room.
+
+    A store waits for the disk at every append. What a lost power leaves behind is played by
+    ``tests/faults``, so no other test needs the disk, and those with a store take half the time.
+    """
+    if "PYTEST_DEBUG_TEMPROOT" in os.environ or not os.access(_MEMORY, os.W_OK):
+        return
+    if shutil.disk_usage(_MEMORY).free >= _ENOUGH_MEMORY:
+        # Read by pytest when the first temporary directory is asked for.
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_MEMORY)
+
+
+_write_to_memory()
+
 # A home of this run's own: discovery of sessions, settings and caches all start there.
-_RUN_HOME = Path(tempfile.mkdtemp(prefix="session-explorer-tests-"))
+_RUN_HOME = Path(
+    tempfile.mkdtemp(prefix="session-explorer-tests-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT"))
+)
 
 
 def _prepare_environment() -> None:
@@ -63,6 +86,8 @@ if os.environ.get("EXPLORER_TESTS_WITHOUT_QT"):
     collect_ignore = ["ui"]
 
 
+from explorer.models.retry import RetryPolicy  # noqa: E402
+
 # How long an example takes depends on what else the machine does: nothing fails for that.
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
@@ -70,19 +95,21 @@ settings.load_profile("no-deadline")
 # Python collects on whichever thread allocates, and a widget must not die on another than Qt's:
 # so nothing is collected by itself, and now and then everything between two tests.
 gc.disable()
-_TESTS_BETWEEN_COLLECTIONS = 20
+_TESTS_BETWEEN_COLLECTIONS = 10
 _ended = 0
 
 
-@pytest.fixture(autouse=True)
-def _collected_on_this_thread() -> Iterator[None]:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[Any]:
+    """Collect between two tests, when no fixture of the ended one is alive any more."""
     global _ended
-    yield
+    result = yield
     _ended += 1
     if _ended % _TESTS_BETWEEN_COLLECTIONS == 0:
         gc.collect()
         # What lives on (modules, litellm's tables) is not gone through again each time.
         gc.freeze()
+    return result
 
 
 def pytest_unconfigure() -> None:
@@ -97,6 +124,14 @@ def explorer_home(
     home = tmp_path_factory.mktemp("explorer-home")
     monkeypatch.setenv("SESSION_EXPLORER_HOME", str(home))
     return home
+
+
+@pytest.fixture
+def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls that fail are made again at once; as many times as without this."""
+    fields = dataclasses.fields(RetryPolicy)
+    values = {field.name: field.default for field in fields} | {"first_wait_s": 0.01, "jitter": 0}
+    monkeypatch.setattr(RetryPolicy.__init__, "__defaults__", tuple(values.values()))
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,10 @@ install_fonts
 
 cd "$root"
 if [ "$(uname -s)" != Linux ]; then
-    exec "$venv/bin/python" -m pytest -n auto "$@"
+    exec "$venv/bin/python" -m pytest -n auto --dist worksteal "$@"
 fi
 # The window tests draw offscreen; a display of their own serves those that need a real one.
 if ! command -v Xvfb >/dev/null 2>&1 || ! command -v xauth >/dev/null 2>&1; then
     apt_install xvfb xauth
 fi
-exec xvfb-run -a -s "-screen 0 1600x1000x24" "$venv/bin/python" -m pytest -n auto "$@"
+exec xvfb-run -a -s "-screen 0 1600x1000x24" "$venv/bin/python" -m pytest -n auto --dist worksteal "$@"

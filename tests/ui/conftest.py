@@ -8,7 +8,10 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from tests.ui.counting import counting_process, shared_counting
 from ui import theme
+
+__all__ = ["counting_process", "shared_counting"]
 
 
 @pytest.fixture(scope="session")

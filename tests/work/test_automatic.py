@@ -124,6 +124,7 @@ def test_e18_off_stops_what_happens_by_itself_and_a_person_still_compacts(
     assert "Name every port." in str(asked(server, "summary-model")[-1]["messages"])
 
 
+@pytest.mark.usefixtures("quick_retries")
 @pytest.mark.parametrize(
     ("plan", "told"),
     {

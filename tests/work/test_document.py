@@ -148,6 +148,7 @@ def test_undo_without_a_compaction_says_so(document: Document) -> None:
         wait(document.edits.undo())
 
 
+@pytest.mark.usefixtures("quick_retries")
 @pytest.mark.parametrize(
     ("events", "said"),
     [

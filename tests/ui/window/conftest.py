@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from explorer.models.provider import import_litellm
 from explorer.paths import ensure, preferences_path
 from tests.models.server import Answer, ChatServer
 from tests.models.summaries import GOOD
@@ -20,15 +21,23 @@ MODEL = "openai/gpt-4o-mini"
 
 
 @pytest.fixture(autouse=True)
-def house(app: QApplication, explorer_home: Path) -> Iterator[House]:
+def house(app: QApplication, explorer_home: Path, shared_counting: None) -> Iterator[House]:
     """The loop of this test; fails when a window leaves or prints anything."""
     here = House(app)
     yield here
     here.shut()
 
 
+@pytest.fixture(scope="session")
+def provider_library() -> None:
+    """litellm, imported: that takes seconds, which are not to count as a provider's silence."""
+    import_litellm()
+
+
 @pytest.fixture
-def server(explorer_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+def server(
+    explorer_home: Path, provider_library: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ChatServer]:
     """A provider on this machine, chosen as the model of everything."""
     with ChatServer() as running:
         monkeypatch.setenv("OPENAI_API_KEY", "none")
@@ -40,7 +49,9 @@ def server(explorer_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cha
 
 
 @pytest.fixture
-def provider(explorer_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+def provider(
+    explorer_home: Path, provider_library: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ChatServer]:
     """A provider on this machine with one model for the agent and another for summaries."""
     with ChatServer() as running:
         monkeypatch.setenv("OPENAI_API_KEY", "none")

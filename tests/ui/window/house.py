@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import sys
 import threading
 import time
@@ -36,8 +35,6 @@ _LASTING = ("asyncio_", "Dummy-", "tokio", "AnyIO", "pytest_timeout", "litellm-l
 
 class House:
     """One event loop for one test, with a watch on everything that goes wrong in it."""
-
-    _ended = 0
 
     def __init__(self, app: QApplication) -> None:
         self.app = app
@@ -127,21 +124,11 @@ class House:
             self.loop.close()
             asyncio.set_event_loop(None)
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-            self._tidy()
-            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
             self._widgets_left()
             self._threads_left()
         finally:
             self._hooks()
         assert not self.problems, "\n".join(self.problems)
-
-    @classmethod
-    def _tidy(cls) -> None:
-        """Free what the windows left to the collector; it takes half a second, so not each time."""
-        cls._ended += 1
-        if cls._ended % 8 == 0:
-            gc.unfreeze()
-            gc.collect()
 
     def _widgets_left(self) -> None:
         left = [w for w in self.app.topLevelWidgets() if id(w) not in self._widgets]

@@ -32,7 +32,7 @@ from ui.main_window import TABS, MainWindow
 from ui.session import SAMPLE, WindowSession
 
 Found = TypeVar("Found", bound=QWidget)
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 """How long something may take on a busy machine before it counts as not happening."""
 
 NO_ARGUMENTS = argparse.Namespace(session=None, sample=False, smoke=False)

@@ -91,6 +91,7 @@ async def test_a43_a_recovery_that_fails_is_told_in_its_own_words(
     assert live.notice.startswith("Context overflow recovery failed: ")
 
 
+@pytest.mark.usefixtures("quick_retries")
 @pytest.mark.parametrize(
     ("plan", "told"),
     [

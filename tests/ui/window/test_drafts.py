@@ -71,6 +71,7 @@ async def test_an_answer_that_is_asked_for_again_takes_the_place_of_the_first(
     await live.idle()
 
 
+@pytest.mark.usefixtures("quick_retries")
 @pytest.mark.parametrize(
     ("plan", "reason"),
     [
