@@ -22,10 +22,7 @@ from explorer.formats import (
 )
 from explorer.formats.export import AsFormat
 from explorer.models.client import ModelClient
-from explorer.settings.profile_files import OwnProfile, ProfileFiles, Shelf
-from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
-from explorer.templates import PromptTemplates, load_prompt, load_templates
-from explorer.work.changes import (
+from explorer.services.changes import (
     Change,
     ChangeHub,
     Listener,
@@ -33,9 +30,9 @@ from explorer.work.changes import (
     PromptsChanged,
     SessionsChanged,
 )
-from explorer.work.document import Document
-from explorer.work.session_files import Transcripts, remove_outputs
-from explorer.work.session_forks import (
+from explorer.services.document import Document
+from explorer.services.session_files import Transcripts, remove_outputs
+from explorer.services.session_forks import (
     Forked,
     ForkSource,
     new_header,
@@ -43,8 +40,11 @@ from explorer.work.session_forks import (
     plan_fork,
     store_fork,
 )
+from explorer.settings.profile_files import OwnProfile, ProfileFiles, Shelf
+from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
+from explorer.templates import PromptTemplates, load_prompt, load_templates
 
-if TYPE_CHECKING:  # see explorer.work.session_writer
+if TYPE_CHECKING:  # see explorer.services.session_writer
     from explorer.store import Hit, Store
 
 

@@ -16,6 +16,7 @@ from explorer.compaction.profile import BASES, PROFILES, Profile, Settings
 from explorer.models.catalogue import REMOTE, cannot_summarize, only_summarizes
 from explorer.models.client import ModelInfo
 from explorer.preferences import Preferences, save_preferences
+from explorer.services.document import Document
 from explorer.settings.choices import (
     Chosen,
     Ground,
@@ -33,7 +34,6 @@ from explorer.settings.opening import live_settings
 from explorer.settings.profile_files import (
     ProfileFiles,
 )
-from explorer.work.document import Document
 from explorer.workbench import Workbench
 from ui.bus import Bus
 from ui.main_window import MainWindow

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from explorer.work.changes import Change, Listener
+from explorer.services.changes import Change, Listener
 
 C = TypeVar("C")
 

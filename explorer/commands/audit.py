@@ -20,8 +20,8 @@ from explorer.commands.output import print_table, write_progress
 from explorer.commands.targets import entry_named, named_profile, target
 from explorer.compaction.reasons import count_text
 from explorer.facts.fact import FactKind
+from explorer.services.audit_report import Form, form_of_file, make_report, save_report, written
 from explorer.session.visible_text import escaped, visible_line
-from explorer.work.audit_report import Form, form_of_file, make_report, save_report, written
 
 _EPILOG = """\
 Survival: of the things found in what a compaction summarized (paths, commands, figures,

@@ -41,16 +41,16 @@ from explorer.compaction.triggers import limit_of
 from explorer.extensions.records import records_of
 from explorer.models.client import REMOTE, Cancelled, CancelToken, ModelError
 from explorer.models.remote import check_address
+from explorer.services.document import Document
+from explorer.services.draft_records import Draft
+from explorer.services.edits import pruning_of
+from explorer.services.extension_review import SummaryDeclined
+from explorer.services.summary_audit import Auditor
+from explorer.services.summary_request import Attempt, DraftFailed, Order
+from explorer.services.verification import Mended, check, mend
 from explorer.session.kinds import Kind
 from explorer.session.text_difference import changed_lines
 from explorer.session.visible_text import visible_line
-from explorer.work.document import Document
-from explorer.work.draft_records import Draft
-from explorer.work.edits import pruning_of
-from explorer.work.extension_review import SummaryDeclined
-from explorer.work.summary_audit import Auditor
-from explorer.work.summary_request import Attempt, DraftFailed, Order
-from explorer.work.verification import Mended, check, mend
 
 VERDICT_NAMES = {verdict: verdict.name.lower() for verdict in Verdict}
 

@@ -13,14 +13,14 @@ from explorer.commands.options import add_common, add_output, add_session
 from explorer.commands.output import print_json, print_table
 from explorer.commands.targets import Target, check_output, entry_named, export_result, target
 from explorer.compaction.profile import PROFILES
+from explorer.services.document import Document
+from explorer.services.edits import CannotShape
+from explorer.services.skeleton import places, skeleton, write_graph
 from explorer.session.columns import SessionColumns
 from explorer.session.context import Context, sent_tokens
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 from explorer.session.visible_text import visible_line
-from explorer.work.document import Document
-from explorer.work.edits import CannotShape
-from explorer.work.skeleton import places, skeleton, write_graph
 
 
 def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:

@@ -14,10 +14,10 @@ from explorer.commands.output import local_time, print_json, print_table
 from explorer.commands.targets import Target, session_named, target, workbench
 from explorer.formats import ExportError, FormatError
 from explorer.formats.export import shape_note
+from explorer.services.session_forks import Forked
 from explorer.session.kinds import Kind
 from explorer.session.visible_text import visible_line
 from explorer.store import StoreError, salvage
-from explorer.work.session_forks import Forked
 from explorer.workbench import Workbench
 
 

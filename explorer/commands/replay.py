@@ -31,12 +31,12 @@ from explorer.commands.targets import Target, named_profile, session_rules, targ
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.reasons import count_text
 from explorer.models.client import CancelToken
-from explorer.work.changes import Change, CompactionEnded, PruneMade
-from explorer.work.document import Document
-from explorer.work.effective_rules import EffectiveRules
-from explorer.work.replay.player import Pace, Played, Player
-from explorer.work.replay.recording import recorded
-from explorer.work.simulation_inputs import assumptions_for, prices_of, read_past
+from explorer.services.changes import Change, CompactionEnded, PruneMade
+from explorer.services.document import Document
+from explorer.services.effective_rules import EffectiveRules
+from explorer.services.replay.player import Pace, Played, Player
+from explorer.services.replay.recording import recorded
+from explorer.services.simulation_inputs import assumptions_for, prices_of, read_past
 from explorer.workbench import Workbench
 
 

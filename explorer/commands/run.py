@@ -35,14 +35,14 @@ from explorer.models.client import DEMO, CancelToken, ImagePart
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of
 from explorer.models.offline.scenario_player import next_message
 from explorer.models.request import THINKING_LEVELS
+from explorer.services.agent_turns import resume_turn, start_turn
+from explorer.services.auto_compaction.controller import AutomaticCompaction
+from explorer.services.document import Document
+from explorer.services.effective_rules import EffectiveRules
+from explorer.services.session_files import make_sandbox, tools_of
 from explorer.session.visible_text import visible_line
 from explorer.settings.effective import Values, pace_of
 from explorer.store import StoreError
-from explorer.work.agent_turns import resume_turn, start_turn
-from explorer.work.auto_compaction.controller import AutomaticCompaction
-from explorer.work.document import Document
-from explorer.work.effective_rules import EffectiveRules
-from explorer.work.session_files import make_sandbox, tools_of
 from explorer.workbench import Workbench
 
 NEW = "new"

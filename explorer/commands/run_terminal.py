@@ -36,10 +36,10 @@ from explorer.models.client import (
     UsageReport,
 )
 from explorer.models.retry import Retry
+from explorer.services.changes import Change, CompactionEnded, CompactionStarted, PruneMade
+from explorer.services.document import Document
 from explorer.session.describe import text_of
 from explorer.session.visible_text import end_of, exact, folded, size_words, visible_line
-from explorer.work.changes import Change, CompactionEnded, CompactionStarted, PruneMade
-from explorer.work.document import Document
 
 CANNOT_ASK = (
     "nobody can be asked here; run again with --yes to allow changes and commands, or with"

@@ -20,14 +20,14 @@ from explorer.compaction.profile import BASES, Profile
 from explorer.formats import ExportError, FormatError
 from explorer.formats.export import AsFormat
 from explorer.models.client import ModelClient, ModelClientConfig
+from explorer.services.changes import Change, ExtensionsActed
+from explorer.services.document import Document
 from explorer.session.visible_text import visible_line
 from explorer.settings.effective import Values, effective, profile_named
 from explorer.settings.live import LiveSettings, project_of
 from explorer.settings.opening import following_extensions, live_settings
 from explorer.settings.profile_files import ProfileError, ProfileFiles
 from explorer.store import DamagedError, SessionRow, Store, StoreError
-from explorer.work.changes import Change, ExtensionsActed
-from explorer.work.document import Document
 from explorer.workbench import Workbench
 
 

@@ -19,7 +19,7 @@ from explorer.models.client import (
     ToolCallReady,
     ToolSpec,
 )
-from explorer.work.agent import chat_of
+from explorer.services.agent import chat_of
 
 Run = Callable[[ToolCall, CancelToken, Callable[[str], None]], Awaitable[ToolOutcome]]
 

@@ -19,10 +19,10 @@ from markdown_it import MarkdownIt
 
 from explorer.audit.report.render import readable
 from explorer.models.client import ModelClient
+from explorer.services.audit_report import make_report
+from explorer.services.document import Document
 from explorer.session.branch_difference import as_markdown, compare_branches
 from explorer.store import Store
-from explorer.work.audit_report import make_report
-from explorer.work.document import Document
 from explorer.workbench import Workbench
 from tests.attacks.attack import Attack
 from tests.attacks.hostile_texts import hostile

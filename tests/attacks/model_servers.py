@@ -37,8 +37,8 @@ from explorer.models.client import (
 )
 from explorer.models.reply_guard import Limits
 from explorer.models.retry import RetryPolicy
+from explorer.services.agent_turns import start_turn
 from explorer.store import Store
-from explorer.work.agent_turns import start_turn
 from explorer.workbench import Workbench
 from tests.attacks.attack import Attack
 from tests.models.raw_server import (

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.audit.report import Report
-from explorer.work.audit_report import written
+from explorer.services.audit_report import written
 from tests.store.sources import message, write_file
 
 HOSTILE = "</title><script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>"

@@ -22,12 +22,12 @@ from explorer.audit.words import UPPER_BOUND, percent
 from explorer.compaction.profile import BASES
 from explorer.facts import ScanCancelled
 from explorer.models.client import ModelClient
-from explorer.store import Store
-from explorer.work.audit_report import (
+from explorer.services.audit_report import (
     make_report,
     save_report,
 )
-from explorer.work.document import Document
+from explorer.services.document import Document
+from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.audit.reported import FIRST, HOSTILE, LIMIT, SECOND, write_losing
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from explorer.models.client import ModelClient
+from explorer.services.audit_report import make_report
 from explorer.store import Store
-from explorer.work.audit_report import make_report
 from explorer.workbench import Workbench
 from tests.attacks.hostile_texts import all_shapes
 from tests.audit.browser import browse, browser

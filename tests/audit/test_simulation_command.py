@@ -6,7 +6,7 @@ import pytest
 
 from explorer.compaction.profile import PROFILES
 from tests.commands.test_commands import refused, run, run_json
-from tests.work.conftest import SAMPLE
+from tests.services.conftest import SAMPLE
 
 SIZES = ("--window", "30000", "--keep-recent", "4000", "--reserve", "8000")
 

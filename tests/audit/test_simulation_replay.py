@@ -16,15 +16,15 @@ from explorer.audit.simulation import Assumptions, Known, Policy, Report, Simula
 from explorer.compaction.background import State
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import CancelToken, ModelClient
+from explorer.services.changes import CompactionEnded
+from explorer.services.document import Document
+from explorer.services.effective_rules import EffectiveRules
+from explorer.services.replay.player import Pace, Player
+from explorer.services.replay.recording import recorded
 from explorer.session.describe import prompt_tokens
 from explorer.session.edits import prunes_on
 from explorer.session.kinds import Kind
 from explorer.store import Store
-from explorer.work.changes import CompactionEnded
-from explorer.work.document import Document
-from explorer.work.effective_rules import EffectiveRules
-from explorer.work.replay.player import Pace, Player
-from explorer.work.replay.recording import recorded
 from explorer.workbench import Workbench
 from tests.pruned_sample import write_much_output
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.test_commands import refused, run, run_json
-from tests.work.conftest import SAMPLE
+from tests.services.conftest import SAMPLE
 
 RULES = ("--window", "20000", "--keep-recent", "4000", "--reserve", "4000")
 

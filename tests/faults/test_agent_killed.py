@@ -16,10 +16,10 @@ from explorer.agent.events import TurnResult
 from explorer.agent.tool_rounds import NOT_RUN
 from explorer.agent.workspace import Workspace
 from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
+from explorer.services.agent_turns import resume_turn
+from explorer.services.document import Document
+from explorer.services.session_files import tools_of
 from explorer.store import Store
-from explorer.work.agent_turns import resume_turn
-from explorer.work.document import Document
-from explorer.work.session_files import tools_of
 from explorer.workbench import Workbench
 from tests.agent.desk import check_pairs
 from tests.faults.programs import kill, start
@@ -36,8 +36,8 @@ PROGRAM = """
     from explorer.agent.workspace import Workspace
     from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
     from explorer.store import Store
-    from explorer.work.session_files import tools_of
-    from explorer.work.agent_turns import start_turn
+    from explorer.services.session_files import tools_of
+    from explorer.services.agent_turns import start_turn
     from explorer.workbench import Workbench
 
     database, key, url, folder, mode = sys.argv[1:]

@@ -9,9 +9,9 @@ import pytest
 
 from explorer import paths
 from explorer.models.client import ModelClient
+from explorer.services.document import Document
 from explorer.session.kinds import Flag, Kind
 from explorer.store import DraftRow, Store
-from explorer.work.document import Document
 from explorer.workbench import Workbench
 from tests.faults.programs import kill, start
 from tests.models.server import Answer, ChatServer, Stall
@@ -26,8 +26,8 @@ SETUP = """
     from explorer.compaction.profile import PROFILES, Settings
     from explorer.models.client import CancelToken, ModelClient, ModelClientConfig
     from explorer.store import Store
-    from explorer.work.summary_request import Order
-    from explorer.work.agent_turns import start_turn
+    from explorer.services.summary_request import Order
+    from explorer.services.agent_turns import start_turn
     from explorer.workbench import Workbench
 
     database, key, url = sys.argv[1], int(sys.argv[2]), sys.argv[3]

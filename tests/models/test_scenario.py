@@ -27,9 +27,9 @@ from explorer.models.offline.scenario import (
     scenarios,
 )
 from explorer.models.offline.scenario_player import next_message, play
+from explorer.services.session_files import make_sandbox
 from explorer.settings.live import project_of
 from explorer.settings.opening import live_settings
-from explorer.work.session_files import make_sandbox
 
 TILL = "offline/scenario-till"
 SMALL: dict[str, Any] = {

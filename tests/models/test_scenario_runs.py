@@ -16,17 +16,17 @@ from explorer.compaction.profile import PROFILES
 from explorer.models.client import CancelToken, ModelClient
 from explorer.models.offline.scenario import Scenario, scenario_of
 from explorer.models.offline.scenario_player import next_message
+from explorer.services.agent_turns import start_turn
+from explorer.services.auto_compaction.controller import AutomaticCompaction
+from explorer.services.document import Document
+from explorer.services.effective_rules import EffectiveRules
+from explorer.services.session_files import make_sandbox, tools_of
 from explorer.session.describe import text_of as text_in
 from explorer.session.kinds import Kind
 from explorer.settings.effective import effective
 from explorer.settings.live import project_of
 from explorer.settings.opening import live_settings
 from explorer.store import Store
-from explorer.work.agent_turns import start_turn
-from explorer.work.auto_compaction.controller import AutomaticCompaction
-from explorer.work.document import Document
-from explorer.work.effective_rules import EffectiveRules
-from explorer.work.session_files import make_sandbox, tools_of
 from explorer.workbench import Workbench
 
 TILL = "offline/scenario-till"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.work.changes import Change, ChangeHub, EntriesAppended, LeafMoved, SessionsChanged
+from explorer.services.changes import Change, ChangeHub, EntriesAppended, LeafMoved, SessionsChanged
 from ui.bus import Bus
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu
 
 from explorer.formats.export import AsFormat
 from explorer.models.request import THINKING_LEVELS, as_level
-from explorer.work.document import Document
+from explorer.services.document import Document
 from ui.actions import ActionSpec, Entry
 from ui.agent.slash_commands import CommandsPage, Offer, SlashCommand
 from ui.app_state import Desk

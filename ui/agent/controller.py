@@ -11,9 +11,9 @@ from explorer.agent.tools.context import OutputFiles
 from explorer.compaction.triggers import manual_now
 from explorer.models.client import Cancelled, CancelToken
 from explorer.models.request import ThinkingLevel, as_level
-from explorer.work.auto_compaction.controller import AutomaticCompaction, SessionBusy
-from explorer.work.changes import EntriesAppended, LeafMoved
-from explorer.work.session_files import outputs_folder
+from explorer.services.auto_compaction.controller import AutomaticCompaction, SessionBusy
+from explorer.services.changes import EntriesAppended, LeafMoved
+from explorer.services.session_files import outputs_folder
 from ui.agent.message_box import AttachmentControl, CompletionControl, HistoryControl
 from ui.agent.permissions import PermissionControl
 from ui.agent.slash_commands import Call, Mistake, SlashCommands

@@ -17,10 +17,10 @@ from explorer.agent.workspace import (
     Workspace,
 )
 from explorer.models.request import ImagePart
+from explorer.services.changes import LeafMoved
+from explorer.services.document import Document
 from explorer.session.describe import text_of
 from explorer.session.kinds import Kind, selector
-from explorer.work.changes import LeafMoved
-from explorer.work.document import Document
 from ui.agent.attachments import (
     Attachment,
     PictureRefused,

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from explorer.agent.events import ToolEnded, ToolStarted, TurnEvent
 from explorer.agent.prompt import Prompt
-from explorer.work.document import Document
+from explorer.services.document import Document
 from ui import theme
 from ui.agent.agent_bar import AgentBar
 from ui.agent.approval_card import NARROW, ApprovalCard

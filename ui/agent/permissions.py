@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from explorer.agent.approval import ApprovalAnswer, ApprovalMode, ApprovalRequest
 from explorer.models.client import Cancelled, CancelToken
-from explorer.work.document import Document
+from explorer.services.document import Document
 from ui.app_state import Desk
 
 CHOICE = "approval_mode"

@@ -7,10 +7,10 @@ import asyncio
 from PySide6.QtCore import QObject, QTimer
 
 from explorer.audit.provenance import Provenance, cost_known, tokens_known
+from explorer.services.changes import DraftChanged, EntriesAppended, LeafMoved
+from explorer.services.document import Document
 from explorer.session.spending import Spending, Spent
 from explorer.store.rows import StoreError
-from explorer.work.changes import DraftChanged, EntriesAppended, LeafMoved
-from explorer.work.document import Document
 from ui.agent.view.item_reader import cost_words
 from ui.app_state import Desk
 from ui.audit.known import NOT_RECORDED, marked, reason

@@ -14,9 +14,9 @@ from explorer.agent.prompt import MessageQueue, Prompt, Queued
 from explorer.models.client import CancelToken
 from explorer.models.request import ThinkingLevel
 from explorer.models.retry import Retry
+from explorer.services.agent_turns import resume_turn, start_turn
+from explorer.services.document import Document
 from explorer.store.rows import StoreError
-from explorer.work.agent_turns import resume_turn, start_turn
-from explorer.work.document import Document
 from ui.agent.message_box import AttachmentControl, HistoryControl
 from ui.agent.workspace import ToolsControl
 from ui.app_state import Desk

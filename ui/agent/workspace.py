@@ -15,9 +15,9 @@ from explorer.agent.tools.workspace_tools import (
     WorkspaceTools,
 )
 from explorer.agent.workspace import Workspace
+from explorer.services.document import Document
+from explorer.services.session_files import tools_of
 from explorer.settings.files import SettingsError
-from explorer.work.document import Document
-from explorer.work.session_files import tools_of
 from ui.agent.agent_bar import AgentBar
 from ui.agent.permissions import PermissionControl
 from ui.app_state import Desk

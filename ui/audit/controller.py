@@ -13,12 +13,12 @@ from explorer.audit.losses import Loss, Repair, lost_line
 from explorer.audit.overview import Overview, overview
 from explorer.audit.own_agent import OwnAgent
 from explorer.compaction.profile import BASES, PROFILES, Profile
+from explorer.services.changes import CompactionEnded, CountsChanged, EntriesAppended, LeafMoved
+from explorer.services.document import Document
+from explorer.services.draft_records import recorded_inputs
+from explorer.services.effective_rules import recorded_rules
+from explorer.services.summary_audit import Audited
 from explorer.session.kinds import Kind
-from explorer.work.changes import CompactionEnded, CountsChanged, EntriesAppended, LeafMoved
-from explorer.work.document import Document
-from explorer.work.draft_records import recorded_inputs
-from explorer.work.effective_rules import recorded_rules
-from explorer.work.summary_audit import Audited
 from ui.app_state import Desk
 from ui.audit.tab import BRANCHES, LEDGER, LOSSES, NOW, AuditTab
 from ui.compaction.entry_edits import EntryEditsControl

@@ -12,10 +12,10 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from explorer.facts import ScanCancelled
+from explorer.services.audit_report import Form, form_of_file, make_report, save_report
+from explorer.services.document import Document
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from explorer.work.audit_report import Form, form_of_file, make_report, save_report
-from explorer.work.document import Document
 from ui.app_state import Desk
 from ui.audit.controller import AuditControl
 from ui.audit.tab import NOW

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.services.document import Document
 from explorer.session.branch_difference import (
     FIGURES,
     BranchDifference,
@@ -28,7 +29,6 @@ from explorer.session.branch_difference import (
     compare_branches,
 )
 from explorer.session.tree import SessionTree
-from explorer.work.document import Document
 from ui.app_state import (
     Desk,
 )

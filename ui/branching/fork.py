@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.services.document import Document
+from explorer.services.session_forks import fork_point, plan_fork
 from explorer.store.rows import ImportCancelled, SessionRow, StoreError
-from explorer.work.document import Document
-from explorer.work.session_forks import fork_point, plan_fork
 from ui import theme
 from ui.app_state import (
     Desk,

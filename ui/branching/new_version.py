@@ -11,10 +11,10 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.models.client import ImagePart
+from explorer.services.changes import Change, LeafMoved
+from explorer.services.document import Document
+from explorer.services.navigation import NavigationPlan
 from explorer.session.kinds import METADATA_KINDS
-from explorer.work.changes import Change, LeafMoved
-from explorer.work.document import Document
-from explorer.work.navigation import NavigationPlan
 from ui import theme
 from ui.agent.attachments import (
     Attachment,

@@ -28,12 +28,12 @@ from explorer.models.catalogue import levels_of
 from explorer.models.client import CancelToken, Silence, TextDelta, ThinkingDelta, UsageReport
 from explorer.models.request import ThinkingLevel, as_level
 from explorer.models.retry import Retry
+from explorer.services.document import Document
+from explorer.services.parallel_runs import FEWEST, MOST, ParallelRuns, Run, RunOrder
 from explorer.session.branch_difference import (
     duration,
 )
 from explorer.session.text import call_title, first_line
-from explorer.work.document import Document
-from explorer.work.parallel_runs import FEWEST, MOST, ParallelRuns, Run, RunOrder
 from ui import theme
 from ui.agent.controller import (
     AgentControl,

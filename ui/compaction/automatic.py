@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, Signal
 from explorer.compaction.background import State
 from explorer.compaction.reasons import share_text
 from explorer.models.retry import Retry
-from explorer.work.auto_compaction.confirmation import Compact, NotNow, Question
-from explorer.work.auto_compaction.controller import AutomaticCompaction
-from explorer.work.changes import (
+from explorer.services.auto_compaction.confirmation import Compact, NotNow, Question
+from explorer.services.auto_compaction.controller import AutomaticCompaction
+from explorer.services.changes import (
     AutomaticChanged,
     BackgroundChanged,
     CompactionEnded,
@@ -20,9 +20,9 @@ from explorer.work.changes import (
     LeafMoved,
     PruneMade,
 )
-from explorer.work.document import Document
-from explorer.work.draft_records import Draft
-from explorer.work.effective_rules import EffectiveRules
+from explorer.services.document import Document
+from explorer.services.draft_records import Draft
+from explorer.services.effective_rules import EffectiveRules
 from ui.agent.strips import StripState
 from ui.app_state import Desk
 from ui.compaction.automatic_bar import question_words

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from explorer.work.auto_compaction.confirmation import NotNow, Question
+from explorer.services.auto_compaction.confirmation import NotNow, Question
 from ui import theme
 from ui.widgets.choice import Choice
 from ui.widgets.figures import round_short, short

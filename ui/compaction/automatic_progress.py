@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from explorer.compaction.background import State
-from explorer.work.auto_compaction.confirmation import Question
-from explorer.work.changes import (
+from explorer.services.auto_compaction.confirmation import Question
+from explorer.services.changes import (
     AutomaticChanged,
     BackgroundChanged,
     CompactionEnded,

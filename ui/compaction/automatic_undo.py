@@ -11,11 +11,11 @@ from explorer.compaction.triggers import (
     limits_of,
 )
 from explorer.models.request import ImagePart
+from explorer.services.document import Document
+from explorer.services.edits import NothingToUndo, Undone
 from explorer.session.describe import blocks_of, text_of
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from explorer.work.document import Document
-from explorer.work.edits import NothingToUndo, Undone
 from ui.agent.controller import AgentControl
 from ui.app_state import Desk
 from ui.widgets.figures import count, full

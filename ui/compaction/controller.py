@@ -9,11 +9,11 @@ from PySide6.QtCore import QObject
 from explorer.compaction.partition import Partition
 from explorer.models.catalogue import cannot_summarize
 from explorer.models.client import Cancelled, CancelToken
+from explorer.services.document import Document
+from explorer.services.draft_records import Draft
+from explorer.services.edits import NothingToUndo
+from explorer.services.summary_request import DraftFailed, Order
 from explorer.store.rows import StoreError
-from explorer.work.document import Document
-from explorer.work.draft_records import Draft
-from explorer.work.edits import NothingToUndo
-from explorer.work.summary_request import DraftFailed, Order
 from ui.app_state import SUMMARY_MODEL, Desk
 from ui.compaction.automatic import AutomaticControl
 from ui.compaction.entry_edits import TAKEN_BACK

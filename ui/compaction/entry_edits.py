@@ -9,11 +9,11 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu
 
 from explorer.compaction.pruning import PruningPlan
+from explorer.services.compaction import cut_after
+from explorer.services.document import Document
+from explorer.services.edits import CannotShape, NothingToUndo, Shaped, pruning_of
 from explorer.session.edits import can_be_told
 from explorer.store.rows import StoreError
-from explorer.work.compaction import cut_after
-from explorer.work.document import Document
-from explorer.work.edits import CannotShape, NothingToUndo, Shaped, pruning_of
 from ui.app_state import Desk
 from ui.compaction.prune_dialog import PruneDialog
 from ui.map.navigation import NavigationControl

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from explorer.work.edits import ShapedRow
+from explorer.services.edits import ShapedRow
 from ui.theme import S4, S8, bind_icon
 from ui.widgets.figures import count, full, short
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton

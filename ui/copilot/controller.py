@@ -9,14 +9,14 @@ from PySide6.QtCore import QObject, QTimer
 from explorer.compaction.background import Machine
 from explorer.compaction.profile.rules import Background
 from explorer.compaction.triggers import limits_of
-from explorer.work.agent import outgoing_of
-from explorer.work.auto_compaction.prompt import (
+from explorer.services.agent import outgoing_of
+from explorer.services.auto_compaction.prompt import (
     CopilotWords,
     PreparedPrompt,
     prepare_prompt,
 )
-from explorer.work.auto_compaction.prompt_gate import PromptGate
-from explorer.work.changes import (
+from explorer.services.auto_compaction.prompt_gate import PromptGate
+from explorer.services.changes import (
     BackgroundChanged,
     CountsChanged,
     EntriesAppended,

@@ -10,7 +10,7 @@ from explorer.prompting.layout import Node
 from explorer.prompting.rendering import BudgetExceededError, Dropped, render
 
 if TYPE_CHECKING:  # the workbench is there after the first paint, its types before
-    from explorer.work.auto_compaction.prompt import PreparedPrompt
+    from explorer.services.auto_compaction.prompt import PreparedPrompt
 
 
 from collections.abc import Iterator

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from explorer.extensions.manager import Extensions, Listed, Project
 from explorer.extensions.records import TITLES, HookRecord
-from explorer.work.changes import ExtensionsActed
+from explorer.services.changes import ExtensionsActed
 from ui.app_state import Desk
 from ui.extensions.dialog import ExtensionsDialog
 

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QFileDialog
 
 from explorer.formats import ExportError, FormatError, ReadCancelled
 from explorer.formats.export import AsFormat, shape_note
+from explorer.services.document import Document
 from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from explorer.store.salvage import salvage
 from explorer.tokens.counters import ProcessCounter
-from explorer.work.document import Document
 from ui.app_state import BREATH_S, Desk
 from ui.library.found import FoundDialog
 from ui.shell.dialogs import ask_text, choose_files, confirm, open_once

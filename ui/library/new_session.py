@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject
 
 from explorer.models.offline.scenario import Scenario, ScenarioError, scenario_of, scenarios
 from explorer.models.offline.scenario_player import next_message
+from explorer.services.document import Document
+from explorer.services.session_files import make_sandbox
 from explorer.store.rows import StoreError
-from explorer.work.document import Document
-from explorer.work.session_files import make_sandbox
 from ui.agent.controller import THINKING
 from ui.agent.message_box import UNSENT
 from ui.agent.workspace import WORKSPACE_CHOICE

@@ -21,14 +21,14 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.models.client import Cancelled, CancelToken
+from explorer.services.document import Document
+from explorer.services.draft_records import Draft
+from explorer.services.edits import CannotShape
+from explorer.services.navigation import Leaving, NavigationPlan
+from explorer.services.summary_request import DraftFailed, Order
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from explorer.work.document import Document
-from explorer.work.draft_records import Draft
-from explorer.work.edits import CannotShape
-from explorer.work.navigation import Leaving, NavigationPlan
-from explorer.work.summary_request import DraftFailed, Order
 from ui import theme
 from ui.app_state import Desk
 from ui.branching.agent_stop import AgentStop

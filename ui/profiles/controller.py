@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from explorer.compaction.profile import BASES, PROFILES, Profile
 from explorer.compaction.profile_comparison import Cause, causes, compare_profiles
+from explorer.services.document import Document
 from explorer.settings.profile_files import (
     OwnProfile,
     ProfileError,
@@ -19,7 +20,6 @@ from explorer.settings.profile_files import (
     Shelf,
     read_file,
 )
-from explorer.work.document import Document
 from ui.app_state import Desk
 from ui.profiles.compare_window import Compared, CompareWindow
 from ui.profiles.dialog import FILE_SUFFIX, ProfilesDialog

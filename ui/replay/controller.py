@@ -8,12 +8,12 @@ from PySide6.QtCore import QObject
 
 from explorer.agent.events import TurnEvent
 from explorer.models.client import CancelToken
+from explorer.services.changes import CompactionEnded, PruneMade
+from explorer.services.document import Document
+from explorer.services.effective_rules import EffectiveRules
+from explorer.services.replay.player import Pace, Played, Player, in_proportion
+from explorer.services.replay.recording import recorded
 from explorer.store.rows import StoreError
-from explorer.work.changes import CompactionEnded, PruneMade
-from explorer.work.document import Document
-from explorer.work.effective_rules import EffectiveRules
-from explorer.work.replay.player import Pace, Played, Player, in_proportion
-from explorer.work.replay.recording import recorded
 from ui.agent.controller import AgentControl
 from ui.app_state import AGENT_MODEL, Desk
 from ui.library.controller import SessionsControl

@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
+from explorer.services.document import Document
 from explorer.session.context import latest_on_path
 from explorer.session.edits import prunes_on, shapes_on
 from explorer.session.kinds import Kind
-from explorer.work.document import Document
 from ui import theme
 from ui.actions import ActionSpec, Entry
 from ui.agent import actions as agent

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QMenu
 from explorer.compaction.triggers import (
     limits_of,
 )
-from explorer.session.text import legible
-from explorer.work.changes import (
+from explorer.services.changes import (
     AutomaticChanged,
     BackgroundChanged,
     CompactionEnded,
@@ -25,8 +24,9 @@ from explorer.work.changes import (
     PruneMade,
     SessionsChanged,
 )
-from explorer.work.document import Document
-from explorer.work.effective_rules import next_mark
+from explorer.services.document import Document
+from explorer.services.effective_rules import next_mark
+from explorer.session.text import legible
 from ui.app_state import BREATH_S, Desk
 from ui.library.controller import SessionsControl
 from ui.map.navigation import NavigationControl

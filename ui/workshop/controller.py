@@ -10,15 +10,12 @@ from PySide6.QtGui import QGuiApplication
 
 from explorer.compaction.preparation import Preparation
 from explorer.models.client import Cancelled, CancelToken
-from explorer.store.rows import StoreError
-from explorer.template_catalogue import names_used_by
-from explorer.templates import PromptTemplates, TemplateError, TemplateState, Version
-from explorer.work.agent import InFolder
-from explorer.work.changes import PromptsChanged
-from explorer.work.document import Document
-from explorer.work.summary_request import Order
-from explorer.work.template_preview import Where, preview_prompt
-from explorer.work.template_trials import (
+from explorer.services.agent import InFolder
+from explorer.services.changes import PromptsChanged
+from explorer.services.document import Document
+from explorer.services.summary_request import Order
+from explorer.services.template_preview import Where, preview_prompt
+from explorer.services.template_trials import (
     NOT_USED,
     Trial,
     TrialCost,
@@ -29,6 +26,9 @@ from explorer.work.template_trials import (
     points_of,
     wrong_and_tokens,
 )
+from explorer.store.rows import StoreError
+from explorer.template_catalogue import names_used_by
+from explorer.templates import PromptTemplates, TemplateError, TemplateState, Version
 from ui.agent.controller import AgentControl
 from ui.agent.turns import today
 from ui.app_state import Desk

@@ -28,11 +28,11 @@ from explorer.compaction.verification_request import MOST_FINDINGS, Lack
 from explorer.facts.fact import (
     Fact,
 )
+from explorer.services.verification import Checked, Mended
 from explorer.session.text_difference import (
     Piece,
     word_differences,
 )
-from explorer.work.verification import Checked, Mended
 from ui.theme import S4, S8, S12, S16, bind_font, on_theme_changed, scaled, set_tone, ui_font
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.services.template_preview import PromptPreview
 from explorer.session.text_difference import (
     changed_lines,
 )
 from explorer.template_catalogue import TemplateInfo, TemplateProblem
 from explorer.templates import Version
-from explorer.work.template_preview import PromptPreview
 from ui.inspector.blocks import DiffBlock
 from ui.inspector.diff_view import DiffLine, DiffView
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone, theme

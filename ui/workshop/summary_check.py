@@ -15,15 +15,15 @@ from explorer.facts.extract import (
     ScanCancelled,
 )
 from explorer.models.client import Cancelled, CancelToken
+from explorer.services.document import Document
+from explorer.services.draft_records import Draft
+from explorer.services.summary_audit import Auditor
+from explorer.services.summary_request import DraftFailed, Order
+from explorer.services.verification import Checked, Mended, check, mend, request_for
 from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.tokens.estimate import estimate_text
-from explorer.work.document import Document
-from explorer.work.draft_records import Draft
-from explorer.work.summary_audit import Auditor
-from explorer.work.summary_request import DraftFailed, Order
-from explorer.work.verification import Checked, Mended, check, mend, request_for
 from ui.app_state import Desk
 from ui.compaction.request_window import RequestWindow
 from ui.shell.dialogs import present

@@ -1,6 +1,6 @@
 """What a policy does to a context while a session is walked: the engine's own decisions.
 
-The order in which it is asked is that of ``explorer.work.auto_compaction.controller``; what is
+The order in which it is asked is that of ``explorer.services.auto_compaction.controller``; what is
 decided there by ``triggers``, ``prepare``, ``partition`` and ``plan_pruning`` is decided here by
 the same functions.
 """

@@ -8,8 +8,8 @@ from typing import Any
 
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.models.client import EXTRACTIVE, CancelToken, ModelClient, complete
+from explorer.services.summary_request import model_request
 from explorer.store import Store
-from explorer.work.summary_request import model_request
 from explorer.workbench import Workbench
 from tests.benchmarks.children.storing import database_of
 

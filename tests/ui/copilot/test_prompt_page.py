@@ -16,9 +16,9 @@ from explorer.compaction.background import Machine, Rendered, State, step
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile.rules import Background
 from explorer.models.client import ModelClient
+from explorer.services.auto_compaction.prompt import CopilotWords, PreparedPrompt, prepare_prompt
+from explorer.services.document import Document
 from explorer.store import Store
-from explorer.work.auto_compaction.prompt import CopilotWords, PreparedPrompt, prepare_prompt
-from explorer.work.document import Document
 from explorer.workbench import Workbench
 from tests.ui.waiting import Heard, settle, shown_texts, wait_for
 from tests.ui.window.running import sample_path

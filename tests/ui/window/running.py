@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from explorer.compaction.partition import Partition
 from explorer.paths import resource_path
-from explorer.work.document import Document
+from explorer.services.document import Document
 from ui.app import prepare
 from ui.event_loop import live
 from ui.main_window import TABS, MainWindow

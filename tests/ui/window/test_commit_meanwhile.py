@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QMenu
 
+from explorer.services.changes import Change, EntriesAppended
 from explorer.session.kinds import Kind
-from explorer.work.changes import Change, EntriesAppended
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import ask_to_leave, draft

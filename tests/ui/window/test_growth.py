@@ -15,8 +15,8 @@ from pathlib import Path
 from PySide6.QtCore import QThreadPool
 
 from explorer.paths import database_path, resource_path
+from explorer.services.draft_records import Draft
 from explorer.store.database import MOST_IDLE
-from explorer.work.draft_records import Draft
 from tests.descriptors import CAN_COUNT, open_descriptors
 from tests.generated import write_session
 from tests.ui.window.house import House

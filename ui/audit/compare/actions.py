@@ -8,8 +8,8 @@ from functools import partial
 from PySide6.QtWidgets import QMenu
 
 from explorer.audit.findings import Finding
+from explorer.services.summary_audit import Audited
 from explorer.session.kinds import Kind
-from explorer.work.summary_audit import Audited
 from ui.actions import ActionRegistry, ActionSpec, Entry
 from ui.audit.compare.subjects import Key
 from ui.audit.fidelity.control import TITLE

@@ -10,12 +10,12 @@ from explorer.compaction.partition import Partition, is_possible
 from explorer.compaction.profile import Settings
 from explorer.models.catalogue import cannot_summarize
 from explorer.models.client import Cancelled, CancelToken
+from explorer.services.changes import DraftChanged, EntriesAppended, LeafMoved
+from explorer.services.document import Document
+from explorer.services.draft_records import Draft
+from explorer.services.summary_request import DraftFailed, Order
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from explorer.work.changes import DraftChanged, EntriesAppended, LeafMoved
-from explorer.work.document import Document
-from explorer.work.draft_records import Draft
-from explorer.work.summary_request import DraftFailed, Order
 from ui.app_state import Desk
 from ui.audit.compare.subjects import (
     Compared,

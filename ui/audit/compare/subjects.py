@@ -10,11 +10,11 @@ from explorer.audit.difference import Candidate, Difference, difference
 from explorer.audit.drift import Drift, drift
 from explorer.audit.recorded import compactions_on_path
 from explorer.compaction.partition import Partition
+from explorer.services.document import Document
+from explorer.services.draft_records import Draft
+from explorer.services.summary_audit import Auditor, summary_text
+from explorer.services.summary_candidates import draft_candidate, entry_candidate
 from explorer.session.kinds import Kind
-from explorer.work.document import Document
-from explorer.work.draft_records import Draft
-from explorer.work.summary_audit import Auditor, summary_text
-from explorer.work.summary_candidates import draft_candidate, entry_candidate
 from ui.audit.known import NOT_RECORDED
 from ui.audit.work import Job, Progress
 from ui.widgets.figures import full, moment

@@ -11,11 +11,11 @@ from explorer.audit.excerpt import excerpt
 from explorer.audit.findings import Finding
 from explorer.audit.recorded import compactions_on_path
 from explorer.compaction.partition import Partition
+from explorer.services.changes import Change, EntriesAppended, LeafMoved
+from explorer.services.document import Document
+from explorer.services.draft_records import Draft
+from explorer.services.summary_audit import Audited, Auditor
 from explorer.session.kinds import Kind
-from explorer.work.changes import Change, EntriesAppended, LeafMoved
-from explorer.work.document import Document
-from explorer.work.draft_records import Draft
-from explorer.work.summary_audit import Audited, Auditor
 from ui.app_state import Desk
 from ui.audit.compare.subjects import Key
 from ui.audit.fidelity.page import FidelityPage, ShownAudit, shown_audit

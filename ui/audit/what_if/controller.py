@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject
 from explorer.audit.simulation import Past, Policy, simulate
 from explorer.audit.simulation.sweep import Sweep, sweep
 from explorer.compaction.profile import PROFILES
+from explorer.services.document import Document
+from explorer.services.simulation_inputs import assumptions_for, prices_of, read_past
 from explorer.settings.choices import Chosen
-from explorer.work.document import Document
-from explorer.work.simulation_inputs import assumptions_for, prices_of, read_past
 from ui.app_state import Desk
 from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
 from ui.audit.what_if.window import (

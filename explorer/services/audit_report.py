@@ -1,0 +1,162 @@
+"""The report of an opened session's audit: gathered, and written to a file.
+
+Reads payloads and takes its time: all of it is meant for a worker thread.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import orjson
+
+from explorer import paths, private_files
+from explorer.audit.ledger import ledger_at
+from explorer.audit.overview import Overview, overview
+from explorer.audit.provenance import Known, cost_known
+from explorer.audit.recorded import compactions_on_path
+from explorer.audit.report import Report, document, html, markdown
+from explorer.audit.report.gather import Gathering
+from explorer.audit.report.model import CompactionPart, SessionFacts
+from explorer.compaction.profile import Profile
+from explorer.facts.extract import (
+    ScanCancelled,
+)
+from explorer.installed import version
+from explorer.services.draft_records import recorded_inputs
+from explorer.services.effective_rules import recorded_rules
+from explorer.services.open_session import OpenedSession
+from explorer.services.summary_audit import Auditor, IsCancelled, OnProgress
+from explorer.session.spending import Spending
+
+Form = Literal["html", "md", "json"]
+SUFFIXES: dict[str, Form] = {
+    ".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json",
+}  # fmt: skip
+_STEPS = 1000
+"""Steps of progress per compaction."""
+
+
+def _never() -> bool:
+    return False
+
+
+def _say_nothing(_done: int, _total: int) -> None:
+    """A callback for reports whose progress nobody shows."""
+
+
+def form_of_file(path: Path) -> Form | None:
+    """The form that a file's suffix names; None for another suffix."""
+    return SUFFIXES.get(path.suffix.lower())
+
+
+def make_report(
+    opened: OpenedSession,
+    leaf: int,
+    spending: Spending,
+    *,
+    compaction: int | None = None,
+    profile: Profile | None = None,
+    auditor: Auditor | None = None,
+    progress: OnProgress = _say_nothing,
+    cancelled: IsCancelled = _never,
+) -> Report:
+    """The report of the path to ``leaf``, or of one compaction on it.
+
+    ``spending``: what that path took. ``profile``: the rules to judge by; None takes those of the
+    agent that recorded the session. ``auditor``: one that may have audited the session already.
+    ``progress`` gets steps done and in all.
+
+    Raises ValueError when the compaction is not on the path, ScanCancelled, and what reading
+    payloads raises.
+    """
+    tree, recorded = opened.tree, recorded_rules(opened)
+    rules = profile or recorded.profile
+    on_path = compactions_on_path(tree, leaf) if leaf >= 0 else ()
+    if compaction is not None and compaction not in on_path:
+        raise ValueError(f"entry #{compaction} is no compaction on the path to #{leaf}")
+    chosen = on_path if compaction is None else (compaction,)
+    read = opened.payloads.entries
+    weights = opened.weights_for(rules)
+    inputs = recorded_inputs(tree, opened.store.drafts(opened.key))
+    found = overview(tree, leaf, rules, read=read, recorded=inputs, weights=weights)
+    gathering = Gathering(tree, found, read, opened.payloads.previews)
+    auditor = auditor or Auditor(opened)
+    parts: list[CompactionPart] = []
+    total = len(chosen) * _STEPS
+    for at, entry in enumerate(chosen):
+        audited = auditor.compaction(entry, cancelled, _step(progress, at * _STEPS, total))
+        ledger = ledger_at(tree, leaf, entry, rules, read=read, recorded=inputs, weights=weights)
+        parts.append(gathering.compaction(entry, audited.summary, audited.fidelity, ledger))
+        if cancelled():
+            raise ScanCancelled
+        progress((at + 1) * _STEPS, total)
+    shown = found.losses if compaction is None else found.losses_at(compaction)
+    return Report(
+        program=f"Session Explorer {version()}",
+        made_ms=opened.writer.now_ms(),
+        session=_facts(opened, leaf, found),
+        rules=rules.title,
+        rules_known=recorded.known.told if profile is None else "They were chosen for this report.",
+        spending=spending,
+        cost=_cost(spending),
+        compactions=tuple(parts),
+        is_whole=compaction is None,
+        losses=gathering.losses(shown),
+        strip=gathering.strip(),
+    )
+
+
+def _step(progress: OnProgress, done_before: int, total: int) -> OnProgress:
+    """The progress of one compaction as part of all."""
+
+    def step(done: int, whole: int) -> None:
+        progress(done_before + (done * _STEPS // whole if whole else 0), total)
+
+    return step
+
+
+def _facts(opened: OpenedSession, leaf: int, found: Overview) -> SessionFacts:
+    tree, view = opened.tree, found.generations.view
+    times = [
+        time for time in (tree.columns.time[entry] for entry in view.path.indices()) if time > 0
+    ]
+    return SessionFacts(
+        title=opened.title,
+        id=opened.header.session_id,
+        format=opened.format_title,
+        project=opened.project,
+        entries=len(tree),
+        on_path=len(view),
+        turns=view.turn(len(view) - 1) if len(view) else 0,
+        leaf=tree.columns.ids[leaf] if leaf >= 0 else "",
+        begun_ms=min(times, default=0.0),
+        ended_ms=max(times, default=0.0),
+    )
+
+
+def _cost(spending: Spending) -> Known:
+    total = spending.total
+    return cost_known(total.calls + total.uncounted, total.unpriced + total.uncounted)
+
+
+@cache
+def report_templates() -> dict[str, str]:
+    """The texts of ``resources/report`` by file name."""
+    return {file.name: file.read_text("utf-8") for file in paths.resource("report").iterdir()}
+
+
+def written(report: Report, form: Form) -> str:
+    """A report in one of its forms."""
+    if form == "html":
+        return html(report, report_templates())
+    if form == "md":
+        return markdown(report, report_templates())
+    return orjson.dumps(document(report), option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def save_report(report: Report, form: Form, path: Path) -> None:
+    """Write a report to a file, whole or not at all. An existing file keeps its permissions, a
+    new one is readable by its owner alone. Raises OSError."""
+    private_files.write(path, written(report, form).encode(), keeps_mode=True)

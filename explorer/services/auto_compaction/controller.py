@@ -1,0 +1,376 @@
+"""Decides when a session is compacted automatically: by the threshold, after an overflow, or after
+a turn on the user's request.
+
+Each takes the same path as a reviewed compaction: previewed, drafted and recorded, committed. What
+fails changes nothing. Rules are read anew for every decision; guards keep it from looping.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal
+from weakref import WeakMethod
+
+from explorer.agent.keeping import Outgoing, Room, TooLarge
+from explorer.compaction.partition import is_possible
+from explorer.compaction.triggers import (
+    Decision,
+    Guards,
+    LastReply,
+    Limits,
+    Situation,
+    decide,
+    looks_between_rounds,
+    manual_now,
+    may_continue,
+    resting_words,
+)
+from explorer.models.client import Cancelled, CancelToken, ChatMessage
+from explorer.services.auto_compaction.confirmation import Confirmation
+from explorer.services.auto_compaction.guards import StoredGuards
+from explorer.services.auto_compaction.prompt_gate import PromptGate
+from explorer.services.auto_compaction.runner import FAILED_WORDS, CompactionRunner, Running
+from explorer.services.changes import (
+    AutomaticChanged,
+    Change,
+    CompactionEnded,
+    LeafMoved,
+    PruneMade,
+)
+from explorer.services.document import Document
+from explorer.services.effective_rules import EffectiveRules
+from explorer.services.summary_request import DraftFailed
+from explorer.session.edits import prunes_on
+from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
+
+_MESSAGES = selector(CONTEXT_KINDS)
+
+
+class SessionBusy(Exception):
+    """A compaction was ordered while a turn or another compaction runs (A9)."""
+
+
+class AutomaticCompaction:
+    """Watches one session and compacts it. All methods belong to the document's thread.
+
+    ``rules`` is asked at every decision. Implements ``ContextKeeper`` for turns of the agent.
+    """
+
+    def __init__(self, document: Document, rules: Callable[[], EffectiveRules]) -> None:
+        self._document = document
+        self._rules = rules
+        self._requested: str | None = None
+        """The instructions of a compaction that waits for the end of the turn."""
+        self._last_prune = -1
+        """The entry of the last prune that was made automatically."""
+        self._looked_before_turn = False
+        """The first request of a turn follows: the context was looked at before its message."""
+        publish = WeakMethod(self._publish)  # a reference cycle would keep a closed session alive
+        self._guards = StoredGuards(document, lambda: call() if (call := publish()) else None)
+        self.confirmation = Confirmation(document)
+        self._runner = CompactionRunner(document, rules, self._guards, self.confirmation)
+        self._manual: Running | None = None
+        """A compaction that the prompt gate makes on the user's order."""
+        self.prompts = PromptGate(
+            document, rules, guards=self._guards, confirmation=self.confirmation
+        )
+        self._unsubscribe: Callable[[], None] | None = document.hub.subscribe(self._on_change)
+
+    # state -------------------------------------------------------------------------------------
+
+    @property
+    def document(self) -> Document:
+        """The session that is watched."""
+        return self._document
+
+    def close(self) -> None:
+        """Stop watching the session; without its subscription nothing keeps this alive."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+
+    @property
+    def rules(self) -> EffectiveRules:
+        """The rules as they stand now."""
+        return self._rules()
+
+    @property
+    def guards(self) -> Guards:
+        """What holds further automatic compactions back."""
+        return self._guards.now
+
+    @guards.setter
+    def guards(self, guards: Guards) -> None:
+        self._guards.now = guards
+
+    @property
+    def running(self) -> Running | None:
+        """The compaction that is under way."""
+        return self._manual or self._runner.running
+
+    @property
+    def is_requested(self) -> bool:
+        """A compaction waits for the end of the turn."""
+        return self._requested is not None
+
+    @property
+    def resting(self) -> str:
+        """Why nothing is compacted automatically any more, as a sentence; empty while it is."""
+        return resting_words(self.guards)
+
+    def limits(self, model: str) -> Limits:
+        """Window and threshold for a model, in tokens."""
+        return self._rules().limits(self._document.client.info(model).window)
+
+    # what the user does ------------------------------------------------------------------------
+
+    def person_spoke(self) -> None:
+        """The user sends a message: limits that hold for one message start anew."""
+        self.guards = self.guards.person_spoke()
+
+    def request_compaction(self, instructions: str = "") -> None:
+        """Compact after the running turn, whatever the threshold says (A8)."""
+        self._requested = instructions
+        self._publish()
+
+    def forget_request(self) -> None:
+        """Withdraw ``request_compaction``."""
+        self._requested = None
+        self._publish()
+
+    def reset(self) -> None:
+        """Close the breaker: compactions happen automatically again."""
+        self.guards = self.guards.reset()
+
+    def cancel(self) -> None:
+        """Give up the compaction that is under way; the session stays unchanged."""
+        self._runner.cancel()
+
+    async def compact_now(
+        self,
+        instructions: str,
+        model: str,
+        cancel: CancelToken,
+        turn_running: bool = False,
+    ) -> int:
+        """Compact on the user's order, whatever is switched off (A9, A12); the compaction entry.
+
+        Raises SessionBusy, Cancelled, and ValueError with the reason when it fails. A profile that
+        stops the turn first is the caller's to follow: see ``manual_now``.
+        """
+        rules = self._rules()
+        if self.running is not None or manual_now(rules.profile, turn_running) != "run":
+            raise SessionBusy("The session is being worked on; compact it after the turn.")
+        if self.prompts.is_active:
+            self._manual = Running("manual", 0, self.limits(model).window)
+            try:
+                return await self.prompts.compact(model, instructions, cancel)
+            except DraftFailed as error:
+                raise ValueError(str(error)) from error
+            finally:
+                self._manual = None
+                self._publish()
+        rules = replace(rules, instructions=instructions)
+        ended = await self._runner.compact("manual", model, rules, cancel)
+        if ended.cancelled:
+            raise Cancelled
+        if ended.entry < 0:
+            raise ValueError(ended.problem)
+        return ended.entry
+
+    # what a turn asks --------------------------------------------------------------------------
+
+    async def messages(
+        self, outgoing: Outgoing, cancel: CancelToken
+    ) -> Sequence[ChatMessage] | None:
+        """The messages of the next request, where the profile renders them to a budget; else None,
+        and the context is compacted between two rounds where the profile looks there (A8)."""
+        rendered = await self.prompts.messages(outgoing, cancel)
+        looked, self._looked_before_turn = self._looked_before_turn, False
+        if rendered is None and not looked and looks_between_rounds(self._rules().profile):
+            await self._prune(outgoing.model)
+            if self._decide(outgoing.model, None).trigger == "threshold" and not cancel.cancelled:
+                await self._runner.compact("threshold", outgoing.model, self._rules(), cancel)
+        return rendered
+
+    async def before_message(self, model: str, cancel: CancelToken) -> None:
+        """Make room before a message is sent, if the last turn left none: it may have failed, or
+        been stopped, or the rules may have changed since."""
+        self._looked_before_turn = True
+        refused = _refused_reply(self._document)
+        if refused is None:
+            await self._prune(model)
+        decision = self._decide(model, refused)
+        if decision.trigger == "overflow":
+            await self._leave_reply(self._document.leaf, model, cancel, again=False)
+        elif decision.trigger is not None:
+            await self._runner.compact(decision.trigger, model, self._rules(), cancel)
+
+    async def make_room(self, model: str, reply: TooLarge, cancel: CancelToken) -> Room:
+        """Recover from an overflow: the reply leaves the active path, and what is before it is
+        compacted (A10). One recovery per message of the user."""
+        decision = self._decide(model, LastReply(model, reply.outcome, reply.read_tokens))
+        if decision.trigger != "overflow":
+            if reply.outcome == "overflow" and decision.held_by == "recovered":
+                return Room(False, f"{FAILED_WORDS['overflow']}: {decision.reason}")
+            return Room(False)
+        return await self._leave_reply(reply.entry, model, cancel, again=True)
+
+    async def after_turn(
+        self, model: str, end: Literal["went-well", "failed", "stopped"], finished: bool,
+        cancel: CancelToken,
+    ) -> bool:  # fmt: skip
+        """Look at the context after a turn; returns whether the agent is to be prompted to go on.
+
+        ``finished``: the turn came to its own end, rather than to a limit.
+        """
+        requested, self._requested = self._requested, None
+        if requested is not None:
+            self._publish()
+        if end == "stopped" or cancel.cancelled:
+            return False
+        outcome: Literal["answered", "failed"] = "answered" if end == "went-well" else "failed"
+        if end == "went-well":
+            await self._prune(model)
+        reply = LastReply(model, outcome)
+        decision = self._decide(model, reply, requested=requested is not None)
+        if decision.trigger is None:
+            return False
+        rules = self._rules()
+        if requested:
+            rules = replace(rules, instructions=requested)
+        ended = await self._runner.compact(decision.trigger, model, rules, cancel)
+        if ended.entry < 0 or decision.trigger != "threshold":
+            return False
+        rules = self._rules()
+        if not may_continue(rules.profile, rules.auto_continue, self.guards, finished):
+            return False
+        self.guards = replace(self.guards, continued=True)
+        return True
+
+    # how ---------------------------------------------------------------------------------------
+
+    def _decide(self, model: str, reply: LastReply | None, requested: bool = False) -> Decision:
+        rules = self._rules()
+        now = _situation(self._document, rules, model, reply, requested)
+        self.guards = self.guards.observed(now)
+        found = decide(now, self.guards, rules.profile, rules.enabled)
+        if found.trigger == "threshold" and self.prompts.is_active:
+            return Decision(None, False, "The prompt is brought within its budget when it is sent.")
+        return found
+
+    async def _leave_reply(self, reply: int, model: str, cancel: CancelToken, again: bool) -> Room:
+        """Make room before a reply that was too large; the reply stays in the log, as a branch.
+        When nothing comes of it, the reply is the leaf again. ``again``: it is made again."""
+        document, rules = self._document, self._rules()
+        parent = document.tree.columns.parent[reply]
+        self.guards = replace(self.guards, recovered=again)
+        await document.writer.move_leaf(parent)
+        ended: CompactionEnded | None = None
+        try:
+            pruned = await self._prune(model, everything=True)
+            if pruned and not is_possible(
+                document.compaction.preview(None, rules.profile, rules.settings)
+            ):
+                return Room(True)
+            ended = await self._runner.compact("overflow", model, rules, cancel, retry=again)
+        finally:
+            if (ended is None or ended.entry < 0) and document.leaf == parent:
+                await document.writer.move_leaf(reply)
+        return Room(ended.entry >= 0, ended.problem)
+
+    async def _prune(self, model: str, everything: bool = False) -> bool:
+        """Replace old tool results by notes before anything is decided (A13); whether any was.
+
+        A policy that prunes no more than needed waits until the context is over its threshold.
+        """
+        document, rules = self._document, self._rules()
+        policy = rules.profile.pruning
+        if policy is None or not rules.enabled or self.guards.resting:
+            return False
+        over = document.context_size(rules.profile).tokens - self.limits(model).threshold
+        needed = None if everything or policy.amount == "everything" else over
+        if needed is not None and needed <= 0:
+            return False
+        # A tenth of a second for the longest sessions.
+        plan = await asyncio.to_thread(document.edits.plan_pruning, rules.profile, needed=needed)
+        if not plan.results or plan.leaf != document.leaf or self._prune_was_undone():
+            return False
+        entry = await document.edits.prune(plan, "Before a compaction was decided on.")
+        self._last_prune = entry
+        self._guards.note_step(entry)
+        document.hub.publish(PruneMade(document.key, entry, len(plan.results), plan.saved))
+        return True
+
+    def _prune_was_undone(self) -> bool:
+        """The last automatic prune holds no longer, although nobody left its branch."""
+        document = self._document
+        path = document.tree.path(document.leaf)
+        if self._last_prune < 0 or self._last_prune not in path:
+            return False
+        if self._last_prune in prunes_on(document.tree, path):
+            return False
+        self._last_prune = -1
+        self._rest()
+        return True
+
+    def _on_change(self, change: Change) -> None:
+        """A user who undoes an automatic step does not want it again at once: automatic compaction
+        rests until ``reset``."""
+        if not isinstance(change, CompactionEnded | LeafMoved) or change.key != self._document.key:
+            return
+        if isinstance(change, CompactionEnded):
+            if change.entry >= 0 and change.trigger in ("background", "prompt"):
+                self._guards.note_step(change.entry)
+        elif change.new < change.old and self._guards.undoes_last_step(change.new):
+            self._guards.note_step(-1)
+            self._rest()
+
+    def _rest(self) -> None:
+        self.guards = self.guards.rest(
+            "Automatic compaction rests, since its last step was taken back."
+        )
+
+    def _publish(self) -> None:
+        self._document.hub.publish(AutomaticChanged(self._document.key))
+
+
+def _situation(
+    document: Document,
+    rules: EffectiveRules,
+    model: str,
+    reply: LastReply | None,
+    requested: bool,
+) -> Situation:
+    """How full the context at the leaf is for a model, and what came since the last compaction."""
+    window, threshold = rules.limits(document.client.info(model).window)
+    context = document.context()
+    start = context.path.position(context.compaction) + 1 if context.compaction >= 0 else 0
+    new = len(context.path[start:].select(document.tree.columns.kind, _MESSAGES))
+    return Situation(
+        tokens=document.context_size(rules.profile).tokens,
+        counted=document.counted_size(rules.profile),
+        threshold=threshold,
+        window=window,
+        model=model,
+        reply=reply,
+        new_messages=new,
+        now_ms=document.writer.now_ms(),
+        requested=requested,
+    )
+
+
+def _refused_reply(document: Document) -> LastReply | None:
+    """The reply at the leaf, if a model refused the context with it as too large.
+
+    A leaf is newer than any compaction on its path, so what it says is about this context (B13).
+    """
+    columns, leaf = document.tree.columns, document.leaf
+    if leaf < 0 or columns.kind[leaf] != Kind.ASSISTANT or not columns.flags[leaf] & Flag.ERROR:
+        return None
+    message = document.entry(leaf).get("message")
+    if not isinstance(message, dict) or message.get("errorKind") != "overflow":
+        return None
+    return LastReply(f"{message.get('provider', '')}/{message.get('model', '')}", "overflow")

@@ -1,0 +1,76 @@
+"""What holds automatic compaction back, and what of it is stored with the session.
+
+A step that was undone, and a breaker that opened after failures, hold until the user resets them:
+they are stored. Limits of one message, waits and lower counts of failures are not: opening a
+session starts those anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from explorer.compaction.profile import Profile
+from explorer.compaction.triggers import MOST_FAILURES, Guards
+from explorer.services.document import Document
+
+SETTING = "automatic_guards"
+"""The session setting that stores them."""
+
+
+class StoredGuards:
+    """The guards of one session. ``on_rest`` is called when it begins or ends to rest."""
+
+    def __init__(self, document: Document, on_rest: Callable[[], None]) -> None:
+        self._document = document
+        self._on_rest = on_rest
+        stored = document.choices().get(SETTING)
+        self._stored: dict[str, Any] = stored if isinstance(stored, dict) else {}
+        self._now = _parse(self._stored)
+
+    @property
+    def now(self) -> Guards:
+        """The guards as they stand."""
+        return self._now
+
+    @now.setter
+    def now(self, guards: Guards) -> None:
+        rested, self._now = self._now.resting, guards
+        self._store()
+        if guards.resting != rested:
+            self._on_rest()
+
+    def postpone(self, profile: Profile, tokens: int) -> None:
+        """Hold back until the context has grown by so many tokens, or, with 0, until the user's
+        next message."""
+        wanted = self._document.context_size(profile).tokens + tokens if tokens else 0
+        self.now = self.now.left(wanted)
+
+    def note_step(self, entry: int) -> None:
+        """A compaction or prune was made automatically; -1: there is none to be undone."""
+        self._store({"last": self._document.tree.columns.ids[entry]} if entry >= 0 else {})
+
+    def undoes_last_step(self, leaf: int) -> bool:
+        """Whether moving the leaf to an entry undoes the last automatic step."""
+        name = self._stored.get("last")
+        if not isinstance(name, str):
+            return False
+        tree = self._document.tree
+        last = tree.index_of(name)
+        return last >= 0 and tree.columns.parent[last] == leaf
+
+    def _store(self, last: dict[str, str] | None = None) -> None:
+        before = {"last": self._stored["last"]} if "last" in self._stored else {}
+        stored: dict[str, Any] = dict(before if last is None else last)
+        if self._now.resting:
+            stored |= {"reason": self._now.reason, "held": self._now.held}
+        if stored != self._stored:
+            self._stored = stored
+            self._document.choose(SETTING, stored or None)
+
+
+def _parse(stored: dict[str, Any]) -> Guards:
+    reason, held = stored.get("reason"), stored.get("held")
+    if not isinstance(reason, str) or not isinstance(held, bool):
+        return Guards()
+    return Guards(failures=0 if held else MOST_FAILURES, reason=reason, held=held)

@@ -1,0 +1,186 @@
+"""The prompt of the agent at the leaf, rendered to a token budget (A44 to A46, A53)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from explorer.agent.keeping import Outgoing
+from explorer.compaction.messages import entry_to_llm, with_notes
+from explorer.compaction.profile import Profile
+from explorer.compaction.profile.rules import PromptBudget
+from explorer.compaction.quirks import QuirkFacts, quirks_of, told_to_keep_going, with_quirks
+from explorer.models.client import (
+    ChatMessage,
+    ContentPart,
+    ImagePart,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+    ToolSpec,
+)
+from explorer.prompting.agent_prompt import AgentPrompt, MessageBudget, message_budget, result_limit
+from explorer.prompting.elements import Element
+from explorer.prompting.rendering import Rendering, render
+from explorer.prompting.turns import Conversation, PromptMessage, Said, Thinking
+from explorer.prompting.turns import conversation as as_conversation
+from explorer.services.document import Document
+from explorer.session.context import sent_tokens
+from explorer.session.describe import blocks_of
+from explorer.session.kinds import Flag, Kind
+from explorer.session.text import well_formed
+from explorer.templates import load_prompt
+from explorer.tokens.estimate import js_json
+
+
+@dataclass(frozen=True, slots=True)
+class CopilotWords:
+    """The templates of prompts that are rendered to a budget and of their summaries, one file of
+    ``prompts`` each."""
+
+    compact_now: str
+    record: str
+    no_tools: str
+    keep_going: str
+    breadcrumb: str
+    sections: str
+    """Asks for the eight sections (A26)."""
+
+    @classmethod
+    def load(cls) -> CopilotWords:
+        """All of them; raises FileNotFoundError naming one that is missing."""
+        return cls(
+            load_prompt("copilot-compact-now"),
+            load_prompt("copilot-record"),
+            load_prompt("copilot-no-tools"),
+            load_prompt("copilot-keep-going"),
+            load_prompt("copilot-breadcrumb"),
+            load_prompt("copilot-history-first"),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedPrompt:
+    """What a prompt is rendered from, read at one moment; rendering reads nothing more."""
+
+    conversation: Conversation
+    prompt: AgentPrompt
+    budget: MessageBudget
+    facts: QuirkFacts
+    model: str
+
+    def elements(self, *, keep_cached: bool = True) -> list[Element]:
+        """The tree of the prompt."""
+        return replace(self.prompt, keep_cached=keep_cached).elements(self.conversation)
+
+    def rendered(self, *, keep_cached: bool = True) -> Rendering:
+        """The messages within the budget. Raises BudgetExceededError."""
+        elements = self.elements(keep_cached=keep_cached)
+        return render(elements, self.budget.messages, self.prompt.count)
+
+    def outgoing(self, rendering: Rendering) -> tuple[PromptMessage, ...]:
+        """The messages as the model needs them after a summary (A52)."""
+        return with_quirks(rendering.messages, self.model, "conversation", self.facts)[0]
+
+
+def tool_tokens(document: Document, tools: Sequence[ToolSpec], profile: Profile) -> int:
+    """Tokens that the descriptions of tools take."""
+    return sum(
+        document.count_text(f"{tool.name}{tool.description}{js_json(tool.parameters)}", profile)
+        for tool in tools
+    )
+
+
+def prepare_prompt(
+    document: Document,
+    profile: Profile,
+    outgoing: Outgoing,
+    window: int,
+    words: CopilotWords,
+    leaf: int | None = None,
+) -> PreparedPrompt:
+    """Read what the prompt at a leaf is made of. Blocks: payloads are read and texts counted.
+
+    Raises ValueError for an invalid threshold (A46).
+    """
+    policy = profile.prompt_budget or PromptBudget()
+
+    def count(text: str) -> int:
+        return document.count_text(text, profile)
+
+    taken = tool_tokens(document, outgoing.tools, profile)
+    conversation = read_conversation(document, profile, leaf)
+    concerned = {quirk.rule for quirk in quirks_of(outgoing.model, "conversation")}
+    reminder = words.keep_going if told_to_keep_going in concerned else ""
+    prompt = AgentPrompt(
+        outgoing.system,
+        count,
+        result_limit(window, policy.result_share),
+        policy.result_head,
+        summary_reminder=reminder,
+    )
+    facts = QuirkFacts(
+        no_tools=words.no_tools, thinking=_last_thinking(document, leaf, conversation)
+    )
+    budget = message_budget(window, taken, policy.threshold, policy.tools_margin)
+    return PreparedPrompt(conversation, prompt, budget, facts, outgoing.model)
+
+
+def read_conversation(
+    document: Document, profile: Profile, leaf: int | None = None
+) -> Conversation:
+    """The context at a leaf as turns and rounds, each entry with its weight."""
+    context = document.context(leaf)
+    tree = document.tree
+    weights = document.weights_for(profile)
+    estimates = tree.columns.estimate
+    templates = document.templates.worded(profile)
+    found: list[Said] = []
+    for at, entry in zip(
+        context.messages,
+        with_notes(document.payloads.entries, context.pruned, context.again)(context.messages),
+        strict=True,
+    ):
+        is_summary = tree.columns.kind[at] == Kind.COMPACTION
+        message = entry_to_llm(entry, templates)
+        if message is None:
+            continue
+        tokens = estimates[at] if weights is None or weights[at] < 0 else weights[at]
+        found.append(Said(at, message, sent_tokens(context, at, tokens), is_summary))
+    return as_conversation(found)
+
+
+def _last_thinking(
+    document: Document, leaf: int | None, conversation: Conversation
+) -> Thinking | None:
+    """The last thinking of what the summary in force replaces, where there is a summary."""
+    if conversation.summary is None:
+        return None
+    context, columns = document.context(leaf), document.tree.columns
+    kept = context.kept_from
+    end = kept if kept >= 0 else context.path.position(context.compaction)
+    for position in range(end - 1, -1, -1):
+        at = context.path[position]
+        if columns.kind[at] == Kind.ASSISTANT and columns.flags[at] & Flag.HAS_THINKING:
+            message = document.entry(at).get("message")
+            content = message.get("content") if isinstance(message, dict) else None
+            for block in reversed(blocks_of(content)):
+                text = block.get("thinking")
+                if block.get("type") == "thinking" and isinstance(text, str):
+                    signature = block.get("thinkingSignature")
+                    sign = signature if isinstance(signature, str) else ""
+                    return Thinking(well_formed(text), sign)
+    return None
+
+
+def chat_message(message: PromptMessage) -> ChatMessage:
+    """A rendered message as it goes to a model."""
+    calls = tuple(ToolCall(call.id, call.name, dict(call.arguments)) for call in message.calls)
+    thinking = message.thinking
+    part = ThinkingPart(thinking.text, thinking.signature) if thinking is not None else None
+    content: str | tuple[ContentPart, ...] = message.text
+    if message.pictures:
+        pictures = [ImagePart(picture.mime, picture.data) for picture in message.pictures]
+        texts = [TextPart(message.text)] if message.text else []
+        content = (*texts, *pictures)
+    return ChatMessage(message.role, content, calls, message.call_id, part)

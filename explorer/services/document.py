@@ -1,0 +1,49 @@
+"""One opened session with everything that can be done with it, part by part."""
+
+from __future__ import annotations
+
+from explorer.services.agent import Agent
+from explorer.services.branches import Branches
+from explorer.services.compaction import Compaction
+from explorer.services.drafts import Drafts
+from explorer.services.edits import Edits
+from explorer.services.navigation import Navigation
+from explorer.services.open_session import OpenedSession
+
+
+class Document(OpenedSession):
+    """A session in the window or in a command. All methods belong to one event loop's thread.
+
+    The parts hold no state: they are made when they are asked for, so that no reference cycle
+    keeps a closed session in memory.
+    """
+
+    @property
+    def compaction(self) -> Compaction:
+        """Previews, drafts and commits of compactions."""
+        return Compaction(self)
+
+    @property
+    def branches(self) -> Branches:
+        """Summaries of branches that are left."""
+        return Branches(self)
+
+    @property
+    def navigation(self) -> Navigation:
+        """Moves of the leaf."""
+        return Navigation(self)
+
+    @property
+    def edits(self) -> Edits:
+        """Pins, omissions, prunes, labels, and undo."""
+        return Edits(self)
+
+    @property
+    def drafts(self) -> Drafts:
+        """Drafts of summaries, as they are made and recorded."""
+        return Drafts(self)
+
+    @property
+    def agent(self) -> Agent:
+        """What the agent is sent, and whether it is done."""
+        return Agent(self)

@@ -1,0 +1,297 @@
+"""A draft of a summary, how the database stores it, and which entries a stored summary was made of.
+
+Requests and answers are stored side by side, one of each per call, in the order of ``attempts``;
+why each call was made, and what was wrong with its answer, is in ``facts["attempts"]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import chain
+from typing import Any, Literal, get_args
+
+from explorer.compaction.requests import SummaryRequest
+from explorer.compaction.serialization import Span
+from explorer.models.client import ModelRequest, Usage
+from explorer.services.summary_request import (
+    Attempt,
+    DraftKind,
+    DraftPart,
+    Order,
+    Why,
+    model_request,
+)
+from explorer.session.kinds import Kind
+from explorer.session.tree import SessionTree
+from explorer.store.rows import DraftRow
+
+DraftStatus = Literal["streaming", "done", "failed", "cancelled", "committed", "discarded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A candidate summary with everything that led to it.
+
+    A draft changes nothing in the session. It is recorded while it is made, so that a failed,
+    cut-off or cancelled answer can be inspected too.
+    """
+
+    id: int
+    kind: DraftKind
+    status: DraftStatus
+    leaf: int
+    """The entry at which it was prepared; -1 for an empty session."""
+    parts: tuple[DraftPart, ...]
+    summary: str
+    """What would be stored: the merged answers with the file operations."""
+    model: str
+    """Which model wrote it: the one whose answer was used, until then the one that is asked."""
+    instructions: str
+    first_kept_id: str = ""
+    tokens_before: int = 0
+    read_files: tuple[str, ...] = ()
+    modified_files: tuple[str, ...] = ()
+    failed_files: tuple[str, ...] = ()
+    """Files that only failed calls named (B17)."""
+    created_files: tuple[str, ...] = ()
+    deleted_files: tuple[str, ...] = ()
+    problem: str = ""
+    """Why it cannot be committed, as a sentence; empty when it can."""
+    at_leaf: bool = True
+    """Prepared at the leaf; otherwise a commit starts a branch at ``leaf``."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Profile and sizes that it was prepared with, as JSON values."""
+    from_id: str = ""
+    """Branch summaries: the entry at which the branch was left (A35)."""
+    short_summary: str = ""
+    """Two or three sentences for display (A25); empty for none."""
+    attempts: tuple[Attempt, ...] = ()
+    """Every call that was made for it, request by request."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else is recorded: ``trigger``, ``extensions``; JSON values."""
+
+    @property
+    def elapsed_ms(self) -> float:
+        """Wall time of the slowest request, since they run together."""
+        return max((part.elapsed_ms for part in self.parts), default=0.0)
+
+    @property
+    def output_tokens(self) -> int:
+        """Tokens that were written for it, in calls whose answer was not used too."""
+        calls = self.attempts or self.parts
+        return sum(call.usage.output for call in calls if call.usage)
+
+
+_FIELD_FACTS = (
+    "first_kept_id",
+    "from_id",
+    "tokens_before",
+    "read_files",
+    "modified_files",
+    "failed_files",
+    "created_files",
+    "deleted_files",
+    "short_summary",
+    "attempts",
+)
+
+
+def planned_fields(
+    draft: Draft, requests: Sequence[SummaryRequest], order: Order | None
+) -> dict[str, Any]:
+    """The columns of a draft before any of its requests is sent; ``order`` may be None where there
+    are no requests."""
+    calls = [
+        _call(each.purpose, model_request(each, order.model, order.endpoint), each.sources)
+        for each in requests
+        if order is not None
+    ]
+    return {**fields_of(draft), "requests": calls}
+
+
+def fields_of(draft: Draft) -> dict[str, Any]:
+    """A draft as columns of the store; its calls once there are any."""
+    fields: dict[str, Any] = {
+        "kind": draft.kind,
+        "status": draft.status,
+        "leaf": draft.leaf,
+        "model": draft.model,
+        "instructions": draft.instructions,
+        "settings": dict(draft.settings),
+        "summary": draft.summary,
+        "problem": draft.problem,
+        "answers": [_answer(each) for each in draft.attempts],
+        "elapsed_ms": draft.elapsed_ms,
+        "facts": {
+            **draft.facts,
+            "first_kept_id": draft.first_kept_id,
+            "from_id": draft.from_id,
+            "tokens_before": draft.tokens_before,
+            "read_files": list(draft.read_files),
+            "modified_files": list(draft.modified_files),
+            "failed_files": list(draft.failed_files),
+            "created_files": list(draft.created_files),
+            "deleted_files": list(draft.deleted_files),
+            "short_summary": draft.short_summary,
+            "attempts": [_fact(each) for each in draft.attempts],
+        },
+    }
+    if draft.attempts:
+        fields["requests"] = [
+            _call(each.purpose, each.request, each.sources) for each in draft.attempts
+        ]
+    return fields
+
+
+def _call(purpose: str, request: ModelRequest, sources: Sequence[Span]) -> dict[str, Any]:
+    return {
+        "purpose": purpose,
+        "request": request.to_json(),
+        # One list of numbers: there are as many spans as messages, a hundred thousand at times.
+        "sources": list(chain.from_iterable(sources)),
+    }
+
+
+def _spans(numbers: object) -> tuple[Span, ...]:
+    """What ``_call`` wrote: start, end and entry, again and again."""
+    if not isinstance(numbers, list):
+        return ()
+    each = iter(numbers)
+    return tuple(map(Span, each, each, each))
+
+
+def _fact(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "purpose": attempt.purpose,
+        "why": attempt.why,
+        "model": attempt.model,
+        "window": attempt.window,
+        "waited_s": attempt.waited_s,
+        "elapsed_ms": attempt.elapsed_ms,
+        "problem": attempt.problem,
+        "kind": attempt.kind,
+    }
+
+
+def _answer(attempt: Attempt) -> dict[str, Any]:
+    usage = attempt.usage
+    return {
+        "purpose": attempt.purpose,
+        "text": attempt.text,
+        "stop_reason": attempt.stop_reason,
+        "elapsed_ms": attempt.elapsed_ms,
+        "usage": None if usage is None else asdict(usage),
+    }
+
+
+def draft_of(row: DraftRow) -> Draft:
+    """A finished draft as it was recorded. What an older version did not record is empty."""
+    facts = row.facts if isinstance(row.facts, dict) else {}
+    attempts = tuple(_attempts(row, facts))
+    return Draft(
+        row.id,
+        "branch" if row.kind == "branch" else "compaction",
+        "done",
+        row.leaf,
+        tuple(_part(each) for each in attempts if not each.problem),
+        row.summary,
+        row.model,
+        row.instructions,
+        first_kept_id=str(facts.get("first_kept_id", "")),
+        tokens_before=int(facts.get("tokens_before", 0)),
+        read_files=tuple(facts.get("read_files", ())),
+        modified_files=tuple(facts.get("modified_files", ())),
+        failed_files=tuple(facts.get("failed_files", ())),
+        created_files=tuple(facts.get("created_files", ())),
+        deleted_files=tuple(facts.get("deleted_files", ())),
+        settings=row.settings if isinstance(row.settings, dict) else {},
+        from_id=str(facts.get("from_id", "")),
+        short_summary=str(facts.get("short_summary", "")),
+        attempts=attempts,
+        facts={name: value for name, value in facts.items() if name not in _FIELD_FACTS},
+    )
+
+
+def _attempts(row: DraftRow, facts: Mapping[str, Any]) -> list[Attempt]:
+    stored = facts.get("attempts")
+    calls, answers = row.requests or [], row.answers or []
+    if not isinstance(stored, list) or not len(stored) == len(calls) == len(answers):
+        return []
+    return [_attempt(*each) for each in zip(stored, calls, answers, strict=True)]
+
+
+def _attempt(
+    fact: Mapping[str, Any], call: Mapping[str, Any], answer: Mapping[str, Any]
+) -> Attempt:
+    usage = answer.get("usage")
+    why: Why = fact["why"] if fact.get("why") in get_args(Why) else "first"
+    return Attempt(
+        str(fact.get("purpose", "")),
+        why,
+        ModelRequest.from_json(call["request"]),
+        _spans(call.get("sources")),
+        int(fact.get("window", 0)),
+        str(answer.get("text", "")),
+        str(answer.get("stop_reason", "")),
+        Usage(**usage) if isinstance(usage, dict) else None,
+        float(answer.get("elapsed_ms", 0)),
+        float(fact.get("waited_s", 0)),
+        str(fact.get("problem", "")),
+        str(fact.get("kind", "")),
+    )
+
+
+def _part(attempt: Attempt) -> DraftPart:
+    return DraftPart(
+        attempt.purpose,
+        attempt.request,
+        attempt.text,
+        attempt.stop_reason,
+        attempt.usage,
+        attempt.elapsed_ms,
+    )
+
+
+_ENTRY_KINDS = {"compaction": Kind.COMPACTION, "branch": Kind.BRANCH_SUMMARY}
+
+
+def recorded_inputs(tree: SessionTree, drafts: Iterable[DraftRow]) -> dict[int, frozenset[int]]:
+    """By compaction or branch summary entry: the entries of the requests of the draft that it
+    was committed from. Entries of other programs have none."""
+    found: dict[int, frozenset[int]] = {}
+    for row in drafts:
+        if row.status != "committed":
+            continue
+        entry = _entry_of(tree, row)
+        if entry < 0:
+            continue
+        sources = {
+            span.entry
+            for part in draft_of(row).attempts
+            if not part.problem and part.purpose != "short"
+            for span in part.sources
+            if 0 <= span.entry < len(tree)
+        }
+        if sources:
+            found[entry] = frozenset(sources)
+    return found
+
+
+def _entry_of(tree: SessionTree, row: DraftRow) -> int:
+    """The entry that a draft became: below the leaf that it was made at, of its kind, and the
+    first that keeps what it keeps."""
+    kind = _ENTRY_KINDS.get(row.kind)
+    facts = row.facts if isinstance(row.facts, dict) else {}
+    if row.kind == "compaction":
+        kept = facts.get("first_kept_id")
+        for child in tree.children(row.leaf):
+            if tree.kind(child) is kind:
+                first_kept = tree.columns.compactions[child].first_kept_id
+                if not kept or first_kept == kept:
+                    return child
+        return -1
+    left = str(facts.get("from_id", ""))
+    return next(
+        (entry for entry, branch in tree.columns.branches.items() if branch.from_id == left), -1
+    )

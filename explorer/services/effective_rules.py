@@ -1,0 +1,127 @@
+"""The rules that hold for a session at the moment of a decision, and where they come from (A12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from explorer.audit.own_agent import OwnAgent, own_agent
+from explorer.audit.provenance import Known, Provenance
+from explorer.compaction.profile import BASES, Profile, Settings
+from explorer.compaction.triggers import Limits, limits_of
+from explorer.models.catalogue import cannot_summarize
+from explorer.models.client import EXTRACTIVE
+from explorer.prompting.agent_prompt import message_budget
+from explorer.services.open_session import OpenedSession
+from explorer.settings.effective import summary_models
+
+
+def same_model(model: str) -> tuple[str, ...]:
+    """Every model summarizes its own conversations."""
+    return (model,)
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveRules:
+    """Read anew for every decision, so that a change of settings counts at once."""
+
+    profile: Profile
+    settings: Settings
+    """Sizes in tokens. A model's own window, where smaller, counts instead of the one set here."""
+    summary_model: str
+    enabled: bool = True
+    """Off, nothing is compacted automatically, and of a prompt that does not fit the oldest history
+    is dropped by priority; compacting by hand still works."""
+    auto_continue: bool = False
+    ask_first: bool = False
+    """Each automatic compaction waits for the user's confirmation, where a user is present."""
+    instructions: str = ""
+    fallbacks: tuple[str, ...] = ()
+    """Models that are asked for the summary in turn when the one before failed for good (A43)."""
+    summary_models: Callable[[str], Sequence[str]] = same_model
+    """For prompts rendered to a budget: the models to ask for summaries of conversations with a
+    model, the first choice first (A54)."""
+    ahead: bool = True
+    """Off, no summary of a prompt is begun: the user postponed it."""
+
+    @classmethod
+    def of(
+        cls, profile: Profile, summary_model: str, settings: Settings | None = None
+    ) -> EffectiveRules:
+        """The profile's own defaults."""
+        return cls(
+            profile,
+            settings or Settings.of(profile),
+            summary_model,
+            profile.enabled,
+            profile.auto_continue,
+        )
+
+    @classmethod
+    def from_settings(
+        cls, profile: Profile, values: Mapping[str, Any], model: str
+    ) -> EffectiveRules:
+        """The rules where no window rules. ``profile``: with its settings applied; ``values``: the
+        settings by name; ``model``: the agent's."""
+
+        def for_prompts(asked: str) -> tuple[str, ...]:
+            return summary_models(values, asked, asked)
+
+        first, *fallbacks = summary_models(values, EXTRACTIVE, model)
+        return cls(
+            profile,
+            Settings.of(profile),
+            EXTRACTIVE if cannot_summarize(first) else first,
+            profile.enabled,
+            profile.auto_continue,
+            fallbacks=tuple(fallbacks),
+            summary_models=for_prompts,
+        )
+
+    def limits(self, model_window: int | None) -> Limits:
+        """Window and threshold in tokens for a model with this window (None: not known)."""
+        return limits_of(self.profile, self.settings, model_window)
+
+    def prompt_summary_model(self, model: str) -> str:
+        """Which model summarizes a conversation with ``model``; the model itself by default (A50,
+        A54)."""
+        chosen = next(iter(self.summary_models(model)), model)
+        return EXTRACTIVE if cannot_summarize(chosen) else chosen
+
+
+class Mark(NamedTuple):
+    """Where a growing context is compacted next."""
+
+    tokens: int
+    about: bool
+    """Not the same place each time."""
+
+
+def next_mark(profile: Profile, settings: Settings, model_window: int | None) -> Mark:
+    """The threshold; where summaries are made ahead, the middle of the range in which they are
+    begun with a warm cache (A47)."""
+    found = limits_of(profile, settings, model_window)
+    budget, ahead = profile.prompt_budget, profile.background
+    if budget is None:
+        return Mark(found.threshold, False)
+    try:
+        base = message_budget(found.window, threshold=budget.threshold).base
+    except ValueError:
+        # An invalid threshold is reported where it is set.
+        base = found.window
+    if ahead is None:
+        return Mark(base, False)
+    return Mark(round(base * (ahead.warm_low + ahead.warm_high) / 2), True)
+
+
+_BEGUN_HERE = (
+    "The session was begun in this program: what each of its compactions was asked is recorded."
+)
+
+
+def recorded_rules(opened: OpenedSession) -> OwnAgent:
+    """The rules of the agent that recorded a session, and how they are known."""
+    if not len(opened.tree) or opened.made_here(0):
+        return OwnAgent(BASES["explorer"], Known(Provenance.EXACT, _BEGUN_HERE))
+    return own_agent(opened.tree, opened.header.format)

@@ -1,0 +1,307 @@
+"""An opened session: its tree and leaf, its payloads, its token counts, its stored choices."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from random import Random
+from typing import Any
+
+from explorer.compaction.context_size import ContextSize, context_size, counted_size
+from explorer.compaction.profile import Profile
+from explorer.compaction.wording import Templates
+from explorer.extensions.manager import Extensions
+from explorer.models.client import ModelClient
+from explorer.services.changes import ChangeHub, CountsChanged
+from explorer.services.session_writer import SessionWriter
+from explorer.services.spending import SessionSpending
+from explorer.session.context import Context, context_at
+from explorer.session.describe import prompt_tokens
+from explorer.session.kinds import Kind
+from explorer.session.payloads import Payloads
+from explorer.session.text import legible
+from explorer.session.tree import SessionTree
+from explorer.store import LoadedSession, Store, StoreError
+from explorer.tokens.counters import Counter, EstimateCounter, ProcessCounter, count_entry
+
+_BATCH = 256
+"""Entries counted between two looks at the cancel button, and stored together."""
+
+
+class OpenedSession:
+    """The state that all parts of a ``Document`` work on."""
+
+    def __init__(
+        self,
+        store: Store,
+        loaded: LoadedSession,
+        hub: ChangeHub,
+        client: ModelClient,
+        templates: Templates,
+        agent_prompt: str,
+        now_ms: Callable[[], int],
+        random: Random,
+    ) -> None:
+        self.agent_prompt = agent_prompt
+        """The system prompt of the agent."""
+        self.key = loaded.key
+        self.row = loaded.row
+        self.header = loaded.header
+        self.payloads: Payloads = loaded.payloads
+        self.writer = SessionWriter(store, loaded, hub, now_ms, random)
+        self.templates = templates
+        self.store = store
+        self.client = client
+        writer = self.writer  # not the session itself, which a cycle would keep after its end
+        self.spending = SessionSpending(
+            store, self.key, lambda: writer.tree, self.payloads, client.info
+        )
+        """What its replies and its drafts took; ``follow`` it before it is asked."""
+        self.weights: array[int] | None = None
+        """Tokens per entry by a tokenizer, once all are counted; -1 for later ones."""
+        self.counter: Counter = EstimateCounter()
+        """Who counted ``weights``; the estimate before."""
+        self.hub = hub
+        self._unstored: dict[str, Any] = {}
+        """Choices that are being written into the database."""
+        self._context: tuple[SessionTree, Context] | None = None
+        """The last context that was asked for."""
+        self._made_here: dict[int, bool] = {}
+        """By entry, as far as it was asked for."""
+        self._prompts: dict[int, int] = {}
+        """Prompt tokens by reply, as far as they were asked for."""
+        self.extensions: Extensions | None = None
+        """Asked about compactions and navigations; None: no extensions."""
+
+    def use_templates(self, templates: Templates, agent_prompt: str) -> None:
+        """Send these templates from now on; requests that are begun keep theirs."""
+        self.templates, self.agent_prompt = templates, agent_prompt
+
+    # what there is -----------------------------------------------------------------------------
+
+    @property
+    def tree(self) -> SessionTree:
+        return self.writer.tree
+
+    @property
+    def leaf(self) -> int:
+        return self.writer.leaf
+
+    @property
+    def title(self) -> str:
+        """The session's name, or the user's first message."""
+        name = self.tree.name() or self.row.title or self._first_message()
+        return legible(name) or "Untitled session"
+
+    def _first_message(self) -> str:
+        """Of a session that was begun here, whose row has no title yet."""
+        try:
+            first = self.tree.columns.kind.index(Kind.USER)
+        except ValueError:
+            return ""
+        return self.payloads.previews([first])[0]
+
+    def context(self, at: int | None = None) -> Context:
+        """What the model sees at an entry, by default at the leaf.
+
+        Entries never change, so the last one is cached: a window needs it again and again.
+        """
+        tree, leaf = self.tree, self.leaf if at is None else at
+        cached = self._context
+        if cached is None or cached[0] is not tree or cached[1].leaf != leaf:
+            cached = self._context = (tree, context_at(tree, leaf))
+        return cached[1]
+
+    @property
+    def project(self) -> str:
+        """The last part of the working folder, whichever system wrote it."""
+        return self.header.cwd.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "no folder"
+
+    @property
+    def format_title(self) -> str:
+        """Which agent's session it is, for people."""
+        return {"pi": "pi session", "omp": "oh-my-pi session"}[self.header.format]
+
+    def context_size(self, profile: Profile, at: int | None = None) -> ContextSize:
+        """Tokens of the context at an entry: the number that is shown, triggers and is tested."""
+        return context_size(self.tree, self.context(at), profile, self.weights_for(profile))
+
+    def counted_size(self, profile: Profile, at: int | None = None) -> int:
+        """Tokens of the context's entries, whatever a provider reported; see ``Partition``."""
+        return counted_size(self.tree, self.context(at), profile, self.weights_for(profile))
+
+    def count_text(self, text: str, profile: Profile) -> int:
+        """Tokens of a text, by the counter that counts the entries under a profile.
+
+        May wait for a tokenizer that is busy: for a worker thread.
+        """
+        measured = self.weights_for(profile) is not None
+        return (self.counter if measured else EstimateCounter()).count(text)
+
+    def weights_for(self, profile: Profile) -> Sequence[int] | None:
+        """The tokenizer's counts for a profile that counts what is sent; others estimate."""
+        if self.weights is None or profile.weights != "sent":
+            return None
+        while len(self.weights) < len(self.tree):
+            self.weights.append(-1)  # not counted yet: the estimate stands in
+        return self.weights
+
+    def prompt_of(self, reply: int) -> int:
+        """Tokens of the prompt that the provider reported with a reply; -1 for none (B18)."""
+        if reply not in self._prompts:
+            message = self.payloads.entry(reply).get("message")
+            usage = message.get("usage") if isinstance(message, Mapping) else None
+            self._prompts[reply] = prompt_tokens(usage)
+        return self._prompts[reply]
+
+    async def take_stored_counts(self, counter: Counter) -> bool:
+        """Use the counts in the database if they are whole; returns whether they are."""
+        counts = await asyncio.to_thread(self.store.token_counts, self.key, counter.name)
+        if len(counts) < len(self.tree) or not _is_whole(counts):
+            return False
+        self.weights, self.counter = counts, counter
+        self.hub.publish(CountsChanged(self.key, len(counts), len(counts)))
+        return True
+
+    async def count(
+        self,
+        counter: Counter,
+        progress: Callable[[int, int], None],
+        cancelled: Callable[[], bool],
+    ) -> bool:
+        """Count all entries with a tokenizer, in a thread; returns False when cancelled.
+
+        ``progress`` is called in that thread with entries done and in all.
+        """
+        total = len(self.tree)
+        counts = await asyncio.to_thread(
+            count_session, self.store, self.key, self.payloads, total, counter, progress, cancelled
+        )
+        if not _is_whole(counts):
+            return False
+        self.weights, self.counter = counts, counter
+        self.hub.publish(CountsChanged(self.key, total, total))
+        return True
+
+    async def count_new(self) -> None:
+        """Count what was appended since everything was counted; in a thread."""
+        weights, total = self.weights, len(self.tree)
+        if weights is None or (len(weights) == total and (not total or weights[-1] >= 0)):
+            return
+        await self.count(self.counter, lambda _done, _all: None, lambda: False)
+
+    def prepare_names(self) -> None:
+        """Make the table of ids, which the first append would have to wait for. Blocks; meant
+        for a worker thread."""
+        self.tree.index_of("")
+
+    def previews(self, indices: Sequence[int]) -> list[str]:
+        return self.payloads.previews(indices)
+
+    def entry(self, index: int) -> Mapping[str, Any]:
+        return self.payloads.entry(index)
+
+    def made_here(self, index: int) -> bool:
+        """Whether this program recorded an entry: it came from no file, and no fork copied it.
+
+        Reads one row of the database the first time, and may be called while a window paints.
+        False for a row that cannot be read: its figures then count as a file's, and reading the
+        entry itself reports the error.
+        """
+        if not 0 <= index < len(self.tree):
+            return False
+        if index not in self._made_here:
+            # A fork begins after all that it copies.
+            is_new = self.tree.columns.time[index] >= self.header.time_ms
+            try:
+                self._made_here[index] = is_new and not self.store.is_of_file(self.key, index)
+            except StoreError:
+                return False
+        return self._made_here[index]
+
+    def resolve(self, name: str) -> int:
+        """The entry that a user names: an id, a unique start of one, or ``#index``.
+
+        Raises ValueError when there is none, or more than one.
+        """
+        if name.startswith("#") and name[1:].isdigit() and int(name[1:]) < len(self.tree):
+            return int(name[1:])
+        if (exact := self.tree.index_of(name)) >= 0:
+            return exact
+        found = [
+            at for at, entry_id in enumerate(self.tree.columns.ids) if entry_id.startswith(name)
+        ]
+        if len(found) != 1:
+            have = f"{len(found):,} entries of {self.title!r} have ids"
+            if not found:
+                have = f"no entry of {self.title!r} has an id"
+            raise ValueError(f"{have} that start{'' if found else 's'} with {name!r}")
+        return found[0]
+
+    def choices(self) -> dict[str, Any]:
+        """What the user chose for this session: JSON values by name."""
+        unstored = dict(self._unstored)  # before the database is read, which may know them by then
+        kept = self.store.session_settings(self.key) | unstored
+        return {name: value for name, value in kept.items() if value is not None}
+
+    def choose(self, name: str, value: Any) -> None:
+        """Store a choice for this session; None removes it. Written soon, in order; ``choices``
+        has it at once."""
+        self._unstored[name] = value
+        stored = self.store.set_session_setting(self.key, name, value)
+        # Not the session itself: a callback must not keep a closed one alive.
+        stored.add_done_callback(partial(_forget, self._unstored, name, value))
+
+    def output_limit(self, model: str | None) -> int | None:
+        """Tokens that a model can write, where that is known."""
+        return self.client.info(model).output_limit if model else None
+
+
+def _forget(unstored: dict[str, Any], name: str, value: Any, _done: object) -> None:
+    """On the writer's thread: the database knows a choice, unless there is a newer one."""
+    if unstored.get(name) is value:
+        unstored.pop(name, None)
+
+
+def count_session(
+    store: Store,
+    key: int,
+    payloads: Payloads,
+    entries: int,
+    counter: Counter,
+    progress: Callable[[int, int], None],
+    cancelled: Callable[[], bool],
+) -> array[int]:
+    """Tokens of the first ``entries`` entries; what was counted before is not counted again.
+
+    Blocks; meant for a worker thread. When cancelled, what is not counted is -1. Raises
+    StoreError.
+    """
+    counts = store.token_counts(key, counter.name)
+    while len(counts) < entries:
+        counts.append(-1)
+    for first in range(0, entries, _BATCH):
+        last = min(first + _BATCH, entries)
+        missing = [at for at in range(first, last) if counts[at] < 0]
+        if missing:
+            if cancelled():
+                break
+            for at, count in zip(missing, _counts(payloads, missing, counter), strict=True):
+                counts[at] = count
+            store.set_token_counts(key, counter.name, first, counts[first:last]).result()
+        progress(last, entries)
+    return counts
+
+
+def _counts(payloads: Payloads, entries: Sequence[int], counter: Counter) -> list[int]:
+    if isinstance(counter, ProcessCounter):
+        found = dict(payloads.raws(entries))
+        return counter.count_lines([found.get(entry, "") for entry in entries])
+    return [count_entry(counter, entry) for entry in payloads.entries(entries)]
+
+
+def _is_whole(counts: array[int]) -> bool:
+    """Whether every entry was counted."""
+    return not counts or min(counts) >= 0

@@ -1,0 +1,361 @@
+"""New sessions: begun empty, or forked from another one (A2, E8).
+
+A fork is a branch of a session, or all of it, as another session. As in pi its entries keep
+their ids, and the header names the session that they come from. Every line stays as it was, unknown
+fields included; but a file of pi's version 1, whose lines have no ids, comes in as version 3, since
+its entries could not be named otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath, PureWindowsPath
+from random import Random
+from typing import Any
+
+from explorer.formats import new_entry, new_id, pi
+from explorer.formats.entries import iso_time
+from explorer.formats.export import PiUpgrade, dumps, made_header
+from explorer.formats.jsonl import parse_exactly
+from explorer.formats.pi import VERSION
+from explorer.services.document import Document
+from explorer.session.describe import describe
+from explorer.session.records import EntryRecord, ReadReport, SessionHeader
+from explorer.session.tree import SessionTree
+from explorer.store import Store
+from explorer.store.rows import SessionRow
+from explorer.tokens.estimate import estimate_entry
+
+_BITS = 128
+
+
+def session_uuid(time_ms: float, random: Random) -> str:
+    """An id that sorts by its time, as pi gives them: a UUID of version 7."""
+    bits = (int(time_ms) & (2**48 - 1)) << 80 | random.getrandbits(80)
+    bits = bits & ~(0xF << 76) | 0x7 << 76
+    bits = bits & ~(0x3 << 62) | 0x2 << 62
+    text = f"{bits:0{_BITS // 4}x}"
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def new_header(cwd: str, time_ms: float, random: Random, parent_session: str = "") -> SessionHeader:
+    """The header of a session that begins now in the folder ``cwd``.
+
+    ``time_ms`` counts from 1970; ``parent_session`` names the file or the id of the session that
+    it was forked from. Raises ValueError for a time that cannot be written.
+    """
+    session_id = session_uuid(time_ms, random)
+    line = {
+        "type": "session",
+        "version": VERSION,
+        "id": session_id,
+        "timestamp": iso_time(time_ms),
+        "cwd": cwd,
+    }
+    if parent_session:
+        line["parentSession"] = parent_session
+    raw = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+    return SessionHeader(session_id, "pi", VERSION, cwd, time_ms, parent_session, raw)
+
+
+@dataclass(frozen=True, slots=True)
+class ForkPlan:
+    """Which entries of a session a fork holds. Nothing has happened yet."""
+
+    at: int
+    """The entry that the fork goes on from."""
+    whole: bool
+    """All branches, rather than the path to ``at`` alone."""
+    ranges: tuple[range, ...]
+    """The entries that are taken, as ascending ranges of indices."""
+    labels: Mapping[int, str]
+    """Labels that stand in the session now and would not by the copied entries alone: target and
+    text, empty where a label was taken back outside of what is copied."""
+    lost_boundaries: tuple[int, ...]
+    """Compactions whose first kept entry is not on the path before them. It is not in the session
+    as it stands either: the model sees the same before and after."""
+    uncopied_branches: tuple[int, ...]
+    """Branch summaries of a branch that is not copied."""
+
+    @property
+    def count(self) -> int:
+        """How many entries are copied."""
+        return sum(map(len, self.ranges))
+
+    def notes(self) -> list[str]:
+        """What the user should know of the fork, in sentences."""
+        found = []
+        if count := len(self.lost_boundaries):
+            which = ", ".join(f"#{at}" for at in self.lost_boundaries[:5])
+            more = ", …" if count > 5 else ""
+            found.append(
+                f"{_some(count, 'compaction names', 'compactions name')} a first kept entry that is"
+                f" not on the path before it ({which}{more}): after it the model sees the summary"
+                " and nothing that was kept, in the fork as in its origin."
+            )
+        if count := len(self.uncopied_branches):
+            found.append(
+                f"{_some(count, 'branch summary tells', 'branch summaries tell')} of a branch that"
+                " stays in the origin."
+            )
+        return found
+
+
+def _some(count: int, one: str, more: str) -> str:
+    return f"One {one}" if count == 1 else f"{count:,} {more}"
+
+
+def plan_fork(tree: SessionTree, at: int, whole: bool = False) -> ForkPlan:
+    """The fork that goes on from the entry ``at``. Raises ValueError where there is none."""
+    if not 0 <= at < len(tree):
+        raise ValueError("There is no entry to fork at yet.")
+    path = tree.path(at)
+    ranges = (range(len(tree)),) if whole else tuple(path.ranges)
+
+    def taken(entry: int) -> bool:
+        return entry >= 0 and (whole or entry in path)
+
+    return ForkPlan(
+        at,
+        whole,
+        ranges,
+        {} if whole else _labels(tree, taken),
+        tuple(at for at in tree.columns.compactions if taken(at) and not _is_sound(tree, at)),
+        tuple(
+            entry
+            for entry, facts in tree.columns.branches.items()
+            if taken(entry) and not _has_branch(tree, facts.from_id, entry, taken)
+        ),
+    )  # fmt: skip
+
+
+def _labels(tree: SessionTree, taken: Callable[[int], bool]) -> dict[int, str]:
+    """Labels as they stand, less those that the copied label entries give by themselves."""
+    by_copy: dict[int, str] = {}
+    for at, (target_id, label) in tree.columns.labels.items():
+        if taken(at):
+            by_copy[tree.index_above(target_id, at)] = label
+    now = tree.labels()
+    wanted = {at: label for at, label in now.items() if taken(at) and by_copy.get(at, "") != label}
+    cleared = {at: "" for at, label in by_copy.items() if label and taken(at) and at not in now}
+    return dict(sorted((wanted | cleared).items()))
+
+
+def _has_branch(
+    tree: SessionTree, from_id: str, summary: int, taken: Callable[[int], bool]
+) -> bool:
+    """Whether the branch that a summary is of is copied too; pi calls a start without one so."""
+    return from_id in ("", "root") or taken(tree.index_above(from_id, summary))
+
+
+def _is_sound(tree: SessionTree, compaction: int) -> bool:
+    """Whether the boundary of a compaction holds: an entry before it, or itself or nothing, which
+    keep nothing on purpose."""
+    first_kept = tree.columns.compactions[compaction].first_kept_id
+    if not first_kept or first_kept == tree.columns.ids[compaction]:
+        return True
+    kept = tree.index_above(first_kept, compaction)
+    return kept >= 0 and tree.is_ancestor(kept, compaction)
+
+
+AT_ONCE = 1000
+"""Entries that are read, and may be cancelled after, at a time."""
+COPIED_CHOICES = ("rules", "summary_model", "agent_model", "thinking")
+"""Which of the origin's session settings a fork takes along; drafts and unsent text stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """A fork that was stored."""
+
+    key: int
+    title: str
+    entries: int
+    """Entries that were copied."""
+    added: int
+    """Entries that were added behind them: labels from outside of what was copied, and the name."""
+    notes: tuple[str, ...]
+    """What the user should know of it, in sentences."""
+
+
+class ForkSource:
+    """The entries of a plan as a session to store; reads them as it goes, on its thread."""
+
+    def __init__(
+        self,
+        document: Document,
+        plan: ForkPlan,
+        name: str,
+        time_ms: float,
+        random: Random,
+    ) -> None:
+        self.path = ""
+        self.plan = plan
+        self.report = ReadReport(bytes_total=plan.count)
+        self.header = fork_header(document.header, document.row.path, time_ms, random)
+        self._store: Store = document.store
+        self._key, self._tree = document.key, document.tree
+        self._linear = document.header.version == 1
+        self._upgrade = PiUpgrade(document.header) if self._linear else None
+        self._name, self._time_ms, self._random = name, time_ms, random
+        self.added = 0
+
+    def batches(self) -> Iterator[list[EntryRecord]]:
+        """The copied entries in their order, then what is added behind the one to go on from.
+
+        Raises StoreError.
+        """
+        first = 0
+        starts: list[tuple[range, int]] = []
+        for part in self.plan.ranges:
+            starts.append((part, first))
+            for at in range(part.start, part.stop, AT_ONCE):
+                last = min(at + AT_ONCE, part.stop) - 1
+                records = self._store.records(self._key, at, last)
+                first += len(records)
+                self.report.bytes_done = first
+                yield [self._copied(record, starts) for record in records]
+        self.report.leaf = place_of(self.plan.at, starts)
+        if self.plan.whole and not self._linear:
+            self.report.asides = self._store.asides(self._key)
+        if added := self._added(first):
+            self.report.leaf = first + len(added) - 1
+            yield added
+
+    def _copied(self, record: EntryRecord, starts: list[tuple[range, int]]) -> EntryRecord:
+        raw = record.raw
+        if self._upgrade is not None:
+            # In such a file an entry's id is its place.
+            raw = self._upgrade.entry(raw, int(record.entry_id, 16) if record.line else -1)
+        line = record.line if self.plan.whole and not self._linear else 0
+        return record._replace(parent=place_of(record.parent, starts), line=line, raw=raw)
+
+    def _added(self, count: int) -> list[EntryRecord]:
+        """Labels and the name, below the entry to go on from and below each other."""
+        fields: list[tuple[str, dict[str, Any]]] = []
+        ids = self._tree.columns.ids
+        for target, label in self.plan.labels.items():
+            fields.append(("label", {"target_id": ids[target], "label": label or None}))
+        if self._name:
+            fields.append(("session_info", {"name": self._name}))
+        found: list[EntryRecord] = []
+        parent, parent_id = self.report.leaf, ids[self.plan.at]
+        for kind, values in fields:
+            entry_id = new_id(self._tree, self._random)
+            entry = new_entry(
+                self.header.format, kind, parent_id, self._time_ms, entry_id, **values
+            )
+            raw = dumps(entry)
+            assert parent is not None
+            found.append(
+                EntryRecord(entry_id, parent, 0, raw, describe(entry), estimate_entry(entry))
+            )
+            parent, parent_id = count + len(found) - 1, entry_id
+        self.added = len(found)
+        return found
+
+
+def place_of(entry: int, starts: list[tuple[range, int]]) -> int:
+    """Where an entry of the origin stands in the fork; -1 for none.
+
+    ``starts``: ranges that are copied, each with the place of its first entry.
+    """
+    for part, first in reversed(starts):
+        if entry in part:
+            return first + entry - part.start
+    return -1
+
+
+def fork_header(header: SessionHeader, path: str, time_ms: float, random: Random) -> SessionHeader:
+    """The header of a fork: the origin's, unknown fields included, with an id and a time of its
+    own, and the origin's file as its parent, or where there is none the origin's id."""
+    parent = path or header.session_id
+    version = pi.VERSION if header.version == 1 else header.version
+    line: Mapping[str, Any] = {}
+    if header.raw:
+        value = parse_exactly(header.raw.encode("utf-8", "surrogatepass"))
+        line = value if isinstance(value, dict) else {}
+    session_id = session_uuid(time_ms, random)
+    own = {
+        "version": version,
+        "id": session_id,
+        "timestamp": iso_time(time_ms),
+        "parentSession": parent,
+    }
+    raw = dumps({**(line or made_header(header)), **own})
+    return replace(
+        header, session_id=session_id, version=version, time_ms=time_ms, parent_session=parent,
+        raw=raw,
+    )  # fmt: skip
+
+
+def store_fork(
+    document: Document,
+    source: ForkSource,
+    progress: Callable[[int, int], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Forked:
+    """Store a fork: all of it, or nothing after an error or a cancel. Blocks, for a worker thread;
+    ``progress`` gets entries done and in all.
+
+    Raises StoreError, ImportCancelled.
+    """
+    store = document.store
+    report = store.take_fork(source, progress, cancelled)
+    for name, value in document.choices().items():
+        if name in COPIED_CHOICES:
+            store.set_session_setting(report.key, name, value)
+    return Forked(
+        report.key, report.title, source.plan.count, source.added, tuple(source.plan.notes())
+    )
+
+
+def origin_of(fork: SessionRow, rows: Iterable[SessionRow]) -> SessionRow | None:
+    """The stored session that a fork names as its parent: by its id, its file, or the id that
+    ends the name of a file which was moved; None where it is not here."""
+    named = fork.parent_session
+    if not named:
+        return None
+    others = [row for row in rows if row.key != fork.key]
+    by_id = [row for row in others if row.session_id == named]
+    by_file = [row for row in others if row.path == named]
+    stem = _stem(named)
+    by_name = [row for row in others if row.session_id and stem.endswith(f"_{row.session_id}")]
+    return next(iter((*by_id, *by_file, *by_name)), None)
+
+
+def ancestors_of(fork: SessionRow, rows: Iterable[SessionRow]) -> list[SessionRow]:
+    """The stored sessions that a session goes back to, the nearest first."""
+    listed, found = list(rows), [fork]
+    while (above := origin_of(found[-1], listed)) is not None:
+        if any(row.key == above.key for row in found):
+            break  # what files state may be a circle
+        found.append(above)
+    return found[1:]
+
+
+def forks_of(origin: SessionRow, rows: Iterable[SessionRow]) -> list[SessionRow]:
+    """The stored sessions that name a session as their parent."""
+    listed = list(rows)
+    return [row for row in listed if (at := origin_of(row, listed)) and at.key == origin.key]
+
+
+def fork_point(fork: SessionTree, leaf: int, origin: SessionTree) -> int:
+    """The entry of the origin at which a fork's path leaves it, or -1: ids are kept, so it is the
+    last one on the path that both have."""
+    ids, path = fork.columns.ids, fork.path(leaf)
+    low, high = 0, len(path)
+    while low < high:
+        middle = (low + high) // 2
+        if ids[path[middle]] in origin:
+            low = middle + 1
+        else:
+            high = middle
+    return origin.index_of(ids[path[low - 1]]) if low else -1
+
+
+def _stem(name: str) -> str:
+    pure = PureWindowsPath(name) if "\\" in name else PurePosixPath(name)
+    return pure.stem

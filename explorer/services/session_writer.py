@@ -1,0 +1,106 @@
+"""Appending to a session: first the database, then the tree, then the views."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from random import Random
+from typing import Any, TypeVar
+
+from explorer.formats import new_entry, new_id
+from explorer.services.changes import ChangeHub, EntriesAppended, LabelsChanged, LeafMoved
+from explorer.session.records import EntryRecord
+from explorer.session.tree import SessionTree
+from explorer.store import LoadedSession, Store
+
+T = TypeVar("T")
+
+
+async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
+    """Wait for a change that runs to its end once begun: a cancelled caller is cancelled at once,
+    and database, tree and views agree all the same."""
+    return await asyncio.shield(asyncio.ensure_future(work))
+
+
+class SessionWriter:
+    """The one way in which a session grows. Lives on the thread of its event loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        loaded: LoadedSession,
+        hub: ChangeHub,
+        now_ms: Callable[[], int],
+        random: Random,
+    ) -> None:
+        self.key = loaded.key
+        self.tree: SessionTree = loaded.tree
+        self.leaf: int = loaded.leaf
+        self.format = loaded.header.format
+        self._store = store
+        self._hub = hub
+        self.now_ms = now_ms
+        self._random = random
+        self._lock = asyncio.Lock()
+
+    async def append(self, entry_type: str, parent: int, **fields: Any) -> int:
+        """Append one entry below ``parent`` and make it the leaf; returns its index.
+
+        Returns after the commit. Raises StoreError when the database refuses.
+        """
+        return await uninterrupted(self._append(entry_type, parent, fields))
+
+    async def append_beside(self, entry_type: str, parent: int, **fields: Any) -> int:
+        """Append one entry below ``parent`` and leave the leaf where it is; see ``append``."""
+        return await uninterrupted(self._append(entry_type, parent, fields, moves_leaf=False))
+
+    async def _append(
+        self, entry_type: str, parent: int, fields: dict[str, Any], moves_leaf: bool = True
+    ) -> int:
+        async with self._lock:
+            entry_id = new_id(self.tree, self._random)
+            parent_id = self.tree.columns.ids[parent] if parent >= 0 else None
+            entry = new_entry(self.format, entry_type, parent_id, self.now_ms(), entry_id, **fields)
+            leaf_id = entry_id if moves_leaf else None
+            saved = self._store.append(self.key, [(entry, parent_id)], leaf_id=leaf_id)
+            await asyncio.wrap_future(saved)
+            self.pull()
+            index = self.tree.index_of(entry_id)
+            if moves_leaf:
+                self._leaf_moved(index)
+            return index
+
+    async def move_leaf(self, index: int) -> None:
+        """Make an entry (-1: none) the leaf, durably."""
+        await uninterrupted(self._move_leaf(index))
+
+    async def _move_leaf(self, index: int) -> None:
+        async with self._lock:
+            await asyncio.wrap_future(self._store.set_leaf(self.key, index))
+            self._leaf_moved(index)
+
+    def pull(self) -> int:
+        """Take in what the database has and the tree has not; returns how many entries."""
+        records = self._store.tail(self.key, len(self.tree))
+        if records:
+            self._take(records)
+        return len(records)
+
+    def follow_leaf(self, index: int) -> None:
+        """Take over the database's leaf: the session's file went on, and nobody moved the leaf."""
+        self._leaf_moved(index)
+
+    def _take(self, records: list[EntryRecord]) -> None:
+        first = len(self.tree)
+        labelled = False
+        for record in records:
+            self.tree.append(record.entry_id, record.parent, record.facts, record.estimate)
+            labelled = labelled or record.facts.label is not None
+        self._hub.publish(EntriesAppended(self.key, first, len(records)))
+        if labelled:
+            self._hub.publish(LabelsChanged(self.key))
+
+    def _leaf_moved(self, index: int) -> None:
+        old, self.leaf = self.leaf, index
+        if old != index:
+            self._hub.publish(LeafMoved(self.key, old, index))

@@ -1,0 +1,242 @@
+"""The fidelity of a session's summaries: of those it holds, and of drafts before their commit.
+
+Reads payloads and takes its time: all of it is meant for a worker thread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from explorer.audit.branch_audit import Origin, branch_audit
+from explorer.audit.changed_files import ChangedFiles
+from explorer.audit.fidelity import fidelity
+from explorer.audit.findings import Fidelity
+from explorer.audit.gathered import Gathered
+from explorer.audit.recorded import compactions_on_path, recorded
+from explorer.compaction.partition import Partition
+from explorer.compaction.preparation import Preparation
+from explorer.compaction.profile import Settings
+from explorer.compaction.validation import FREE, SECTION_SETS, Form, section_counts
+from explorer.facts import NO_TABLE, ScanCancelled, scan
+from explorer.services.draft_records import recorded_inputs
+from explorer.services.effective_rules import recorded_rules
+from explorer.services.open_session import OpenedSession
+from explorer.session.kinds import Kind
+from explorer.session.text import text_of
+from explorer.tokens.estimate import estimate_text
+
+OnProgress = Callable[[int, int], None]
+"""Called in the worker with entries done and entries in all."""
+IsCancelled = Callable[[], bool]
+_TRANSCRIPT = re.compile(r"(?:/|\b[A-Za-z]:\\)[^\s\"'`<>]*transcripts[/\\][^\s\"'`<>]+")
+
+
+def _never() -> bool:
+    return False
+
+
+def _say_nothing(_done: int, _total: int) -> None:
+    """A callback for audits whose progress nobody shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """A summary and what became of what it took the place of."""
+
+    name: str
+    """What it is called: ``compaction #12``, ``draft``."""
+    entry: int
+    """The compaction or branch summary; -1 of a draft."""
+    summary: str
+    fidelity: Fidelity
+    leaf: int
+    """The entry below which it is stored, or would be."""
+    kept: frozenset[int] = frozenset()
+    """The entries that it keeps verbatim."""
+
+
+class Auditor:
+    """Audits one opened session; what was read once is cached. Any thread, one at a time.
+
+    All methods raise ScanCancelled when ``cancelled`` returns true, and what reading payloads
+    raises. ``progress`` gets entries done and in all.
+    """
+
+    def __init__(self, session: OpenedSession) -> None:
+        self._session = session
+        self._table = NO_TABLE
+        self._gathered = Gathered()
+        self._changes = ChangedFiles(session.tree)
+        self._found: dict[int, Audited] = {}
+
+    def compaction(
+        self,
+        entry: int,
+        cancelled: IsCancelled = _never,
+        progress: OnProgress = _say_nothing,
+    ) -> Audited:
+        """The audit of a compaction of the session."""
+        if entry in self._found:
+            return self._found[entry]
+        session = self._session
+        made = recorded(session.tree, entry, self._changes)
+        # What is pinned is repeated after the summary, word for word.
+        kept = (*sorted(session.context(entry).again), *made.kept)
+        summary = _summary_of(session, entry)
+        self._scan((*made.earlier, *made.summarized, *kept), cancelled, progress)
+        found = self._fidelity(
+            summary, made.summarized, kept, made.earlier, made.changed, made.stated_changed,
+            cancelled,
+        )  # fmt: skip
+        above = session.tree.columns.parent[entry]
+        audited = Audited(f"compaction #{entry}", entry, summary, found, above, frozenset(kept))
+        self._found[entry] = audited
+        return audited
+
+    def branch(
+        self,
+        entry: int,
+        cancelled: IsCancelled = _never,
+        progress: OnProgress = _say_nothing,
+    ) -> Audited | None:
+        """The audit of a branch summary, held against the messages of the branch that was left:
+        those that went to the summarizer, and those that did not fit. None where the file does not
+        say which they are. Raises ValueError for another entry.
+        """
+        if entry in self._found:
+            return self._found[entry]
+        session = self._session
+        tree = session.tree
+        rules = recorded_rules(session).profile
+        inputs = recorded_inputs(tree, session.store.drafts(session.key)).get(entry)
+        audit = branch_audit(tree, entry, rules, Settings.of(rules), inputs)
+        if audit.origin is not Origin.FOUND:
+            return None
+        summary = _summary_of(session, entry)
+        sources = sorted({*audit.included, *audit.left_out})
+        # What both branches share is seen below the summary anyway.
+        kept = [index for index in audit.seen if index != entry]
+        self._scan((*sources, *audit.not_told, *kept), cancelled, progress)
+        found = self._fidelity(
+            summary, sources, kept, audit.not_told, self._changes.of(audit.left),
+            tree.columns.branches[entry].modified_files, cancelled, names_transcript=False,
+        )  # fmt: skip
+        name = f"branch summary #{entry}"
+        audited = Audited(name, entry, summary, found, audit.placed_below, frozenset(kept))
+        self._found[entry] = audited
+        return audited
+
+    def draft(
+        self,
+        shown: Partition,
+        summary: str,
+        name: str = "draft",
+        cancelled: IsCancelled = _never,
+        progress: OnProgress = _say_nothing,
+    ) -> Audited:
+        """The audit of a summary that was not committed, of what a preview shows. Raises
+        ValueError when the preview refuses."""
+        prepared = shown.preparation
+        if not isinstance(prepared, Preparation):
+            raise ValueError(prepared.reason)
+        path = shown.path.indices()
+        before = {prepared.previous_compaction} - {-1}
+        summarized = sorted({*path[prepared.boundary : prepared.cut], *before})
+        # What is pinned is repeated after the summary, word for word.
+        again = sorted(set(prepared.again) - before)
+        kept = [*again, *(index for index in path[prepared.cut :] if index not in before)]
+        earlier = [index for index in path[: prepared.boundary] if index not in before]
+        self._scan((*earlier, *summarized, *kept), cancelled, progress)
+        found = self._fidelity(
+            summary, summarized, kept, earlier, self._changes.of(summarized),
+            prepared.modified_files, cancelled,
+        )  # fmt: skip
+        return Audited(name, -1, summary, found, prepared.leaf, frozenset(kept))
+
+    def _fidelity(
+        self,
+        summary: str,
+        summarized: Sequence[int],
+        kept: Sequence[int],
+        earlier: Sequence[int],
+        changed: Mapping[str, Sequence[int]],
+        stated_changed: Sequence[str],
+        cancelled: IsCancelled,
+        *,
+        names_transcript: bool = True,
+    ) -> Fidelity:
+        """What became of the entries ``summarized`` in a summary, after they were scanned."""
+        found = fidelity(
+            summary,
+            summarized,
+            kept,
+            self._table,
+            earlier=earlier,
+            form=form_in(summary),
+            changed=changed,
+            stated_changed=stated_changed,
+            tokens_before=_tokens(self._session, summarized),
+            tokens_after=estimate_text(summary),
+            transcript=_transcript_in(summary) if names_transcript else "",
+            gathered=self._gathered,
+            cancelled=cancelled,
+        )
+        if cancelled():
+            raise ScanCancelled
+        return found
+
+    def generations(
+        self,
+        leaf: int,
+        cancelled: IsCancelled = _never,
+        progress: OnProgress = _say_nothing,
+    ) -> tuple[Audited, ...]:
+        """The audits of all compactions on the path to an entry, the first one first."""
+        tree = self._session.tree
+        if leaf < 0:
+            return ()
+        self._scan(tree.path(leaf).indices(), cancelled, progress)
+        return tuple(self.compaction(entry, cancelled) for entry in compactions_on_path(tree, leaf))
+
+    def _scan(self, entries: Sequence[int], cancelled: IsCancelled, progress: OnProgress) -> None:
+        payloads = self._session.payloads
+        self._table = scan(
+            entries, payloads.entries, self._table, cancelled=cancelled, progress=progress
+        )
+
+
+def summary_text(session: OpenedSession, entry: int) -> str:
+    """The summary that a compaction or a branch summary holds; empty of any other entry."""
+    kind = session.tree.kind(entry)
+    return _summary_of(session, entry) if kind in (Kind.COMPACTION, Kind.BRANCH_SUMMARY) else ""
+
+
+def form_in(summary: str) -> Form:
+    """The form that a summary follows: the one of which it has most, ``FREE`` when it has less
+    than half of any."""
+    best, most = FREE, 0.5
+    for forms in SECTION_SETS.values():
+        form = forms["history"]
+        counts = section_counts(summary, form)
+        have = sum(counts[name] > 0 for name in form.required) / len(form.required)
+        if have > most:
+            best, most = form, have
+    return best
+
+
+def _summary_of(session: OpenedSession, entry: int) -> str:
+    return text_of(session.entry(entry).get("summary"))
+
+
+def _tokens(session: OpenedSession, entries: Sequence[int]) -> int:
+    """Tokens of entries by the estimate, which the summary is measured by too."""
+    estimate = session.tree.columns.estimate
+    return sum(estimate[index] for index in entries)
+
+
+def _transcript_in(summary: str) -> str:
+    """The path of a transcript that a breadcrumb names; empty for none."""
+    found = _TRANSCRIPT.search(summary)
+    return found.group() if found else ""

@@ -1,0 +1,273 @@
+"""Two versions of a template tried on saved sessions: which facts survive with either.
+
+Nothing is stored in any session, and no draft is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from explorer.audit.findings import STATED_WRONGLY, Fidelity
+from explorer.audit.recorded import compactions_on_path
+from explorer.compaction.partition import Partition
+from explorer.compaction.preparation import Preparation
+from explorer.compaction.profile import Profile, Settings
+from explorer.compaction.requests import SummaryRequest, build_requests
+from explorer.compaction.summary import finish
+from explorer.compaction.wording import Templates
+from explorer.facts.fact import FactKind
+from explorer.models.client import ModelClient
+from explorer.services.document import Document
+from explorer.services.extension_review import review_of, with_review
+from explorer.services.summary_audit import Auditor
+from explorer.services.summary_call import SummaryCall
+from explorer.services.summary_request import DraftFailed, Order
+from explorer.session.text import well_formed
+from explorer.template_catalogue import TEMPLATES
+from explorer.templates import load_templates
+from explorer.tokens.estimate import estimate_text
+
+_TRIED = frozenset({"system", "turn-prefix", "continued"})
+NOT_USED = "This text is not used here."
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPoint:
+    """A place where a compaction was made, or would be."""
+
+    key: int
+    """The session."""
+    leaf: int
+    """The entry at which it is prepared."""
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialCost:
+    """What a trial would take at most."""
+
+    calls: int
+    input_tokens: int
+    """By the estimate."""
+    output_tokens: int
+    """What the answers may take at most."""
+    dollars: float | None
+    """None where the model's prices are not known; 0 of a model without a price."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialResult:
+    """One version at one place."""
+
+    point: TrialPoint
+    which: int
+    """0 of the first version, 1 of the second."""
+    summary: str = ""
+    fidelity: Fidelity | None = None
+    problem: str = ""
+    """Why there is no summary, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindChange:
+    """How much of a kind survived with either version, over all places that both had."""
+
+    kind: FactKind | None
+    """None of what the summaries state wrongly, and of their tokens."""
+    name: str
+    totals: tuple[int, int]
+    survived: tuple[int, int]
+
+    def rate(self, which: int) -> float:
+        """The share that survived, 0 to 1; 1 where there was nothing."""
+        return self.survived[which] / self.totals[which] if self.totals[which] else 1.0
+
+    @property
+    def change(self) -> float:
+        """The second's share less the first's."""
+        return self.rate(1) - self.rate(0)
+
+
+def can_be_tried(name: str) -> bool:
+    """Whether a template has a part in a compaction's summary."""
+    return name in _TRIED or TEMPLATES[name].form in ("history", "turn_prefix")
+
+
+def points_of(document: Document, profile: Profile, settings: Settings) -> tuple[TrialPoint, ...]:
+    """Where a session was compacted on its active path, and where it would be now."""
+    tree, found = document.tree, []
+    for entry in compactions_on_path(tree, document.leaf) if document.leaf >= 0 else ():
+        above = tree.columns.parent[entry]
+        if above >= 0:
+            found.append(TrialPoint(document.key, above, f"before compaction #{entry}"))
+    shown = document.compaction.preview(None, profile, settings)
+    if isinstance(shown.preparation, Preparation):
+        found.append(TrialPoint(document.key, document.leaf, "at the leaf"))
+    return tuple(found)
+
+
+class Trial:
+    """Tries two texts under one name, place by place. One event loop's thread."""
+
+    def __init__(
+        self,
+        open_document: Callable[[int], Document],
+        client: ModelClient,
+        name: str,
+        texts: tuple[str, str],
+        profile: Profile,
+        settings: Settings,
+    ) -> None:
+        """``open_document``: gives the session of a key; called in a worker thread. Raises
+        ValueError for a text that cannot be tried."""
+        if not can_be_tried(name):
+            raise ValueError("Only texts that a compaction's summary is made with can be tried.")
+        self._open = open_document
+        self._client = client
+        info = TEMPLATES[name]
+        if info.sections and info.sections != profile.sections:
+            profile = replace(profile, sections=info.sections)  # type: ignore[arg-type]
+        self._name, self._texts = name, texts
+        # The sentences for display are no part of what survives.
+        self._profile = replace(profile, short_summary=False)
+        self._settings = settings
+        self._auditors: dict[int, Auditor] = {}
+
+    def cost(self, points: Sequence[TrialPoint], model: str) -> TrialCost:
+        """What trying at these places would take at most. Blocks: payloads are read."""
+        calls = given = written = 0
+        for point in points:
+            for which in (0, 1):
+                found = self._prepared(point, which, model)
+                requests = found.requests if found is not None else ()
+                calls += len(requests)
+                given += sum(estimate_text(r.system) + estimate_text(r.prompt) for r in requests)
+                written += sum(request.max_output_tokens for request in requests)
+        return TrialCost(calls, given, written, self._dollars(model, given, written))
+
+    def _dollars(self, model: str, given: int, written: int) -> float | None:
+        if model.startswith("offline/"):
+            return 0.0
+        info = self._client.info(model)
+        if info.input_price is None or info.output_price is None:
+            return None
+        return given * info.input_price + written * info.output_price
+
+    async def run(
+        self,
+        points: Sequence[TrialPoint],
+        order: Order,
+        on_result: Callable[[TrialResult], None],
+        on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> tuple[TrialResult, ...]:
+        """Summarize at every place with either text. What fails is a result with its problem.
+        Raises Cancelled; ``on_result`` had the results until then."""
+        results: list[TrialResult] = []
+        total = 2 * len(points)
+        for point in points:
+            for which in (0, 1):
+                result = await self._one(point, which, order)
+                results.append(result)
+                on_result(result)
+                on_progress(len(results), total)
+        return tuple(results)
+
+    async def _one(self, point: TrialPoint, which: int, order: Order) -> TrialResult:
+        found = await asyncio.to_thread(self._prepared, point, which, order.model)
+        if found is None:
+            return TrialResult(point, which, problem=NOT_USED)
+        review = await review_of(found.document, order.cancel)
+        answering = SummaryCall(
+            self._client, with_review(order, review), found.templates, self._profile,
+            found.requests, found.document.compaction.plan(found.shown).limits(found.requests),
+        )  # fmt: skip
+        try:
+            await answering.run()
+        except DraftFailed as error:
+            return TrialResult(point, which, problem=str(error))
+        texts = {part.purpose: part.text for part in answering.parts}
+        summary = well_formed(
+            finish(
+                found.prepared, texts.get("history", ""), texts.get("turn_prefix", ""),
+                found.previous,
+            )
+        )  # fmt: skip
+        auditor = self._auditors.setdefault(point.key, Auditor(found.document))
+        fidelity = await asyncio.to_thread(
+            lambda: auditor.draft(found.shown, summary, cancelled=lambda: False).fidelity
+        )
+        return TrialResult(point, which, summary, fidelity)
+
+    def _prepared(self, point: TrialPoint, which: int, model: str) -> _Prepared | None:
+        """What is asked at a place; None where the text has no part in it."""
+        document = self._open(point.key)
+        shown = document.compaction.preview(point.leaf, self._profile, self._settings)
+        prepared = shown.preparation
+        if not isinstance(prepared, Preparation):
+            return None
+        previous = document.compaction.previous_summary(prepared)
+        form = TEMPLATES[self._name].form
+        if form == "history" and self._name.endswith("first") == bool(previous):
+            return None
+        if form == "turn_prefix" and not prepared.turn_prefix:
+            return None
+        templates = load_templates({self._name: self._texts[which]})
+        requests = build_requests(
+            prepared, document.payloads.entries, previous, "", templates,
+            model_limit=document.client.info(model).output_limit,
+        )  # fmt: skip
+        return _Prepared(document, shown, prepared, previous, templates, tuple(requests))
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    document: Document
+    shown: Partition
+    prepared: Preparation
+    previous: str | None
+    templates: Templates
+    requests: tuple[SummaryRequest, ...]
+
+
+def changes(results: Sequence[TrialResult]) -> tuple[KindChange, ...]:
+    """The survival of either version per kind, over the places at which both gave a summary; then
+    what they state wrongly, and their tokens."""
+    pairs = _pairs(results)
+    rows = []
+    for kind in FactKind:
+        total = _sums(pairs, lambda found, kind=kind: found.row(kind).total)  # type: ignore[misc]
+        kept = _sums(pairs, lambda found, kind=kind: found.row(kind).survived)  # type: ignore[misc]
+        if any(total):
+            rows.append(KindChange(kind, kind.value, total, kept))
+    if pairs:
+        all_total = (sum(row.totals[0] for row in rows), sum(row.totals[1] for row in rows))
+        all_kept = (sum(row.survived[0] for row in rows), sum(row.survived[1] for row in rows))
+        rows.append(KindChange(None, "all of them", all_total, all_kept))
+    return tuple(rows)
+
+
+def wrong_and_tokens(results: Sequence[TrialResult]) -> Mapping[str, tuple[int, int]]:
+    """What either version states otherwise than its sources or without one, and the tokens of its
+    summaries, over the places at which both gave a summary."""
+    pairs = _pairs(results)
+    return {
+        "stated wrongly": _sums(pairs, lambda found: len(found.of(*STATED_WRONGLY))),
+        "tokens": _sums(pairs, lambda found: found.tokens_after),
+    }
+
+
+def _pairs(results: Sequence[TrialResult]) -> list[tuple[Fidelity, Fidelity]]:
+    by_place: dict[TrialPoint, dict[int, Fidelity]] = {}
+    for one in results:
+        if one.fidelity is not None:
+            by_place.setdefault(one.point, {})[one.which] = one.fidelity
+    return [(both[0], both[1]) for both in by_place.values() if len(both) == 2]
+
+
+def _sums(
+    pairs: Sequence[tuple[Fidelity, Fidelity]], number: Callable[[Fidelity], Any]
+) -> tuple[int, int]:
+    return sum(number(one) for one, _ in pairs), sum(number(other) for _, other in pairs)

@@ -1,0 +1,242 @@
+"""A draft checked against what it summarizes, and corrected by a model where it lost something.
+
+One more call, made only on the user's order. What comes back is another draft: the one that was
+checked does not change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from explorer.audit.findings import SURVIVED, Fate, Fidelity, Finding
+from explorer.audit.gravity import Weighed, gravity
+from explorer.compaction.partition import Partition
+from explorer.compaction.preparation import Preparation
+from explorer.compaction.verification_request import (
+    Lack,
+    Lacking,
+    VerifyRequest,
+    build_verify_request,
+    mended_text,
+)
+from explorer.facts.entry_texts import (
+    texts_of,
+)
+from explorer.facts.extract import (
+    ScanCancelled,
+)
+from explorer.facts.fact import (
+    Fact,
+    Span,
+)
+from explorer.models.client import Cancelled
+from explorer.services.document import Document
+from explorer.services.draft_records import Draft
+from explorer.services.extension_review import review_of, with_review
+from explorer.services.summary_audit import Auditor
+from explorer.services.summary_request import Order
+
+_LACKING: dict[Fate, Lacking] = {
+    Fate.LOST: "lost",
+    Fate.MUTATED: "changed",
+    Fate.STALE: "overruled",
+    Fate.INVENTED: "without a source",
+}
+_SIDE = 140
+"""Characters of a line that are shown on either side of what was found in it."""
+_MOST_NAMED = 60
+"""Texts that are recorded of what was regained or lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A draft's text and what became of what it took the place of."""
+
+    shown: Partition
+    text: str
+    fidelity: Fidelity
+    lacks: tuple[Lack, ...]
+    """What can be mended, the gravest first."""
+
+    @property
+    def wrong(self) -> int:
+        """How many of them the text states otherwise than its sources, or without one."""
+        return sum(lack.lacking != "lost" for lack in self.lacks)
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A mended summary beside the one that it was made from. Nothing of it is in the session."""
+
+    draft: Draft
+    """The mended text with its request, model, usage and time, recorded as another candidate."""
+    before: Checked
+    after: Checked
+    regained: tuple[Fact, ...]
+    """What the text lost or stated wrongly, and does not any more."""
+    lost: tuple[Fact, ...]
+    """What the text before had right, and this one has not."""
+
+
+def check(
+    document: Document,
+    auditor: Auditor,
+    shown: Partition,
+    text: str,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Checked:
+    """Check a draft's text against what it summarizes. Blocks, meant for a worker thread.
+
+    Raises ScanCancelled, and ValueError when the preview refuses.
+    """
+    found = auditor.draft(shown, text, cancelled=cancelled).fidelity
+    weighed = Weighed.of(found)
+    wrong = [
+        one
+        for one in found.findings
+        if one.fate in _LACKING and (one.fate is not Fate.LOST or not one.atom.stale)
+    ]
+    wrong.sort(key=lambda one: (gravity(one, weighed), -one.atom.last))
+    return Checked(shown, text, found, tuple(_lacks(document, wrong)))
+
+
+def request_for(document: Document, checked: Checked, model: str) -> VerifyRequest:
+    """The exact request that would go to a model. Raises ValueError when there is nothing to mend,
+    or no room to."""
+    prepared = checked.shown.preparation
+    if not isinstance(prepared, Preparation):
+        raise ValueError(prepared.reason)
+    plan = document.compaction.plan(checked.shown)
+    return build_verify_request(
+        checked.text,
+        checked.lacks,
+        document.templates,
+        prepared.profile,
+        prepared.settings,
+        plan.replaced_tokens,
+        model_limit=document.client.info(model).output_limit,
+    )
+
+
+async def mend(
+    document: Document, auditor: Auditor, of: Draft, checked: Checked, order: Order
+) -> Mended:
+    """Ask for the checked text to be mended, and check what comes back.
+
+    Raises DraftFailed or Cancelled; the draft that was checked and the session are not changed.
+    ValueError when there is nothing to mend.
+    """
+    asked = request_for(document, checked, order.model)
+    plan = document.compaction.plan(checked.shown)
+    order = with_review(order, await review_of(document, order.cancel))
+    facts = {"of": of.id, "told": len(asked.told), "found": len(checked.lacks)}
+    order = replace(order, facts={**order.facts, "verify": facts})
+    draft = await document.drafts.mended(
+        plan, of, asked, order, lambda answer: mended_text(answer, asked.footer)
+    )
+    try:
+        after = await asyncio.to_thread(
+            check, document, auditor, checked.shown, draft.summary,
+            lambda: order.cancel.cancelled,
+        )  # fmt: skip
+    except (ScanCancelled, asyncio.CancelledError):
+        await asyncio.shield(document.drafts.mark(draft, "discarded", draft.summary))
+        if order.cancel.cancelled:
+            raise Cancelled from None
+        raise
+    regained, lost = difference(checked.fidelity, after.fidelity)
+    mended = Mended(draft, checked, after, regained, lost)
+    draft_facts = {**draft.facts, "verify": {**facts, **facts_of(mended)}}
+    noted = await document.drafts.note(replace(draft, facts=draft_facts))
+    return replace(mended, draft=noted)
+
+
+def difference(before: Fidelity, after: Fidelity) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
+    """What a second summary regained of what the first lost or had wrong, and what it lost or has
+    wrong of what the first had right."""
+    had, has = _seen(before), _seen(after)
+    wrong_before, wrong_after = _wrong(before), _wrong(after)
+    atoms = {_key(one): one.atom for one in (*before.findings, *after.findings)}
+    regained = [key for key in atoms if (key in has and key not in had) or
+                (key in wrong_before and key not in wrong_after)]  # fmt: skip
+    lost = [key for key in atoms if (key in had and key not in has) or
+            (key in wrong_after and key not in wrong_before)]  # fmt: skip
+    return tuple(atoms[key] for key in regained), tuple(atoms[key] for key in lost)
+
+
+def facts_of(mended: Mended) -> Mapping[str, Any]:
+    """What is recorded of a mended draft, as JSON values: kinds and texts of what changed."""
+    return {
+        "regained": [[one.kind.value, one.text] for one in mended.regained[:_MOST_NAMED]],
+        "lost": [[one.kind.value, one.text] for one in mended.lost[:_MOST_NAMED]],
+        "survival_before": round(mended.before.fidelity.survival, 4),
+        "survival_after": round(mended.after.fidelity.survival, 4),
+    }
+
+
+def _key(finding: Finding) -> tuple[str, str, bool]:
+    return finding.atom.kind.value, finding.atom.key, finding.fate in _WRONG
+
+
+_WRONG = frozenset({Fate.MUTATED, Fate.INVENTED, Fate.STALE})
+
+
+def _seen(found: Fidelity) -> set[tuple[str, str, bool]]:
+    return {_key(one) for one in found.findings if one.fate in SURVIVED and not one.atom.stale}
+
+
+def _wrong(found: Fidelity) -> set[tuple[str, str, bool]]:
+    return {_key(one) for one in found.findings if one.fate in _WRONG}
+
+
+def _lacks(document: Document, findings: Sequence[Finding]) -> list[Lack]:
+    wanted = sorted({span.entry for one in findings for span in _spans(one)[-1:]})
+    entries = dict(zip(wanted, document.payloads.entries(wanted), strict=True))
+    found = []
+    for one in findings:
+        span = next(iter(_spans(one)[-1:]), None)
+        line = _line_at(entries[span.entry], span) if span is not None else ""
+        found.append(_lack(one, span.entry if span is not None else -1, line))
+    return found
+
+
+def _lack(finding: Finding, entry: int, line: str) -> Lack:
+    atom, source = finding.atom, finding.source
+    lacking, kind = _LACKING[finding.fate], atom.kind.value
+    if finding.fate is Fate.LOST:
+        return Lack(lacking, kind, atom.text, "", entry, line)
+    if finding.fate is Fate.STALE:
+        by = source.replaced_by if source is not None else ""
+        return Lack(lacking, kind, by or (source.text if source else ""), atom.text, entry, line)
+    if source is None:
+        return Lack(lacking, kind, atom.text, "", entry, line)
+    return Lack(lacking, kind, source.text, atom.text, entry, line)
+
+
+def _spans(finding: Finding) -> Sequence[Span]:
+    """Where the session states it; of what a summary states wrongly, where its source is."""
+    if finding.fate is Fate.LOST or finding.source is None:
+        return finding.atom.spans
+    return finding.source.spans
+
+
+def _line_at(entry: Mapping[str, Any], span: Span) -> str:
+    """The line of an entry that holds a span, shortened around it where it is long."""
+    for stated in texts_of(entry):
+        if stated.block != span.block or stated.argument != span.argument:
+            continue
+        raw = stated.text.encode("utf-16-le", "surrogatepass")
+        start = len(raw[: 2 * span.start].decode("utf-16-le", "replace"))
+        end = len(raw[: 2 * span.end].decode("utf-16-le", "replace"))
+        if end > len(stated.text):
+            continue
+        first = stated.text.rfind("\n", 0, start) + 1
+        last = stated.text.find("\n", end)
+        last = len(stated.text) if last < 0 else last
+        left, right = max(first, start - _SIDE), min(last, end + _SIDE)
+        cut = stated.text[left:right].strip()
+        return f"{'…' if left > first else ''}{cut}{'…' if right < last else ''}"
+    return ""

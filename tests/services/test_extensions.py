@@ -1,0 +1,673 @@
+"""Extensions in the whole flow: real files, a real store, real HTTP, what is stored."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from explorer.compaction.preparation import Preparation
+from explorer.compaction.profile import PROFILES, Settings
+from explorer.extensions.manager import (
+    Extensions,
+    install_example,
+)
+from explorer.extensions.records import HookRecord, records_of
+from explorer.extensions.trust import PROJECT_FOLDER, TrustStore
+from explorer.models.client import (
+    Cancelled,
+    CancelToken,
+    ChatMessage,
+    ImagePart,
+    ModelClient,
+    ModelClientConfig,
+    ModelRequest,
+    TextPart,
+    ToolCall,
+)
+from explorer.models.request import ThinkingPart
+from explorer.services.auto_compaction.controller import AutomaticCompaction
+from explorer.services.auto_compaction.prompt_gate import PromptGate
+from explorer.services.changes import Change, CompactionEnded, ExtensionsActed
+from explorer.services.document import Document
+from explorer.services.draft_records import Draft
+from explorer.services.effective_rules import EffectiveRules
+from explorer.services.extension_review import (
+    CancelledByExtension,
+    SummaryDeclined,
+    request_texts,
+    with_request_texts,
+)
+from explorer.services.navigation import NavigationPlan
+from explorer.services.summary_request import DraftFailed, Order
+from explorer.store import Store
+from explorer.workbench import Workbench
+from tests.extensions.making import conversation, handler, wait, write
+from tests.models.server import Answer, ChatServer
+from tests.models.summaries import GOOD
+from tests.services.conftest import SAMPLE, Clock
+
+EXPLORER = PROFILES["explorer"]
+SETTINGS = replace(Settings.of(EXPLORER), keep_recent_tokens=5000)
+NOBODY = "offline/there-is-no-such-model"
+"""A model that cannot be called: whoever succeeds with it has not called it."""
+MODEL = "openai/test-model"
+SECRET = "AKIAIOSFODNN7EXAMPLE"
+BEFORE = "session_before_compact"
+
+
+class Place:
+    """A workbench with a folder of extensions, and what was told."""
+
+    def __init__(self, folder: Path, client: ModelClient | None = None) -> None:
+        self.folder = folder
+        self.own = folder / "extensions"
+        self.limit_s = 10.0
+        self.extensions = Extensions(
+            self.own, TrustStore(folder / "trust.json"), lambda: self.limit_s
+        )
+        self.told: list[Change] = []
+        self._client = client
+        self.open()
+
+    def open(self) -> None:
+        store = Store.open(self.folder / "sessions.db")
+        self.bench = Workbench(
+            store, self._client or ModelClient(), clock_ms=Clock(), random=Random(7),
+            extensions=self.extensions,
+        )  # fmt: skip
+        self.bench.subscribe(self.told.append)
+
+    def close(self) -> None:
+        if self._client is None:
+            self.bench.client.close()
+        self.bench.store.close()
+        self.extensions.close()
+
+    def document(self, file: Path = SAMPLE) -> Document:
+        return self.bench.open_blocking(self.bench.import_blocking(file).key)
+
+    def handle(self, event: str, body: str, name: str = "mine", head: str = "def") -> None:
+        write(self.own, name, handler(event, body, head))
+
+    def records(self, event: str) -> list[HookRecord]:
+        """What was published of an event."""
+        changes = [c for c in self.told if isinstance(c, ExtensionsActed) and c.event == event]
+        return [record for change in changes for record in change.records]
+
+    def log(self, name: str = "mine") -> list[str]:
+        return [line for row in self.extensions.listing() if row.name == name for line in row.log]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    made = Place(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ChatServer]:
+    with ChatServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(server: ChatServer) -> Iterator[ModelClient]:
+    opened = ModelClient(ModelClientConfig(api_base=server.url, timeout_s=20, idle_timeout_s=20))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def online(server: ChatServer, client: ModelClient, tmp_path: Path) -> Iterator[Place]:
+    """A place whose models answer over HTTP."""
+    server.forget()
+    server.plan(Answer(text=GOOD))
+    made = Place(tmp_path, client)
+    yield made
+    made.close()
+
+
+def order(model: str = "offline/extractive", instructions: str = "") -> Order:
+    return Order(instructions, model, lambda _purpose, _text: None, CancelToken())
+
+
+def draft(document: Document, model: str = "offline/extractive", instructions: str = "") -> Draft:
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
+    return wait(document.compaction.summarize(shown, order(model, instructions)))
+
+
+def recorded(document: Document) -> tuple[str, list[HookRecord]]:
+    """Status and extension records of the latest draft in the database."""
+    row = document.store.drafts(document.key)[-1]
+    return row.status, records_of(row.facts)
+
+
+def state(document: Document) -> tuple[Any, ...]:
+    return len(document.tree), document.leaf, document.store.load(document.key).leaf
+
+
+# before a compaction ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("body", ["event.cancel('Later.')", "return {'cancel': True}"])
+def test_a38_a_cancel_is_told_with_the_extensions_name(place: Place, body: str) -> None:
+    place.handle(BEFORE, body)
+    document = place.document()
+    before = state(document)
+    with pytest.raises(CancelledByExtension, match="Cancelled by the extension mine"):
+        draft(document, NOBODY)
+    assert state(document) == before
+    status, records = recorded(document)
+    assert (status, [r.did for r in records]) == ("cancelled", ["cancelled"])
+    assert document.drafts.waiting() == []
+    assert [r.did for r in place.records(BEFORE)] == ["cancelled"]
+
+
+SUPPLIES = """
+return {"compaction": {
+    "summary": f"{len(event.preparation.messages_to_summarize) > 0} it is.",
+    "shortSummary": "Short.", "tokensBefore": 4321, "fromHook": True,
+    "firstKeptEntryId": event.preparation.first_kept_entry_id,
+    "details": {"artifactIndex": ["a"]}, "preserveData": {"seen": 1},
+}}
+"""
+
+
+@pytest.mark.parametrize("form", ["pi", "omp"])
+def test_a3_a38_a_supplied_compaction_is_used_without_a_model(
+    place: Place, tmp_path: Path, form: str
+) -> None:
+    """Written in the file's own spelling, with what the extension brought and nothing else."""
+    place.handle(BEFORE, SUPPLIES)
+    document = place.document(conversation(tmp_path, form))
+    made = draft(document, NOBODY)
+    assert (made.model, made.parts, made.attempts) == ("extension/mine", (), ())
+    index = wait(document.compaction.commit(made))
+    entry = document.entry(index)
+    assert entry["fromExtension" if form == "omp" else "fromHook"] is True
+    assert ("fromHook" if form == "omp" else "fromExtension") not in entry
+    assert (entry["summary"], entry["shortSummary"]) == ("True it is.", "Short.")
+    assert entry["details"] == {"artifactIndex": ["a"]}
+    assert entry["preserveData"] == {"seen": 1}
+    assert entry["tokensBefore"] == 4321
+    prepared = document.compaction.preview(
+        document.tree.columns.parent[index], EXPLORER, SETTINGS
+    ).preparation
+    assert isinstance(prepared, Preparation)
+    assert entry["firstKeptEntryId"] == document.tree.columns.ids[prepared.first_kept]
+    assert document.context().messages[0] == index
+    wait(document.edits.undo())
+    assert document.leaf == document.tree.columns.parent[index]
+
+
+def test_a3_the_file_decides_whose_spelling_it_is(place: Place, tmp_path: Path) -> None:
+    assert place.document(conversation(tmp_path, "omp")).header.format == "omp"
+
+
+def test_a28_details_of_extension_made_compactions_are_not_counted(
+    place: Place, tmp_path: Path
+) -> None:
+    body = "return {'compaction': {'summary': 'S', 'details': {'readFiles': ['secret.py']}}}"
+    place.handle(BEFORE, f"if not ctx.settings.get('off'):\n    {body}")
+    document = place.document(conversation(tmp_path))
+    shown = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=1500))
+    wait(document.compaction.commit(wait(document.compaction.summarize(shown, order(NOBODY)))))
+    wait(document.writer.append("message", document.leaf, message={"role": "user", "content": "x"}))
+    write(place.own, "mine.json", '{"off": true}')
+    place.extensions.reload()
+    again = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=100))
+    made = wait(document.compaction.summarize(again, order()))
+    assert made.modified_files and "secret.py" not in (*made.read_files, *made.modified_files)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("'summary': 'S', 'firstKeptEntryId': 'nowhere'", "is not on the active path"),
+        ("'summary': 'S', 'firstKeptEntryId': event.preparation.leaf_id + 'x'", "is not on"),
+        ("'summary': 'word ' * 200_000", "nothing is gained"),
+        ("'summary': ' '", "has no summary"),
+    ],
+)
+def test_b15_e16_a_supplied_compaction_that_cannot_be_used_is_told_and_made_as_usual(
+    place: Place, answer: str, told: str
+) -> None:
+    place.handle(BEFORE, f"return {{'compaction': {{{answer}}}}}")
+    document = place.document()
+    made = draft(document)
+    assert made.status == "done" and made.model == "offline/extractive"
+    (record,) = (r for r in recorded(document)[1] if r.event == BEFORE)
+    assert record.did == "error" and told in record.detail
+    wait(document.compaction.commit(made))
+    assert "fromHook" not in document.entry(document.leaf)
+
+
+def test_a38_an_extension_may_choose_another_valid_cut(place: Place) -> None:
+    document = place.document()
+    shown = document.compaction.preview(None, EXPLORER, SETTINGS)
+    other = document.tree.columns.ids[shown.path[shown.valid_cuts[-1]]]
+    result = f"{{'summary': 'S', 'firstKeptEntryId': '{other}'}}"
+    place.handle(BEFORE, f"return {{'compaction': {result}}}")
+    index = wait(document.compaction.commit(draft(document, NOBODY)))
+    assert document.entry(index)["firstKeptEntryId"] == other
+
+
+def test_a38_a_draft_that_waits_is_committed_as_the_extensions_after_a_restart(
+    place: Place,
+) -> None:
+    place.handle(BEFORE, SUPPLIES)
+    document = place.document()
+    draft(document, NOBODY)
+    place.bench.store.close()
+    place.open()
+    again = place.bench.open_blocking(document.key)
+    ((waiting, text),) = again.drafts.waiting()
+    index = wait(again.compaction.commit(waiting, text + " Edited."))
+    entry = again.entry(index)
+    assert entry["fromHook"] is True and entry["preserveData"] == {"seen": 1}
+    assert entry["summary"] == "True it is. Edited."
+
+
+def test_b15_what_fails_or_hangs_never_stops_the_compaction(place: Place) -> None:
+    place.limit_s = 0.2
+    for event in (BEFORE, "session.compacting", "session_request", "session_summary",
+                  "session_compact"):  # fmt: skip
+        name = event.replace(".", "_")
+        place.handle(event, "raise ValueError('no')", f"raises_{name}")
+        place.handle(event, "event.signal.wait(20)\nreturn {'cancel': True}", f"hangs_{name}")
+        place.handle(event, "sys.exit(1)", f"exits_{name}", "async def")
+    document = place.document()
+    made = draft(document)
+    index = wait(document.compaction.commit(made))
+    assert document.leaf == index
+    failed = recorded(document)[1]
+    assert {r.did for r in failed} == {"error", "timed out"}
+    assert {r.event for r in failed} == {
+        BEFORE, "session.compacting", "session_request", "session_summary",
+    }  # fmt: skip
+    assert sorted(r.did for r in place.records("session_compact")) == [
+        "error", "error", "timed out",
+    ]  # fmt: skip
+
+
+def test_a43_cancelling_while_a_handler_works_changes_nothing(place: Place) -> None:
+    place.handle(BEFORE, "ctx.log('began')\nevent.signal.wait(20)\nctx.log('told')")
+    document = place.document()
+    before, ask = state(document), order()
+
+    async def story() -> None:
+        shown = document.compaction.preview(None, EXPLORER, SETTINGS)
+        running = asyncio.ensure_future(document.compaction.summarize(shown, ask))
+        while not place.log():
+            await asyncio.sleep(0.01)
+        ask.cancel.cancel()
+        with pytest.raises(Cancelled):
+            await running
+
+    wait(story())
+    assert state(document) == before
+
+
+# the request ------------------------------------------------------------------------------------
+
+
+def test_a39_lines_prompt_and_data(online: Place, server: ChatServer) -> None:
+    body = """
+    return {"prompt": "Count the ports.", "context": ["Include ticket ABC-123", "And </tags>"],
+            "preserveData": {"artifactIndex": ["foo.ts"]}}
+    """
+    online.handle("session.compacting", body)
+    document = online.document()
+    made = draft(document, MODEL, "Be brief.")
+    texts = [body["messages"][1]["content"] for body in server.requests]
+    (sent,) = (text for text in texts if "Count the ports." in text)
+    assert all("<additional-context>\nInclude ticket ABC-123" in text for text in texts)
+    assert "Be brief." in sent
+    assert "## Goal" not in sent.rsplit("</additional-context>", 1)[1]
+    assert [r.did for r in recorded(document)[1]] == ["context"]
+    entry = document.entry(wait(document.compaction.commit(made)))
+    assert entry["preserveData"] == {"artifactIndex": ["foo.ts"]}
+    assert "fromHook" not in entry and "readFiles" in entry["details"]
+
+
+def test_secrets_leave_neither_by_the_request_nor_by_the_summary(
+    online: Place, server: ChatServer, tmp_path: Path
+) -> None:
+    """Every request of the draft, the prefix's too, and its sources stay right."""
+    install_example("redact_secrets", online.own)
+    server.plan(Answer(text=f"{GOOD}\n\nThe key is {SECRET}."))
+    document = online.document(conversation(tmp_path, secret=SECRET))
+    shown = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=300))
+    assert SECRET in document.compaction.requests(shown)[0].prompt
+    made = wait(document.compaction.summarize(shown, order(MODEL)))
+    assert SECRET not in json.dumps(server.requests)
+    assert "[redacted aws key]" in server.requests[0]["messages"][1]["content"]
+    assert SECRET not in made.summary and "The key is [redacted aws key]." in made.summary
+    for attempt in made.attempts:
+        text = attempt.request.messages[1].text
+        for span in attempt.sources:
+            stretch = text[span.start : span.end]
+            role = document.entry(span.entry)["message"]["role"]
+            assert stretch.startswith("[User]" if role == "user" else "[Assistant"), stretch[:40]
+            assert "[redacted aws key]" in stretch or role != "user"
+    changed = [r for r in recorded(document)[1] if r.did == "changed"]
+    assert {r.event for r in changed} == {"session_request", "session_summary"}
+
+
+def test_a_required_handler_that_fails_lets_nothing_out(online: Place, server: ChatServer) -> None:
+    code = "def activate(hooks):\n    hooks.on('session_request', look, required=True)\n\n"
+    write(online.own, "strict", code + "def look(event):\n    raise ValueError('no patterns')\n")
+    document = online.document()
+    before = state(document)
+    with pytest.raises(DraftFailed, match="strict must see every request and failed"):
+        draft(document, MODEL)
+    assert server.requests == [] and state(document) == before
+    status, records = recorded(document)
+    assert status == "failed" and records[0].line == 5
+
+
+def test_a_required_handler_of_summaries_that_fails_keeps_nothing(place: Place) -> None:
+    code = "def activate(hooks):\n    hooks.on('session_summary', look, required=True)\n\n"
+    write(place.own, "strict", code + "def look(event):\n    raise ValueError\n")
+    document = place.document()
+    with pytest.raises(DraftFailed, match="must see every summary"):
+        draft(document)
+    row = document.store.drafts(document.key)[-1]
+    assert (row.status, row.summary) == ("failed", "")
+
+
+# after a compaction -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("supplied", [True, False])
+def test_a40_the_stored_entry_is_told(place: Place, supplied: bool) -> None:
+    if supplied:
+        place.handle(BEFORE, SUPPLIES, "supplier")
+    place.handle(
+        "session_compact", "ctx.log(event.entry['id'], event.entry['type'], event.from_extension)"
+    )
+    document = place.document()
+    index = wait(document.compaction.commit(draft(document)))
+    assert place.log() == [f"{document.tree.columns.ids[index]} compaction {supplied}"]
+
+
+# automatic --------------------------------------------------------------------------------------
+
+
+def automatic(document: Document, model: str) -> AutomaticCompaction:
+    rules = EffectiveRules.of(replace(EXPLORER, pruning=None), model, SETTINGS)
+    return AutomaticCompaction(document, lambda: rules)
+
+
+def test_a38_automatic_compaction_goes_the_same_way(place: Place) -> None:
+    place.handle(BEFORE, SUPPLIES)
+    document = place.document()
+    index = wait(automatic(document, NOBODY).compact_now("", NOBODY, CancelToken()))
+    assert document.entry(index)["fromHook"] is True
+    row = document.store.drafts(document.key)[-1]
+    assert row.facts["trigger"] == "manual" and [r.did for r in records_of(row.facts)] == ["result"]
+
+
+def test_a38_an_extensions_cancel_is_no_failure_of_automatic_compaction(place: Place) -> None:
+    place.handle(BEFORE, "return {'cancel': True, 'reason': 'Not at night.'}")
+    document = place.document()
+    keeper = automatic(document, NOBODY)
+    before = state(document)
+    for _ in range(4):
+        ended = wait(keeper._runner.compact("threshold", NOBODY, keeper.rules, CancelToken()))
+        assert ended.problem == "Cancelled by the extension mine: Not at night."
+    assert keeper.resting == "" and state(document) == before
+    assert len([c for c in place.told if isinstance(c, CompactionEnded)]) == 4
+
+
+# navigation -------------------------------------------------------------------------------------
+
+
+def leaving(document: Document) -> NavigationPlan:
+    target = document.tree.index_of("e3")
+    plan = document.navigation.plan(target)
+    assert plan.leaves_branch
+    return plan
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Path:
+    return conversation(tmp_path)
+
+
+@pytest.mark.parametrize("wants", [True, False])
+def test_a41_before_and_after_a_navigation_whatever_is_wanted(
+    place: Place, chain: Path, wants: bool
+) -> None:
+    """Fired once, with the way as the person chose it, and told afterwards."""
+    place.handle(
+        "session_before_tree",
+        "ctx.log(event.target, event.old_leaf, event.common_ancestor, event.user_wants_summary,"
+        " len(event.entries))",
+    )
+    place.handle(
+        "session_tree",
+        "ctx.log(event.new_leaf, event.old_leaf, bool(event.summary_entry))",
+        "after",
+    )
+    document = place.document(chain)
+    plan = document.navigation.plan(document.tree.index_of("e4"))
+    made = None
+    if wants:
+        prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
+        made = wait(document.branches.summarize(plan, prepared, order()))
+    leaf = wait(document.navigation.navigate(plan, made))
+    ids = document.tree.columns.ids
+    assert place.log() == [f"e4 e20 e4 {wants} 16"]
+    assert place.log("after") == [f"{ids[leaf]} e20 {wants}"]
+    assert [r.event for r in place.records("session_tree")] == ["session_tree"]
+
+
+def test_a41_a_navigation_is_cancelled_by_name(place: Place, chain: Path) -> None:
+    place.handle("session_before_tree", "event.cancel('Stay.')")
+    document = place.document(chain)
+    before, plan = state(document), leaving(document)
+    with pytest.raises(CancelledByExtension, match="Cancelled by the extension mine: Stay"):
+        wait(document.navigation.navigate(plan))
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
+    with pytest.raises(CancelledByExtension):
+        wait(document.branches.summarize(plan, prepared, order(NOBODY)))
+    assert state(document) == before
+
+
+SUMMARY = "return {'summary': {'summary': 'What was tried.', 'details': {'mine': 1}}}"
+
+
+def test_a41_a_summary_is_used_without_a_model_when_one_is_wanted(
+    place: Place, chain: Path
+) -> None:
+    place.handle("session_before_tree", SUMMARY)
+    document = place.document(chain)
+    plan = leaving(document)
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
+    made = wait(document.branches.summarize(plan, prepared, order(NOBODY)))
+    assert (made.summary, made.model) == ("What was tried.", "extension/mine")
+    index = wait(document.navigation.navigate(plan, made))
+    entry = document.entry(index)
+    assert (entry["type"], entry["fromHook"]) == ("branch_summary", True)
+    assert entry["details"] == {"mine": 1} and entry["fromId"] == "e20"
+    assert document.tree.columns.branches[index].from_extension
+
+
+def test_a41_a_summary_nobody_wants_is_not_used(place: Place, chain: Path) -> None:
+    place.handle("session_before_tree", SUMMARY)
+    document = place.document(chain)
+    plan, size = leaving(document), len(document.tree)
+    assert wait(document.navigation.navigate(plan)) == plan.new_leaf
+    assert len(document.tree) == size
+    (record,) = place.records("session_before_tree")
+    assert (record.did, record.used) == ("result", False)
+
+
+@pytest.mark.parametrize("instead", [True, False])
+def test_a36_a41_instructions_take_the_place_of_the_prompt_or_follow_it(
+    online: Place, server: ChatServer, chain: Path, instead: bool
+) -> None:
+    body = f"event.setCustomInstructions('Focus on ports'); event.setReplaceInstructions({instead})"
+    online.handle("session_before_tree", body)
+    document = online.document(chain)
+    plan = leaving(document)
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
+    made = wait(document.branches.summarize(plan, prepared, order(MODEL, "Theirs")))
+    sent = server.requests[0]["messages"][1]["content"].rsplit("</conversation>", 1)[1]
+    assert "Focus on ports" in sent and "Theirs" not in sent
+    assert (sent.strip() == "Focus on ports") is instead
+    assert [r.did for r in records_of(made.facts)] == ["instructions"]
+
+
+def test_a41_an_extension_may_decline_the_summary(place: Place, chain: Path) -> None:
+    place.handle("session_before_tree", "event.set_summarize(False)")
+    document = place.document(chain)
+    plan, before = leaving(document), state(document)
+    prepared = document.branches.preparation(plan, EXPLORER, SETTINGS)
+    with pytest.raises(SummaryDeclined, match="mine wants no summary"):
+        wait(document.branches.summarize(plan, prepared, order(NOBODY)))
+    assert state(document) == before
+    assert wait(document.navigation.navigate(plan)) == plan.new_leaf
+
+
+# whose ------------------------------------------------------------------------------------------
+
+
+def test_a_projects_own_are_asked_only_once_it_is_trusted(place: Place, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    write(project / PROJECT_FOLDER, "own", handler(BEFORE, "return {'cancel': True}"))
+    lines = conversation(tmp_path).read_text(encoding="utf-8").splitlines()
+    lines[0] = json.dumps({**json.loads(lines[0]), "cwd": str(project)})
+    file = tmp_path / "theirs.jsonl"
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    document = place.document(file)
+    small = replace(SETTINGS, keep_recent_tokens=1000)
+
+    def made() -> Draft:
+        return wait(
+            document.compaction.summarize(
+                document.compaction.preview(None, EXPLORER, small), order()
+            )
+        )
+
+    assert made().status == "done"
+    place.extensions.trust_project(project)
+    with pytest.raises(CancelledByExtension):
+        made()
+    place.extensions.untrust_project(project)
+    assert made().status == "done"
+
+
+def test_nobody_is_asked_where_there_are_no_extensions(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "sessions.db")
+    bench = Workbench(store, ModelClient(), clock_ms=Clock(), random=Random(7))
+    document = bench.open_blocking(bench.import_blocking(SAMPLE).key)
+    made = draft(document)
+    assert records_of(made.facts) == []
+    wait(document.compaction.commit(made))
+    bench.client.close()
+    store.close()
+
+
+# requests that are a conversation ---------------------------------------------------------------
+
+
+def by_conversation(document: Document) -> int:
+    """Compact as the Copilot profile does: the conversation itself is what is sent."""
+    rules = EffectiveRules.of(PROFILES["copilot"], MODEL)
+    keeper = PromptGate(document, lambda: rules, Random(3))
+    return wait(keeper.compact(MODEL, "", CancelToken()))
+
+
+TAGGED = "<summary>\n1. Conversation Overview: the ports.\n</summary>"
+
+
+def test_a52_secrets_leave_no_conversation_either(
+    online: Place, server: ChatServer, tmp_path: Path
+) -> None:
+    install_example("redact_secrets", online.own)
+    server.plan(Answer(text=TAGGED.replace("ports", f"key {SECRET}")))
+    document = online.document(conversation(tmp_path, secret=SECRET))
+    index = by_conversation(document)
+    sent = json.dumps(server.requests)
+    assert server.requests and SECRET not in sent and "[redacted aws key]" in sent
+    assert SECRET not in document.entry(index)["summary"]
+    assert {r.event for r in recorded(document)[1]} == {"session_request", "session_summary"}
+
+
+def test_a38_a52_a_conversation_is_not_sent_where_an_extension_cancels(
+    online: Place, server: ChatServer, chain: Path
+) -> None:
+    online.handle(BEFORE, "event.cancel('Not now')")
+    document = online.document(chain)
+    before = state(document)
+    with pytest.raises(CancelledByExtension, match="Not now"):
+        by_conversation(document)
+    assert server.requests == [] and state(document) == before
+    assert [r.did for r in recorded(document)[1]] == ["cancelled"]
+
+
+def test_a38_a52_a_supplied_summary_takes_the_place_of_the_conversations(
+    online: Place, server: ChatServer, chain: Path
+) -> None:
+    online.handle(BEFORE, "return {'compaction': {'summary': 'Mine.', 'details': {'x': 1}}}")
+    document = online.document(chain)
+    entry = document.entry(by_conversation(document))
+    assert server.requests == []
+    assert entry["summary"].startswith("Mine.") and entry["fromHook"] is True
+    assert entry["details"] == {"x": 1}
+
+
+def test_a52_what_fails_never_stops_a_conversation(
+    online: Place, server: ChatServer, chain: Path
+) -> None:
+    server.plan(Answer(text=TAGGED))
+    for event in (BEFORE, "session_request", "session_summary", "session_compact"):
+        online.handle(event, "raise ValueError('no')", f"raises_{event}")
+    document = online.document(chain)
+    assert by_conversation(document) == document.leaf and len(server.requests) == 1
+    assert {r.did for r in recorded(document)[1]} == {"error"}
+
+
+def test_a_conversation_changed_as_a_whole_is_not_sent(
+    online: Place, server: ChatServer, chain: Path
+) -> None:
+    online.handle("session_request", "return {'prompt': 'something else'}")
+    with pytest.raises(DraftFailed, match="changed part by part"):
+        by_conversation(online.document(chain))
+    assert server.requests == []
+
+
+def test_every_text_of_a_conversation_is_a_part() -> None:
+    call = ToolCall("c", "bash", {"command": f"export KEY={SECRET}", "n": 1})
+    request = ModelRequest(
+        MODEL,
+        (
+            ChatMessage("system", f"sys {SECRET}"),
+            ChatMessage("user", (TextPart(f"u {SECRET}"), ImagePart("image/png", "AAAA"))),
+            ChatMessage("assistant", "a", (call,), thinking=ThinkingPart(f"t {SECRET}", "sig")),
+            ChatMessage("assistant", "b", thinking=ThinkingPart("harmless", "sig")),
+            ChatMessage("tool", f"r {SECRET}", tool_call_id="c"),
+        ),
+    )
+    texts = request_texts(request)
+    assert sum(SECRET in text for text in texts) == 5
+    assert with_request_texts(request, texts) == request
+    changed = with_request_texts(request, [text.replace(SECRET, "***") for text in texts])
+    assert SECRET not in json.dumps(changed.to_json())
+    assert changed.messages[2].tool_calls[0].arguments == {"command": "export KEY=***", "n": 1}
+    assert changed.messages[2].thinking is None and changed.messages[3] == request.messages[3]
+    assert changed.messages[1].content == (TextPart("u ***"), ImagePart("image/png", "AAAA"))
+    broken = with_request_texts(request, ["{" if text.startswith("{") else text for text in texts])
+    assert broken.messages[2].tool_calls[0].arguments == {"arguments": "{"}
+    with pytest.raises(ValueError, match="another number"):
+        with_request_texts(request, texts[1:])

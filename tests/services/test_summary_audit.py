@@ -1,0 +1,118 @@
+"""The audit of an opened session: what a summary keeps, with what a person pinned (D)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from explorer.audit.difference import difference
+from explorer.audit.fidelity import Fidelity
+from explorer.compaction.profile import PROFILES, Settings
+from explorer.facts import Fact
+from explorer.services.document import Document
+from explorer.services.summary_audit import (
+    Auditor,
+)
+from explorer.services.summary_candidates import (
+    entry_candidate,
+)
+from explorer.workbench import Workbench
+
+NOTHING = "## Goal\nNothing of it all."
+
+
+def lost_of(found: Fidelity, entry: int) -> list[Fact]:
+    """What an entry alone says and nothing after the summary does."""
+    return [
+        finding.atom
+        for finding in found.findings
+        if finding.fate.name == "LOST" and finding.atom.sources == (entry,)
+    ]
+
+
+def test_what_is_pinned_is_kept_whatever_the_summary_says(document: Document) -> None:
+    profile = PROFILES["explorer"]
+    settings = replace(Settings.of(profile), keep_recent_tokens=2_000)
+    found = Auditor(document).draft(document.preview(None, profile, settings), NOTHING).fidelity
+    alone = [each.atom.sources[0] for each in found.findings if len(each.atom.sources) == 1]
+    entry = next(at for at in alone if lost_of(found, at))
+    asyncio.run(document.pin([entry]))
+    shown = document.preview(None, profile, settings)
+    assert not lost_of(Auditor(document).draft(shown, NOTHING).fidelity, entry)
+
+
+def message(name: str, parent: str | None, role: str, text: str, **more: Any) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}]
+    said = {"role": role, "content": content, "stopReason": "stop"} if role != "user" else {
+        "role": role, "content": text,
+    }  # fmt: skip
+    return {"type": "message", "id": name, "parentId": parent, "message": {**said, **more}}
+
+
+def branch(name: str, left: str, summary: str, modified: Sequence[str] = ()) -> dict[str, Any]:
+    details = {"readFiles": [], "modifiedFiles": list(modified)}
+    return {
+        "type": "branch_summary", "id": name, "parentId": "u1", "fromId": left,
+        "summary": summary, "details": details,
+    }  # fmt: skip
+
+
+def left_twice(bench: Workbench, folder: Path, left: str = "a2") -> Document:
+    """One branch left behind, told by two branch summaries."""
+    edit = {"type": "toolCall", "id": "c1", "name": "edit", "arguments": {"path": "src/upload.py"}}
+    lines: list[dict[str, Any]] = [
+        {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-05T09:00:00Z"},
+        message("u1", None, "user", "Never push to main. The window is 512 MB."),
+        message("u2", "u1", "user", "Limit uploads to 37 MB. Never touch docs/limits.md."),
+        message("a1", "u2", "assistant", "Editing.", content=[edit]),
+        message("r1", "a1", "toolResult", "done", toolCallId="c1", toolName="edit"),
+        message("a2", "r1", "assistant", "Decision: uploads go through src/upload.py in 8 parts."),
+        branch("b1", left, "## Progress\n- Uploads are limited to 37 MB in `src/upload.py`",
+               ["src/upload.py", "src/ghost.py"]),
+        branch("b2", left, "## Progress\n- Something was done to uploads, in 9 parts"),
+    ]  # fmt: skip
+    path = folder / "left.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return bench.open_blocking(bench.import_blocking(path).key)
+
+
+def test_branch_summaries_are_held_against_the_branch_that_was_left(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    """E12: what one of them keeps of it and another has lost is told."""
+    document = left_twice(bench, tmp_path)
+    auditor = Auditor(document)
+    first, second = (document.tree.index_of(name) for name in ("b1", "b2"))
+    told = [auditor.branch(entry) for entry in (first, second)]
+    assert told[0] is not None and told[1] is not None
+    assert auditor.branch(first) is told[0]
+    asked = {at for one in told[0].fidelity.findings for at in one.atom.sources}
+    assert asked <= {1, 2, 4} and 2 in asked, "what both share is not asked of either"
+    files = {one.path: one.called for one in told[0].fidelity.files}
+    assert files == {"src/upload.py": (2,), "src/ghost.py": ()}
+    found = difference(
+        [
+            entry_candidate(document, entry, audited)
+            for entry, audited in zip((first, second), told, strict=True)
+        ]
+    )
+    assert found.asked_alike and not found.not_audited
+    lost = {row.atom.text for row in found.lost(1)}
+    assert any("37 MB" in text for text in lost) and any("upload.py" in text for text in lost)
+    assert not any("limits.md" in row.atom.text for row in found.atoms), "both have lost it"
+
+
+def test_where_a_branch_was_left_is_not_known_nothing_is_won_or_lost(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    document = left_twice(bench, tmp_path, left="gone")
+    auditor = Auditor(document)
+    entries = [document.tree.index_of(name) for name in ("b1", "b2")]
+    told = [auditor.branch(entry) for entry in entries]
+    assert told == [None, None]
+    found = difference([entry_candidate(document, entry) for entry in entries])
+    assert len(found.not_audited) == 2 and not found.atoms
