@@ -167,7 +167,7 @@ MAY_WRITE = {
     "explorer/paths.py",
     "explorer/agent/confined_files.py",  # the project's files
     "explorer/settings/files.py",  # a project's folder of settings
-    "explorer/services/sandbox.py",  # a folder of a fresh name
+    "explorer/services/session_files.py",  # a folder of a fresh name
 }
 _WRITING = {
     "write_text", "write_bytes", "mkdir", "makedirs", "touch", "mkstemp", "NamedTemporaryFile",

@@ -37,11 +37,15 @@ def lost_of(found: Fidelity, entry: int) -> list[Fact]:
 def test_what_is_pinned_is_kept_whatever_the_summary_says(document: Document) -> None:
     profile = PROFILES["explorer"]
     settings = replace(Settings.of(profile), keep_recent_tokens=2_000)
-    found = Auditor(document).draft(document.preview(None, profile, settings), NOTHING).fidelity
+    found = (
+        Auditor(document)
+        .draft(document.compaction.preview(None, profile, settings), NOTHING)
+        .fidelity
+    )
     alone = [each.atom.sources[0] for each in found.findings if len(each.atom.sources) == 1]
     entry = next(at for at in alone if lost_of(found, at))
-    asyncio.run(document.pin([entry]))
-    shown = document.preview(None, profile, settings)
+    asyncio.run(document.edits.pin([entry]))
+    shown = document.compaction.preview(None, profile, settings)
     assert not lost_of(Auditor(document).draft(shown, NOTHING).fidelity, entry)
 
 

@@ -45,7 +45,7 @@ async def test_a_commit_is_refused_when_the_leaf_moves_before_it_is_stored(house
             live.press_button("Commit", panel)
 
     forget = bench.subscribe(press)
-    await live.document.set_label(5, "meanwhile")
+    await live.document.edits.set_label(5, "meanwhile")
     moved = live.document.leaf
     assert moved != TARGET
     await live.until(panel.notice.isVisible, "the reason")

@@ -32,7 +32,7 @@ async def work():
     document = await Workbench(store, client).open(int(sys.argv[2]))
     message = {"role": "user", "content": [{"type": "text", "text": "said elsewhere"}]}
     await document.writer.append("message", document.leaf, message=message)
-    await document.set_label(5, "from afar")
+    await document.edits.set_label(5, "from afar")
     client.close()
     store.close()
 
