@@ -88,7 +88,7 @@ BREATH_S = 0.005
 a pause of nothing is not."""
 
 
-class Desk(QObject):
+class AppState(QObject):
     """State of one window. Views never ask each other; they are refreshed from here."""
 
     opened = Signal()
@@ -353,7 +353,7 @@ LOOK_EVERY_MS = 1_500
 class PreferenceKeeper(QObject):
     """Looks now and then whether something was chosen, and writes it on a worker thread."""
 
-    def __init__(self, desk: Desk, preferences: Preferences, path: Path) -> None:
+    def __init__(self, desk: AppState, preferences: Preferences, path: Path) -> None:
         super().__init__(desk)
         self._desk = desk
         self._preferences = preferences

@@ -17,57 +17,57 @@ from explorer.store import DamagedError, Store, StoreError
 from explorer.workbench import Workbench
 from ui import theme
 from ui.actions import ActionRegistry
-from ui.agent.controller import AgentControl
-from ui.app_state import Desk, PreferenceKeeper
-from ui.audit.compare.controller import CompareDraftsControl
-from ui.audit.controller import AuditControl, RepairControl
-from ui.audit.fidelity.control import FidelityControl
-from ui.audit.report import ReportControl
-from ui.audit.what_if.controller import WhatIfControl
+from ui.agent.controller import AgentController
+from ui.app_state import AppState, PreferenceKeeper
+from ui.audit.compare.controller import CompareDraftsController
+from ui.audit.controller import AuditController, RepairController
+from ui.audit.fidelity.control import FidelityController
+from ui.audit.report import ReportController
+from ui.audit.what_if.controller import WhatIfController
 from ui.branching.difference import (
-    DifferenceControl,
+    DifferenceController,
 )
-from ui.branching.fork import ForkControl
+from ui.branching.fork import ForkController
 from ui.branching.runs import (
-    RunsControl,
+    RunsController,
 )
-from ui.compaction.automatic_progress import AutomaticProgressControl
-from ui.compaction.automatic_undo import AutomaticUndoControl
-from ui.compaction.controller import CompactionControl
-from ui.compaction.entry_edits import EntryEditsControl, PruningControl
-from ui.copilot.controller import PromptTabControl
+from ui.compaction.automatic_progress import AutomaticProgressController
+from ui.compaction.automatic_undo import AutomaticUndoController
+from ui.compaction.controller import CompactionController
+from ui.compaction.entry_edits import EntryEditsController, PruningController
+from ui.copilot.controller import PromptTabController
 from ui.extensions.controller import (
-    ExtensionsControl,
+    ExtensionsController,
 )
 from ui.library.controller import (
-    SessionsControl,
+    SessionsController,
 )
-from ui.library.new_session import NewSessionControl
+from ui.library.new_session import NewSessionController
 from ui.library.search import (
-    SearchControl,
+    SearchController,
 )
 from ui.main_window import MainWindow
 from ui.map.navigation import (
-    NavigationControl,
+    NavigationController,
 )
 from ui.models.controller import (
-    ModelsControl,
+    ModelsController,
 )
 from ui.profiles.controller import (
-    ProfileComparisonControl,
-    ProfilesControl,
+    ProfileComparisonController,
+    ProfilesController,
 )
 from ui.replay.controller import (
-    ReplayControl,
+    ReplayController,
 )
 from ui.settings.controller import (
-    SettingsControl,
+    SettingsController,
 )
-from ui.shell.session_views import SessionViewsControl
+from ui.shell.session_views import SessionViewsController
 from ui.workshop.controller import (
-    WorkshopControl,
+    WorkshopController,
 )
-from ui.workshop.summary_check import SummaryCheckControl
+from ui.workshop.summary_check import SummaryCheckController
 
 READERS_MS = 5_000
 """How long closing waits for what panes still read."""
@@ -89,7 +89,7 @@ class WindowSession(QObject):
         super().__init__(window)
         self.window = window
         self.preferences = preferences
-        self.desk = Desk(window, preferences)
+        self.desk = AppState(window, preferences)
         self._problem = problem
         self._done = done
         self._closing = False
@@ -106,50 +106,52 @@ class WindowSession(QObject):
 
     def _make_agent(self) -> None:
         """Sessions, the way about in one, and the agent at its leaf."""
-        self.sessions = SessionsControl(self.desk)
-        self.beginning = NewSessionControl(self.desk, self.sessions)
-        self.search = SearchControl(self.desk, self.sessions)
-        self.navigation = NavigationControl(self.desk)
-        self.agent = AgentControl(self.desk)
+        self.sessions = SessionsController(self.desk)
+        self.beginning = NewSessionController(self.desk, self.sessions)
+        self.search = SearchController(self.desk, self.sessions)
+        self.navigation = NavigationController(self.desk)
+        self.agent = AgentController(self.desk)
         # The map shows a session before the panel tells it how that one would be divided.
-        self.refresh = SessionViewsControl(self.desk, self.sessions, self.navigation)
-        self.forks = ForkControl(self.desk, self.sessions, self.navigation.still)
-        self.differences = DifferenceControl(self.desk, self.navigation)
-        self.runs = RunsControl(self.desk, self.agent, self.navigation, self.differences)
+        self.refresh = SessionViewsController(self.desk, self.sessions, self.navigation)
+        self.forks = ForkController(self.desk, self.sessions, self.navigation.still)
+        self.differences = DifferenceController(self.desk, self.navigation)
+        self.runs = RunsController(self.desk, self.agent, self.navigation, self.differences)
 
     def _make_compaction(self) -> None:
         """What is compacted, by hand and by itself, and taken back."""
-        self.compaction = CompactionControl(self.desk, self.agent.automatic)
-        self.watching = AutomaticProgressControl(self.desk, self.agent.automatic, self.compaction)
-        self.taking_back = AutomaticUndoControl(self.desk, self.agent)
+        self.compaction = CompactionController(self.desk, self.agent.automatic)
+        self.watching = AutomaticProgressController(
+            self.desk, self.agent.automatic, self.compaction
+        )
+        self.taking_back = AutomaticUndoController(self.desk, self.agent)
         self.watching.undo_and_go_on_asked.connect(self.taking_back.undo_and_go_on)
         self.watching.stop_agent_asked.connect(self.agent.stop)
 
     def _make_audit(self) -> None:
         """What became of the entries, and how that is mended."""
-        self.auditing = AuditControl(self.desk)
-        self.reporting = ReportControl(self.desk, self.auditing)
-        self.pruning = PruningControl(self.desk)
-        self.shaping = EntryEditsControl(self.desk, self.navigation)
-        self.mending = RepairControl(self.desk, self.auditing, self.navigation, self.shaping)
+        self.auditing = AuditController(self.desk)
+        self.reporting = ReportController(self.desk, self.auditing)
+        self.pruning = PruningController(self.desk)
+        self.shaping = EntryEditsController(self.desk, self.navigation)
+        self.mending = RepairController(self.desk, self.auditing, self.navigation, self.shaping)
 
     def _make_pages(self) -> None:
         """The windows beside this one, and what is compared in them."""
-        self.prompts = PromptTabControl(self.desk, self.agent)
-        self.models = ModelsControl(self.desk, self.agent)
-        self.settings = SettingsControl(self.desk, self.agent.automatic, self.models.pick)
-        self.profiles = ProfilesControl(self.desk)
-        self.comparing = ProfileComparisonControl(self.desk, self.profiles)
-        self.what_if = WhatIfControl(self.desk)
-        self.extensions = ExtensionsControl(self.desk)
-        self.replaying = ReplayControl(self.desk, self.sessions, self.agent)
-        self.fidelity = FidelityControl(self.desk)
+        self.prompts = PromptTabController(self.desk, self.agent)
+        self.models = ModelsController(self.desk, self.agent)
+        self.settings = SettingsController(self.desk, self.agent.automatic, self.models.pick)
+        self.profiles = ProfilesController(self.desk)
+        self.comparing = ProfileComparisonController(self.desk, self.profiles)
+        self.what_if = WhatIfController(self.desk)
+        self.extensions = ExtensionsController(self.desk)
+        self.replaying = ReplayController(self.desk, self.sessions, self.agent)
+        self.fidelity = FidelityController(self.desk)
         self.desk.opened.connect(self.fidelity.ready)
-        self.compared = CompareDraftsControl(
+        self.compared = CompareDraftsController(
             self.desk, self.fidelity, self.compaction, self.differences
         )
-        self.checking = SummaryCheckControl(self.desk)
-        self.workshop = WorkshopControl(self.desk, self.agent)
+        self.checking = SummaryCheckController(self.desk)
+        self.workshop = WorkshopController(self.desk, self.agent)
 
     async def run(self, arguments: argparse.Namespace) -> int:
         """Open the database, then what was asked for; returns when the window is closed."""

@@ -12,7 +12,7 @@ from explorer.models.request import THINKING_LEVELS, as_level
 from explorer.services.document import Document
 from ui.actions import ActionSpec, Entry
 from ui.agent.slash_commands import CommandsPage, Offer, SlashCommand
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.session import WindowSession
 from ui.shell.dialogs import open_once
 
@@ -85,7 +85,7 @@ def conversation_actions(session: WindowSession) -> list[Entry]:
     ]  # fmt: skip
 
 
-def show_said(desk: Desk, entry: int) -> None:
+def show_said(desk: AppState, entry: int) -> None:
     """Show an entry of the map in the conversation, and put the keyboard there."""
     agent = desk.window.agent
     if entry < 0 or desk.document is None:
@@ -96,7 +96,7 @@ def show_said(desk: Desk, entry: int) -> None:
         desk.say(f"#{entry} is not on the active path, so it is not in the conversation")
 
 
-def fill_menu(desk: Desk, menu: QMenu, entry: int) -> None:
+def fill_menu(desk: AppState, menu: QMenu, entry: int) -> None:
     """What the menu of an entry offers of this."""
     document = desk.document
     action = menu.addAction("Show in the conversation")

@@ -14,23 +14,23 @@ from explorer.models.request import ThinkingLevel, as_level
 from explorer.services.auto_compaction.controller import AutomaticCompaction, SessionBusy
 from explorer.services.changes import EntriesAppended, LeafMoved
 from explorer.services.session_files import outputs_folder
-from ui.agent.message_box import AttachmentControl, CompletionControl, HistoryControl
-from ui.agent.permissions import PermissionControl
+from ui.agent.message_box import AttachmentController, CompletionController, HistoryController
+from ui.agent.permissions import PermissionController
 from ui.agent.slash_commands import Call, Mistake, SlashCommands
-from ui.agent.spending import SpendingControl
-from ui.agent.turns import TurnControl
-from ui.agent.workspace import FolderControl, ToolsControl
-from ui.app_state import AGENT_MODEL, Desk
-from ui.compaction.automatic import AutomaticControl
+from ui.agent.spending import SpendingController
+from ui.agent.turns import TurnController
+from ui.agent.workspace import FolderController, ToolsController
+from ui.app_state import AGENT_MODEL, AppState
+from ui.compaction.automatic import AutomaticController
 
 THINKING = "thinking"
 """Under which a session keeps how long its model may think."""
 
 
-class AgentControl(QObject):
+class AgentController(QObject):
     """Sends what the message box holds, or does what its command says."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self._offered: tuple[list[tuple[str, str]], str] = ([], "")
@@ -38,17 +38,17 @@ class AgentControl(QObject):
         self._can_go_on = False
         self.commands = SlashCommands()
         """Filled by the window once all of its parts are there."""
-        self.folder = FolderControl(desk)
-        self.permission = PermissionControl(desk)
-        self.history = HistoryControl(desk)
-        self.attaching = AttachmentControl(desk, self.folder)
-        self.completing = CompletionControl(desk, self.folder, self.commands)
-        self.tools = ToolsControl(desk, self.folder, self.permission)
-        self.turns = TurnControl(
+        self.folder = FolderController(desk)
+        self.permission = PermissionController(desk)
+        self.history = HistoryController(desk)
+        self.attaching = AttachmentController(desk, self.folder)
+        self.completing = CompletionController(desk, self.folder, self.commands)
+        self.tools = ToolsController(desk, self.folder, self.permission)
+        self.turns = TurnController(
             desk, self.tools, self.history, self.attaching,
             lambda: self.thinking if self.thinks else None,
         )  # fmt: skip
-        self.spending = SpendingControl(desk)
+        self.spending = SpendingController(desk)
         pane = desk.window.agent
         pane.send_requested.connect(self.send)
         pane.stop_requested.connect(self.stop)
@@ -101,7 +101,7 @@ class AgentControl(QObject):
         return self.turns.running
 
     @property
-    def automatic(self) -> AutomaticControl:
+    def automatic(self) -> AutomaticController:
         return self.turns.automatic
 
     def _ready(self) -> None:

@@ -17,7 +17,7 @@ from explorer.agent.events import RoundStarted, ToolEnded, ToolOutput, ToolStart
 from explorer.models.client import Silence, TextDelta, ThinkingDelta, ToolCallReady
 from explorer.models.retry import Retry
 from ui import theme
-from ui.agent.view.find_bar import FindBar, FindControl
+from ui.agent.view.find_bar import FindBar, FindController
 from ui.agent.view.item_reader import ShownDocument
 from ui.agent.view.selection import conversation_words
 from ui.agent.view.view import ConversationView
@@ -41,7 +41,7 @@ class Conversation(QWidget):
         super().__init__(parent)
         self.view = ConversationView(self)
         self.bar = FindBar(self)
-        self.finding = FindControl(self.view, self.bar)
+        self.finding = FindController(self.view, self.bar)
         self.address = AddressStrip(_open_address, self)
         self._hint = QLabel(self.view)
         self._hint.setWordWrap(True)

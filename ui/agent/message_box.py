@@ -31,8 +31,8 @@ from ui.agent.attachments import (
 )
 from ui.agent.completion import Suggestion, Wanted, best, mention
 from ui.agent.slash_commands import SlashCommands
-from ui.agent.workspace import FolderControl
-from ui.app_state import Desk
+from ui.agent.workspace import FolderController
+from ui.app_state import AppState
 from ui.shell.dialogs import choose_files
 from ui.widgets.figures import count
 
@@ -42,10 +42,10 @@ MOST_HISTORY = 50
 _USER = selector(frozenset({Kind.USER}))
 
 
-class HistoryControl(QObject):
+class HistoryController(QObject):
     """Unsent words go with their session; history is the path's messages and what was sent."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self._shown: Document | None = None
@@ -120,10 +120,10 @@ MOST_PICTURES = 20
 """Pictures in one message; providers take no more of them."""
 
 
-class AttachmentControl(QObject):
+class AttachmentController(QObject):
     """Pictures become chips; files of the agent's folder become mentions."""
 
-    def __init__(self, desk: Desk, folder: FolderControl) -> None:
+    def __init__(self, desk: AppState, folder: FolderController) -> None:
         super().__init__(desk)
         self._desk = desk
         self._folder = folder
@@ -260,11 +260,11 @@ _KEYS = "↑ ↓ choose   Tab or Enter takes   Esc closes"
 _NO_FOLDER = "Choose a folder for the agent to mention its files."
 
 
-class CompletionControl(QObject):
+class CompletionController(QObject):
     """Answers what the message box asks for; files are listed and matched in a thread, without what
     the project's ignore files name."""
 
-    def __init__(self, desk: Desk, folder: FolderControl, commands: SlashCommands) -> None:
+    def __init__(self, desk: AppState, folder: FolderController, commands: SlashCommands) -> None:
         super().__init__(desk)
         self._desk = desk
         self._folder = folder

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from explorer.agent.approval import ApprovalAnswer, ApprovalMode, ApprovalRequest
 from explorer.models.client import Cancelled, CancelToken
 from explorer.services.document import Document
-from ui.app_state import Desk
+from ui.app_state import AppState
 
 CHOICE = "approval_mode"
 """Under which a session keeps that its agent only reads. That everything is allowed is not kept:
@@ -28,12 +28,12 @@ class _Open:
     answer: asyncio.Future[ApprovalAnswer] = field(repr=False)
 
 
-class PermissionControl(QObject):
+class PermissionController(QObject):
     """The ``Approver`` of the window's agent: shows one question after the other on the card."""
 
     mode_changed = Signal()
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self._open: list[_Open] = []

@@ -12,7 +12,7 @@ from explorer.services.document import Document
 from explorer.session.spending import Spending, Spent
 from explorer.store.rows import StoreError
 from ui.agent.view.item_reader import cost_words
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.audit.known import NOT_RECORDED, marked, reason
 from ui.widgets.figures import count, full, short
 
@@ -20,10 +20,10 @@ REST_MS = 300
 """Entries come in quick succession; they are summed once they rest."""
 
 
-class SpendingControl(QObject):
+class SpendingController(QObject):
     """Follows the session shown, off the window's thread."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self._is_following = False

@@ -17,10 +17,10 @@ from explorer.models.retry import Retry
 from explorer.services.agent_turns import resume_turn, start_turn
 from explorer.services.document import Document
 from explorer.store.rows import StoreError
-from ui.agent.message_box import AttachmentControl, HistoryControl
-from ui.agent.workspace import ToolsControl
-from ui.app_state import Desk
-from ui.compaction.automatic import AutomaticControl
+from ui.agent.message_box import AttachmentController, HistoryController
+from ui.agent.workspace import ToolsController
+from ui.app_state import AppState
+from ui.compaction.automatic import AutomaticController
 from ui.widgets.notice import Notice
 
 KEPT = "What had arrived is kept."
@@ -38,15 +38,15 @@ def today() -> str:
     return date.today().isoformat()
 
 
-class TurnControl(QObject):
+class TurnController(QObject):
     """Runs what works on the session, keeps what waits for the running turn, and tells the end."""
 
     def __init__(
         self,
-        desk: Desk,
-        tools: ToolsControl,
-        history: HistoryControl,
-        attaching: AttachmentControl,
+        desk: AppState,
+        tools: ToolsController,
+        history: HistoryController,
+        attaching: AttachmentController,
         thinking: Callable[[], ThinkingLevel | None],
     ) -> None:
         """``thinking``: how long the model may think; None for one that cannot."""
@@ -62,7 +62,7 @@ class TurnControl(QObject):
         self._then: Callable[[], None] = lambda: None
         """What is to follow once the session stands still."""
         self._thinking = thinking
-        self.automatic = AutomaticControl(desk, self.stop)
+        self.automatic = AutomaticController(desk, self.stop)
         desk.window.agent.queue.taken_back.connect(self._take_back)
 
     @property

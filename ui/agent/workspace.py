@@ -19,20 +19,20 @@ from explorer.services.document import Document
 from explorer.services.session_files import tools_of
 from explorer.settings.files import SettingsError
 from ui.agent.agent_bar import AgentBar
-from ui.agent.permissions import PermissionControl
-from ui.app_state import Desk
+from ui.agent.permissions import PermissionController
+from ui.app_state import AppState
 from ui.shell.dialogs import choose_folder
 
 WORKSPACE_CHOICE = "workspace"
 """Under which a session keeps its folder."""
 
 
-class FolderControl(QObject):
+class FolderController(QObject):
     """Knows the folder of the session shown."""
 
     changed = Signal()
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         desk.window.agent.workspace_requested.connect(self.ask)
@@ -123,7 +123,7 @@ KEY = "agent.allow"
 class AlwaysAllowed:
     """The ``AllowList`` of the window: what the person's settings say, and a trusted project's."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         self._desk = desk
 
     def patterns(self) -> Sequence[str]:
@@ -156,10 +156,12 @@ class _Kept:
     tools: WorkspaceTools
 
 
-class ToolsControl(QObject):
+class ToolsController(QObject):
     """Makes the tools of the session shown, and keeps them in step with what may be done."""
 
-    def __init__(self, desk: Desk, folder: FolderControl, permission: PermissionControl) -> None:
+    def __init__(
+        self, desk: AppState, folder: FolderController, permission: PermissionController
+    ) -> None:
         super().__init__(desk)
         self._desk = desk
         self._folder = folder

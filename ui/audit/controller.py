@@ -19,11 +19,11 @@ from explorer.services.draft_records import recorded_inputs
 from explorer.services.effective_rules import recorded_rules
 from explorer.services.summary_audit import Audited
 from explorer.session.kinds import Kind
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.audit.tab import BRANCHES, LEDGER, LOSSES, NOW, AuditTab
-from ui.compaction.entry_edits import EntryEditsControl
+from ui.compaction.entry_edits import EntryEditsController
 from ui.inspector.gather import Loader
-from ui.map.navigation import NavigationControl
+from ui.map.navigation import NavigationController
 from ui.widgets.notice import Notice
 
 REST_MS = 150
@@ -34,10 +34,10 @@ OLDER = ("pi-0.58",)
 """Further rules than those of the systems, by which sessions can be judged."""
 
 
-class AuditControl(QObject):
+class AuditController(QObject):
     """Audits the path that the map's selection is on: the active one, or another branch's."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self.repairs: dict[Repair, Callable[[Loss], None]] = {}
@@ -269,16 +269,16 @@ TOLD = 80
 NOTHING_YET = "Nothing is stored, and no model is asked, before you press Summarize."
 
 
-class RepairControl(QObject):
+class RepairController(QObject):
     """Leads from a loss to where it can be mended. Nothing is stored, and no model is asked,
     before the person says so there."""
 
     def __init__(
         self,
-        desk: Desk,
-        auditing: AuditControl,
-        navigation: NavigationControl,
-        shaping: EntryEditsControl,
+        desk: AppState,
+        auditing: AuditController,
+        navigation: NavigationController,
+        shaping: EntryEditsController,
     ) -> None:
         super().__init__(desk)
         self._desk = desk

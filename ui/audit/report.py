@@ -16,8 +16,8 @@ from explorer.services.audit_report import Form, form_of_file, make_report, save
 from explorer.services.document import Document
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from ui.app_state import Desk
-from ui.audit.controller import AuditControl
+from ui.app_state import AppState
+from ui.audit.controller import AuditController
 from ui.audit.tab import NOW
 from ui.library.controller import file_name
 from ui.shell.dialogs import open_once
@@ -37,10 +37,10 @@ def show_folder(path: Path) -> None:
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
 
 
-class ReportControl(QObject):
+class ReportController(QObject):
     """Saves reports of the session that is shown."""
 
-    def __init__(self, desk: Desk, auditing: AuditControl) -> None:
+    def __init__(self, desk: AppState, auditing: AuditController) -> None:
         super().__init__(desk)
         self._desk = desk
         self._auditing = auditing

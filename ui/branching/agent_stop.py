@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from ui import theme
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.widgets.dialogs import fit
 from ui.widgets.panels import row
 
@@ -59,7 +59,7 @@ class StopAgentDialog(QDialog):
 class AgentStop(QObject):
     """Nothing else that moves the leaf is done while the agent works in the session."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self.dialog: StopAgentDialog | None = None

@@ -30,12 +30,12 @@ from explorer.session.branch_difference import (
 )
 from explorer.session.tree import SessionTree
 from ui.app_state import (
-    Desk,
+    AppState,
 )
 from ui.branching.turns_table import Pair, TurnsTable, table_rows
 from ui.inspector.gather import Loader
 from ui.map.navigation import (
-    NavigationControl,
+    NavigationController,
 )
 from ui.theme import S8, S16, scaled
 from ui.widgets.choice import Choice
@@ -287,10 +287,10 @@ MOST_OFFERED = 60
 """Branches that are offered to choose from, the newest first."""
 
 
-class DifferenceControl(QObject):
+class DifferenceController(QObject):
     """Owns the window of the comparison."""
 
-    def __init__(self, desk: Desk, navigation: NavigationControl) -> None:
+    def __init__(self, desk: AppState, navigation: NavigationController) -> None:
         super().__init__(desk)
         self._desk, self._navigation = desk, navigation
         self.window: DifferenceWindow | None = None

@@ -21,11 +21,11 @@ from explorer.services.session_forks import fork_point, plan_fork
 from explorer.store.rows import ImportCancelled, SessionRow, StoreError
 from ui import theme
 from ui.app_state import (
-    Desk,
+    AppState,
 )
 from ui.branching.agent_stop import AgentStop
 from ui.library.controller import (
-    SessionsControl,
+    SessionsController,
 )
 from ui.widgets.dialogs import fit
 from ui.widgets.figures import count
@@ -97,10 +97,10 @@ class ForkDialog(QDialog):
         self.accept()
 
 
-class ForkControl(QObject):
+class ForkController(QObject):
     """The fork is stored whole or not at all, and then opened."""
 
-    def __init__(self, desk: Desk, sessions: SessionsControl, still: AgentStop) -> None:
+    def __init__(self, desk: AppState, sessions: SessionsController, still: AgentStop) -> None:
         super().__init__(desk)
         self._desk, self._sessions, self._still = desk, sessions, still
         self.dialog: ForkDialog | None = None

@@ -22,7 +22,7 @@ from ui.agent.attachments import (
     from_bytes,
 )
 from ui.agent.pane import AgentPane
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.widgets.labels import ElidedLabel, LinkButton
 
 
@@ -116,10 +116,10 @@ class _Version:
     """What stood in the box."""
 
 
-class NewVersionControl(QObject):
+class NewVersionController(QObject):
     """Keeps what is written anew, until it is sent, cancelled, or left."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self._now: _Version | None = None

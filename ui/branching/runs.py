@@ -36,14 +36,14 @@ from explorer.session.branch_difference import (
 from explorer.session.text import call_title, first_line
 from ui import theme
 from ui.agent.controller import (
-    AgentControl,
+    AgentController,
 )
 from ui.app_state import (
-    Desk,
+    AppState,
 )
-from ui.branching.difference import DifferenceControl
+from ui.branching.difference import DifferenceController
 from ui.map.navigation import (
-    NavigationControl,
+    NavigationController,
 )
 from ui.widgets.choice import Choice
 from ui.widgets.comparison import ComparisonWindow
@@ -400,15 +400,15 @@ class RunsWindow(ComparisonWindow):
         self.compare_requested.emit(one, two)
 
 
-class RunsControl(QObject):
+class RunsController(QObject):
     """One set of runs at a time; the window's agent rests meanwhile."""
 
     def __init__(
         self,
-        desk: Desk,
-        agent: AgentControl,
-        navigation: NavigationControl,
-        differences: DifferenceControl,
+        desk: AppState,
+        agent: AgentController,
+        navigation: NavigationController,
+        differences: DifferenceController,
     ) -> None:
         super().__init__(desk)
         self._desk, self._agent = desk, agent

@@ -24,7 +24,7 @@ from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.effective_rules import EffectiveRules
 from ui.agent.strips import StripState
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.compaction.automatic_bar import question_words
 from ui.widgets.figures import round_short, short
 
@@ -57,7 +57,7 @@ class AutomaticLine(QObject):
 
     def __init__(
         self,
-        desk: Desk,
+        desk: AppState,
         of: Callable[[Document], AutomaticCompaction],
         is_on: Callable[[Document], bool],
     ) -> None:
@@ -231,10 +231,10 @@ CHOICE, ASK = "automatic", "automatic_asks"
 ASK_FIRST = "compaction.askFirst"
 
 
-class AutomaticControl(QObject):
+class AutomaticController(QObject):
     """One automatic compaction per opened session, its switches, and the line that tells of it."""
 
-    def __init__(self, desk: Desk, stop: Callable[[], None]) -> None:
+    def __init__(self, desk: AppState, stop: Callable[[], None]) -> None:
         """``stop`` ends what the agent is doing."""
         super().__init__(desk)
         self._desk = desk

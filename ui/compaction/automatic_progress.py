@@ -16,10 +16,10 @@ from explorer.services.changes import (
     CompactionStarted,
     SummaryText,
 )
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.compaction import notices
-from ui.compaction.automatic import TRIGGERS, AutomaticControl
-from ui.compaction.controller import CompactionControl
+from ui.compaction.automatic import TRIGGERS, AutomaticController
+from ui.compaction.controller import CompactionController
 from ui.main_window import TABS
 from ui.widgets.figures import round_short, short
 
@@ -40,7 +40,7 @@ class _Live:
     texts: dict[str, str] = field(default_factory=dict)
 
 
-class AutomaticProgressControl(QObject):
+class AutomaticProgressController(QObject):
     """Shows what begins, asks where that is wished, and tells the end. The keyboard stays where
     the person has it, and so does the selection."""
 
@@ -48,7 +48,7 @@ class AutomaticProgressControl(QObject):
     undo_and_go_on_asked = Signal(int)
 
     def __init__(
-        self, desk: Desk, automatic: AutomaticControl, compaction: CompactionControl
+        self, desk: AppState, automatic: AutomaticController, compaction: CompactionController
     ) -> None:
         super().__init__(desk)
         self._desk = desk

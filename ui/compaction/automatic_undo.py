@@ -16,18 +16,18 @@ from explorer.services.edits import NothingToUndo, Undone
 from explorer.session.describe import blocks_of, text_of
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from ui.agent.controller import AgentControl
-from ui.app_state import Desk
+from ui.agent.controller import AgentController
+from ui.app_state import AppState
 from ui.widgets.figures import count, full
 from ui.widgets.notice import Notice
 
 STAYS = "Its entry stays in the session."
 
 
-class AutomaticUndoControl(QObject):
+class AutomaticUndoController(QObject):
     """Undoes a compaction or prune that the line above the message box tells of."""
 
-    def __init__(self, desk: Desk, agent: AgentControl) -> None:
+    def __init__(self, desk: AppState, agent: AgentController) -> None:
         super().__init__(desk)
         self._desk = desk
         self._turns = agent.turns

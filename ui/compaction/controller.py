@@ -14,8 +14,8 @@ from explorer.services.draft_records import Draft
 from explorer.services.edits import NothingToUndo
 from explorer.services.summary_request import DraftFailed, Order
 from explorer.store.rows import StoreError
-from ui.app_state import SUMMARY_MODEL, Desk
-from ui.compaction.automatic import AutomaticControl
+from ui.app_state import SUMMARY_MODEL, AppState
+from ui.compaction.automatic import AutomaticController
 from ui.compaction.entry_edits import TAKEN_BACK
 from ui.compaction.ports import ModelChoice
 from ui.compaction.words import is_possible
@@ -24,10 +24,10 @@ MOST_WAITING = 5
 """Drafts of earlier that are shown again at most."""
 
 
-class CompactionControl(QObject):
+class CompactionController(QObject):
     """Listens to the panel and the map's cut; one draft at a time."""
 
-    def __init__(self, desk: Desk, automatic: AutomaticControl) -> None:
+    def __init__(self, desk: AppState, automatic: AutomaticController) -> None:
         super().__init__(desk)
         self._desk = desk
         self._cancel: CancelToken | None = None

@@ -14,9 +14,9 @@ from explorer.services.document import Document
 from explorer.services.edits import CannotShape, NothingToUndo, Shaped, pruning_of
 from explorer.session.edits import can_be_told
 from explorer.store.rows import StoreError
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.compaction.prune_dialog import PruneDialog
-from ui.map.navigation import NavigationControl
+from ui.map.navigation import NavigationController
 from ui.widgets.entry_table import ENTRY
 from ui.widgets.figures import count, full
 
@@ -36,7 +36,7 @@ def nothing_more() -> None:
     """For what ends with itself."""
 
 
-class EntryEditsControl(QObject):
+class EntryEditsController(QObject):
     """What a person does to entries, from the map, the inspector, the ledger or the palette.
 
     Every method starts a task and tells in the status line what came of it.
@@ -45,7 +45,7 @@ class EntryEditsControl(QObject):
     changed = Signal()
     """Something was pinned, omitted, or is no more."""
 
-    def __init__(self, desk: Desk, navigation: NavigationControl) -> None:
+    def __init__(self, desk: AppState, navigation: NavigationController) -> None:
         super().__init__(desk)
         self._desk, self._navigation = desk, navigation
         window, part = desk.window, desk.window.compaction.setup.shaping
@@ -267,10 +267,10 @@ def _entries(made: Shaped) -> str:
     return count(len(made.entries), "entry", "entries")
 
 
-class PruningControl(QObject):
+class PruningController(QObject):
     """One dialog at a time."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self.dialog: PruneDialog | None = None

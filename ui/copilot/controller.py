@@ -22,19 +22,19 @@ from explorer.services.changes import (
     EntriesAppended,
     LeafMoved,
 )
-from ui.agent.controller import AgentControl
+from ui.agent.controller import AgentController
 from ui.agent.turns import today
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.main_window import TABS
 
 REST_MS = 120
 """How long nothing must change before the prompt is read anew."""
 
 
-class PromptTabControl(QObject):
+class PromptTabController(QObject):
     """Shows the prompt at the leaf as the agent would be sent it now."""
 
-    def __init__(self, desk: Desk, agent: AgentControl) -> None:
+    def __init__(self, desk: AppState, agent: AgentController) -> None:
         super().__init__(desk)
         self._desk = desk
         self._agent = agent

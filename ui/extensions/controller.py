@@ -9,17 +9,17 @@ from PySide6.QtCore import QObject
 from explorer.extensions.manager import Extensions, Listed, Project
 from explorer.extensions.records import TITLES, HookRecord
 from explorer.services.changes import ExtensionsActed
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.extensions.dialog import ExtensionsDialog
 
 SHOWN_WITH_A_DRAFT = ("session_before_compact", "session.compacting", "session_request",
                       "session_summary")  # fmt: skip
 
 
-class ExtensionsControl(QObject):
+class ExtensionsController(QObject):
     """Opens the page, and looks after every session that is opened."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self._reported: set[str] = set()

@@ -17,7 +17,7 @@ from explorer.services.document import Document
 from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from explorer.store.salvage import salvage
 from explorer.tokens.counters import ProcessCounter
-from ui.app_state import BREATH_S, Desk
+from ui.app_state import BREATH_S, AppState
 from ui.library.found import FoundDialog
 from ui.shell.dialogs import ask_text, choose_files, confirm, open_once
 from ui.widgets.figures import count
@@ -79,10 +79,10 @@ def file_name(title: str) -> str:
     return f"{words or 'session'}.jsonl"
 
 
-class SessionsControl(QObject):
+class SessionsController(QObject):
     """Everything that the library asks for."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self._imports = asyncio.Lock()

@@ -15,16 +15,16 @@ from explorer.store.rows import StoreError
 from ui.agent.controller import THINKING
 from ui.agent.message_box import UNSENT
 from ui.agent.workspace import WORKSPACE_CHOICE
-from ui.app_state import AGENT_MODEL, Desk
-from ui.library.controller import SessionsControl
+from ui.app_state import AGENT_MODEL, AppState
+from ui.library.controller import SessionsController
 from ui.shell.dialogs import choose_folder
 from ui.widgets.notice import Notice
 
 
-class NewSessionControl(QObject):
+class NewSessionController(QObject):
     """Makes sessions that come from no file."""
 
-    def __init__(self, desk: Desk, sessions: SessionsControl) -> None:
+    def __init__(self, desk: AppState, sessions: SessionsController) -> None:
         super().__init__(desk)
         self._desk = desk
         self._sessions = sessions

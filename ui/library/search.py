@@ -6,18 +6,18 @@ from bisect import bisect_left
 
 from PySide6.QtCore import QObject
 
-from ui.app_state import Desk
-from ui.library.controller import SessionsControl
+from ui.app_state import AppState
+from ui.library.controller import SessionsController
 from ui.shell.search import Result
 
 MOST_HITS = 2000
 MOST_SHOWN = 100
 
 
-class SearchControl(QObject):
+class SearchController(QObject):
     """One search at a time; a newer query makes an older answer void."""
 
-    def __init__(self, desk: Desk, sessions: SessionsControl) -> None:
+    def __init__(self, desk: AppState, sessions: SessionsController) -> None:
         super().__init__(desk)
         self._desk = desk
         self._sessions = sessions

@@ -30,10 +30,10 @@ from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from ui import theme
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.branching.agent_stop import AgentStop
 from ui.branching.new_version import (
-    NewVersionControl,
+    NewVersionController,
     decoded,
 )
 from ui.widgets.dialogs import fit, grow
@@ -217,15 +217,15 @@ class LeavingDialog(QDialog):
         return row
 
 
-class NavigationControl(QObject):
+class NavigationController(QObject):
     """The leaf moves only when everything that was asked for has worked."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self.dialog: LeavingDialog | None = None
         self.still = AgentStop(desk)
-        self.new_version = NewVersionControl(desk)
+        self.new_version = NewVersionController(desk)
         desk.opened.connect(self.new_version.ready)
 
     def go_to(self, target: int) -> None:
@@ -394,8 +394,8 @@ class _Leaving(QObject):
 
     def __init__(
         self,
-        desk: Desk,
-        control: NavigationControl,
+        desk: AppState,
+        control: NavigationController,
         plan: NavigationPlan,
         prepared: BranchPreparation,
         dialog: LeavingDialog,

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.models.servers import USUAL_ADDRESSES
-from ui.agent.controller import AgentControl
-from ui.app_state import AGENT_MODEL, MODEL_KEYS, SUMMARY_MODEL, Desk
+from ui.agent.controller import AgentController
+from ui.app_state import AGENT_MODEL, MODEL_KEYS, SUMMARY_MODEL, AppState
 from ui.models.dialog import ModelsDialog, Page, Purpose, Surroundings
 from ui.models.words import is_too_small, tip, too_small_words
 
@@ -19,10 +19,10 @@ CHOICES = {"agent": AGENT_MODEL, "summary": SUMMARY_MODEL}
 DOES = {"agent": "answers from the next message on", "summary": "writes the summaries"}
 
 
-class ModelsControl(QObject):
+class ModelsController(QObject):
     """Opens the dialog, and tells the window when a figure, a key or a server is another one."""
 
-    def __init__(self, desk: Desk, agent: AgentControl) -> None:
+    def __init__(self, desk: AppState, agent: AgentController) -> None:
         super().__init__(desk)
         self._desk = desk
         self._agent = agent

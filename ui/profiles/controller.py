@@ -20,7 +20,7 @@ from explorer.settings.profile_files import (
     Shelf,
     read_file,
 )
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.profiles.compare_window import Compared, CompareWindow
 from ui.profiles.dialog import FILE_SUFFIX, ProfilesDialog
 from ui.profiles.strip import scale_of
@@ -29,12 +29,12 @@ from ui.shell.dialogs import ask_text, choose_files, confirm, open_once, present
 FILE_FILTER = f"Profiles (*{FILE_SUFFIX})"
 
 
-class ProfilesControl(QObject):
+class ProfilesController(QObject):
     """Owns the dialog; the person's own profiles are files of one folder."""
 
     compare_asked = Signal()
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self._files = ProfileFiles()
@@ -295,10 +295,10 @@ class ProfilesControl(QObject):
                 self._dialog.select(taken[0])
 
 
-class ProfileComparisonControl(QObject):
+class ProfileComparisonController(QObject):
     """Owns the comparison's window, and does its counting in threads."""
 
-    def __init__(self, desk: Desk, profiles: ProfilesControl) -> None:
+    def __init__(self, desk: AppState, profiles: ProfilesController) -> None:
         super().__init__(desk)
         self._desk, self._profiles = desk, profiles
         self._compare: CompareWindow | None = None

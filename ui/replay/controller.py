@@ -14,9 +14,9 @@ from explorer.services.effective_rules import EffectiveRules
 from explorer.services.replay.player import Pace, Played, Player, in_proportion
 from explorer.services.replay.recording import recorded
 from explorer.store.rows import StoreError
-from ui.agent.controller import AgentControl
-from ui.app_state import AGENT_MODEL, Desk
-from ui.library.controller import SessionsControl
+from ui.agent.controller import AgentController
+from ui.app_state import AGENT_MODEL, AppState
+from ui.library.controller import SessionsController
 from ui.replay.dialog import Choice, ReplayDialog
 from ui.replay.strip import ReplayStrip
 from ui.shell.dialogs import open_once
@@ -26,10 +26,12 @@ DEFAULT_WINDOW = 16_000
 """Small enough for a session of an hour to be compacted more than once."""
 
 
-class ReplayControl(QObject):
+class ReplayController(QObject):
     """One replay at a time; it counts as work of the agent, and Esc ends it like that."""
 
-    def __init__(self, desk: Desk, sessions: SessionsControl, agent: AgentControl) -> None:
+    def __init__(
+        self, desk: AppState, sessions: SessionsController, agent: AgentController
+    ) -> None:
         super().__init__(desk)
         self._desk = desk
         self._sessions = sessions

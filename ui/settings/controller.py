@@ -11,8 +11,8 @@ from explorer.compaction.profile import PROFILES
 from explorer.models.client import ModelError
 from explorer.settings.effective import pace_of
 from explorer.settings.live import SettingsChanged
-from ui.app_state import Desk
-from ui.compaction.automatic import ASK, ASK_FIRST, CHOICE, AutomaticControl
+from ui.app_state import AppState
+from ui.compaction.automatic import ASK, ASK_FIRST, CHOICE, AutomaticController
 from ui.settings.dialog import SettingsDialog
 from ui.settings.standing import Surroundings
 
@@ -20,13 +20,13 @@ OWN = {"compaction.enabled": CHOICE, ASK_FIRST: ASK}
 """Settings that a session chooses for itself below the message box, and how it keeps that."""
 
 
-class SettingsControl(QObject):
+class SettingsController(QObject):
     """Watches the settings files for as long as the window is open."""
 
     def __init__(
         self,
-        desk: Desk,
-        automatic: AutomaticControl,
+        desk: AppState,
+        automatic: AutomaticController,
         pick_model: Callable[[Callable[[str], None]], None],
     ) -> None:
         """``pick_model`` lets a person choose among all models, and passes on which."""

@@ -27,19 +27,19 @@ from explorer.services.changes import (
 from explorer.services.document import Document
 from explorer.services.effective_rules import next_mark
 from explorer.session.text import legible
-from ui.app_state import BREATH_S, Desk
-from ui.library.controller import SessionsControl
-from ui.map.navigation import NavigationControl
+from ui.app_state import BREATH_S, AppState
+from ui.library.controller import SessionsController
+from ui.map.navigation import NavigationController
 from ui.map.rows import RowFilter
 from ui.shell.dialogs import ask_text
 from ui.widgets.figures import count
 
 
-class SessionViewsControl(QObject):
+class SessionViewsController(QObject):
     """Selection, leaf, labels, counts: whatever changes is shown everywhere at once."""
 
     def __init__(
-        self, desk: Desk, sessions: SessionsControl, navigation: NavigationControl
+        self, desk: AppState, sessions: SessionsController, navigation: NavigationController
     ) -> None:
         super().__init__(desk)
         self._desk = desk

@@ -29,9 +29,9 @@ from explorer.services.template_trials import (
 from explorer.store.rows import StoreError
 from explorer.template_catalogue import names_used_by
 from explorer.templates import PromptTemplates, TemplateError, TemplateState, Version
-from ui.agent.controller import AgentControl
+from ui.agent.controller import AgentController
 from ui.agent.turns import today
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.inspector.gather import Loader
 from ui.shell.dialogs import Role, confirm, present
 from ui.widgets.figures import count
@@ -41,10 +41,10 @@ from ui.workshop.dialog import WorkshopDialog
 FREE = "offline/extractive"
 
 
-class TrialControl(QObject):
+class TrialController(QObject):
     """One trial at a time; nothing is stored in any session."""
 
-    def __init__(self, desk: Desk, dialog: WorkshopDialog) -> None:
+    def __init__(self, desk: AppState, dialog: WorkshopDialog) -> None:
         super().__init__(dialog)
         self._desk = desk
         self._dialog = dialog
@@ -207,18 +207,18 @@ REST_MS = 250
 """How long the text must not change before its request is built."""
 
 
-class WorkshopControl(QObject):
+class WorkshopController(QObject):
     """Owns the dialog, and what is not saved in it."""
 
     followed = Signal()
     """Other words are in force."""
 
-    def __init__(self, desk: Desk, agent: AgentControl) -> None:
+    def __init__(self, desk: AppState, agent: AgentController) -> None:
         super().__init__(desk)
         self._desk = desk
         self._agent = agent
         self._dialog: WorkshopDialog | None = None
-        self._trial: TrialControl | None = None
+        self._trial: TrialController | None = None
         self._unsaved: dict[str, str] = {}
         self._states: dict[str, TemplateState] = {}
         self._reported: dict[str, str] = {}
@@ -338,7 +338,7 @@ class WorkshopControl(QObject):
         dialog.closing.connect(self.keep_unsaved)
         self._loader.loaded.connect(dialog.preview.show_preview)
         self._loader.failed.connect(dialog.preview.show_problem)
-        self._trial = TrialControl(self._desk, dialog)
+        self._trial = TrialController(self._desk, dialog)
         return dialog
 
     def _show_list(self) -> None:

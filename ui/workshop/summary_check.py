@@ -24,7 +24,7 @@ from explorer.session.context import latest_on_path
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from explorer.tokens.estimate import estimate_text
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.compaction.request_window import RequestWindow
 from ui.shell.dialogs import present
 from ui.widgets.figures import full
@@ -33,10 +33,10 @@ from ui.widgets.steps import StepRunner
 from ui.workshop.mend_window import MendWindow
 
 
-class SummaryCheckControl(QObject):
+class SummaryCheckController(QObject):
     """Owns the window; one summary at a time."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self._window: MendWindow | None = None

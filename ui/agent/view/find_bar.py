@@ -124,7 +124,7 @@ class _Task(QRunnable):
             return  # the view was deleted meanwhile: nobody waits for it
 
 
-class FindControl(QObject):
+class FindController(QObject):
     """One search at a time; what it finds is counted while it goes on."""
 
     def __init__(self, view: ConversationView, bar: FindBar) -> None:

@@ -16,7 +16,7 @@ from explorer.services.draft_records import Draft
 from explorer.services.summary_request import DraftFailed, Order
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.audit.compare.subjects import (
     Compared,
     Key,
@@ -29,12 +29,12 @@ from ui.audit.compare.subjects import (
     summaries_of_branches,
 )
 from ui.audit.compare.window import MOST, CompareDraftsWindow, Wish
-from ui.audit.fidelity.control import FidelityControl
+from ui.audit.fidelity.control import FidelityController
 from ui.audit.work import AuditWork
 from ui.branching.difference import (
-    DifferenceControl,
+    DifferenceController,
 )
-from ui.compaction.controller import CompactionControl
+from ui.compaction.controller import CompactionController
 from ui.compaction.ports import ModelChoice
 from ui.compaction.words import (
     commit_words,
@@ -48,15 +48,15 @@ REQUEST_WORDS = 1_500
 """Tokens that the prompt adds to what is summarized, about."""
 
 
-class CompareDraftsControl(QObject):
+class CompareDraftsController(QObject):
     """Owns the window in which summaries are compared."""
 
     def __init__(
         self,
-        desk: Desk,
-        fidelity: FidelityControl,
-        compaction: CompactionControl,
-        branches: DifferenceControl,
+        desk: AppState,
+        fidelity: FidelityController,
+        compaction: CompactionController,
+        branches: DifferenceController,
     ) -> None:
         super().__init__(desk)
         self._desk, self._fidelity = desk, fidelity

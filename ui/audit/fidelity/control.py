@@ -16,7 +16,7 @@ from explorer.services.document import Document
 from explorer.services.draft_records import Draft
 from explorer.services.summary_audit import Audited, Auditor
 from explorer.session.kinds import Kind
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.audit.compare.subjects import Key
 from ui.audit.fidelity.page import FidelityPage, ShownAudit, shown_audit
 from ui.audit.fidelity.words import ONE_KIND
@@ -31,7 +31,7 @@ LONGEST = 120
 class SourcePlaces(QObject):
     """Goes through the places of one finding at a time; the last one said comes first."""
 
-    def __init__(self, desk: Desk, back: Callable[[], None]) -> None:
+    def __init__(self, desk: AppState, back: Callable[[], None]) -> None:
         """``back`` brings the list of findings into sight, with the keyboard."""
         super().__init__(desk)
         self._desk = desk
@@ -83,13 +83,13 @@ Act = Callable[[Finding], None]
 TITLE = "Fidelity"
 
 
-class FidelityControl(QObject):
+class FidelityController(QObject):
     """Owns the page; audits what is chosen on it as soon as it is seen."""
 
     compare_asked = Signal(object)
     """The ``Key`` of the summary that is looked at."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self.page = FidelityPage(desk.window)

@@ -12,7 +12,7 @@ from explorer.compaction.profile import PROFILES
 from explorer.services.document import Document
 from explorer.services.simulation_inputs import assumptions_for, prices_of, read_past
 from explorer.settings.choices import Chosen
-from ui.app_state import Desk
+from ui.app_state import AppState
 from ui.audit.what_if.lines import RECORDED, Drawing, drawing_of
 from ui.audit.what_if.window import (
     Question,
@@ -24,10 +24,10 @@ from ui.shell.dialogs import present
 from ui.widgets.steps import StepRunner
 
 
-class WhatIfControl(QObject):
+class WhatIfController(QObject):
     """Owns the window."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__(desk)
         self._desk = desk
         self._view: WhatIfWindow | None = None
