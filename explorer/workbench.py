@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random, SystemRandom
-from typing import TYPE_CHECKING
 
 from explorer.compaction.wording import Templates
 from explorer.extensions.manager import Extensions
@@ -41,11 +40,9 @@ from explorer.services.session_forks import (
     store_fork,
 )
 from explorer.settings.profile_files import OwnProfile, ProfileFiles, Shelf
+from explorer.store import Hit, Store
 from explorer.store.rows import ImportReport, IsCancelled, LoadedSession, OnProgress, SessionRow
 from explorer.templates import PromptTemplates, load_prompt, load_templates
-
-if TYPE_CHECKING:  # see explorer.services.session_writer
-    from explorer.store import Hit, Store
 
 
 def now_ms() -> int:
