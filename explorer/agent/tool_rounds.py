@@ -14,6 +14,7 @@ from explorer.agent.events import ToolEnded, ToolOutput, ToolStarted, TurnEvent
 from explorer.agent.prompt import image_blocks
 from explorer.agent.tools.port import ToolBox, ToolOutcome
 from explorer.models.client import Cancelled, CancelToken, ToolCall
+from explorer.models.events import done_or_cancelled
 
 STOP_WAIT_S = 10.0
 """How long a stopped tool may take to end what it started."""
@@ -143,7 +144,7 @@ class ToolRound:
 
         running = asyncio.ensure_future(self._tools.run(call, cancel, on_output))
         try:
-            await _ended_or_stopped(running, cancel)
+            await done_or_cancelled(running, cancel)
             if not running.done():
                 await asyncio.wait([running], timeout=STOP_WAIT_S)
             if not running.done():
@@ -158,22 +159,3 @@ class ToolRound:
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
-
-
-async def _ended_or_stopped(running: asyncio.Future[ToolOutcome], cancel: CancelToken) -> None:
-    """Wait until the tool has ended, or is told to stop."""
-    loop = asyncio.get_running_loop()
-    stopped = asyncio.Event()
-
-    def stop() -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(stopped.set)
-
-    forget = cancel.add_callback(stop)
-    waiting = asyncio.ensure_future(stopped.wait())
-    try:
-        both: list[asyncio.Future[Any]] = [running, waiting]
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        forget()
-        waiting.cancel()

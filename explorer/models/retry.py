@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from explorer.models.events import Cancelled, CancelToken, ErrorKind, ModelError
+from explorer.models.events import Cancelled, CancelToken, ErrorKind, ModelError, done_or_cancelled
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
@@ -122,21 +122,10 @@ async def with_retry(
 
 async def pause(seconds: float, sleep: Sleep, cancel: CancelToken) -> None:
     """Wait so long, or raise Cancelled as soon as ``cancel`` is cancelled, from any thread."""
-    loop = asyncio.get_running_loop()
-    given_up = asyncio.Event()
-
-    def give_up() -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(given_up.set)
-
-    forget = cancel.add_callback(give_up)
-    waits = (asyncio.ensure_future(sleep(seconds)), asyncio.ensure_future(given_up.wait()))
+    waiting = asyncio.ensure_future(sleep(seconds))
     try:
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        if not await done_or_cancelled(waiting, cancel):
+            raise Cancelled
     finally:
-        forget()
-        for wait in waits:
-            wait.cancel()
-        await asyncio.gather(*waits, return_exceptions=True)
-    if cancel.cancelled:
-        raise Cancelled
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
