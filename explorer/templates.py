@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Literal
 
 from explorer import paths, private_files
+from explorer.compaction.templates import SectionTemplates, Templates
 from explorer.compaction.validation import SECTION_SETS
-from explorer.compaction.wording import SectionTemplates, Templates
 from explorer.session.text_difference import (
     Line,
     changed_lines,

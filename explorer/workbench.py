@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random, SystemRandom
 
-from explorer.compaction.wording import Templates
+from explorer.compaction.templates import Templates
 from explorer.extensions.manager import Extensions
 from explorer.formats import (
     ExportReport,

@@ -30,10 +30,10 @@ from explorer.settings.choices import (
 )
 from explorer.settings.effective import summary_models
 from explorer.settings.live import project_of
-from explorer.settings.opening import live_settings
 from explorer.settings.profile_files import (
     ProfileFiles,
 )
+from explorer.settings.user_settings import live_settings
 from explorer.workbench import Workbench
 from ui.bus import Bus
 from ui.main_window import MainWindow

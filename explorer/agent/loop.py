@@ -13,6 +13,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from explorer.agent.context_port import ContextKeeper, NoKeeper, Outgoing, TooLarge
 from explorer.agent.cycle_guard import CycleGuard, Step
 from explorer.agent.events import (
     RoundStarted,
@@ -25,7 +26,6 @@ from explorer.agent.events import (
     TurnEvent,
     TurnResult,
 )
-from explorer.agent.keeping import ContextKeeper, NoKeeper, Outgoing, TooLarge
 from explorer.agent.limits import TurnLimits
 from explorer.agent.prompt import MessageQueue, Prompt
 from explorer.agent.reply import STOP_NAMES, Reply, ReplyClient, ReplyResult

@@ -9,8 +9,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from explorer.agent.context_port import ContextKeeper, Outgoing
 from explorer.agent.events import TurnEvent
-from explorer.agent.keeping import ContextKeeper, Outgoing
 from explorer.models.catalogue import usage_record
 from explorer.models.client import (
     Cancelled,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Finding
-from explorer.audit.gravity import gravity
 from explorer.audit.sections import Section, sections_of
+from explorer.audit.severity import gravity
 from explorer.facts import Fact, FactKind
 from explorer.session.text_difference import (
     Piece,

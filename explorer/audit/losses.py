@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer.audit.branch_audit import BranchAudit, Origin, branch_audits
+from explorer.audit.call_pairs import unpaired
 from explorer.audit.generations import (
     BROKEN,
     Boundary,
@@ -20,7 +21,6 @@ from explorer.audit.generations import (
     RecordedInputs,
 )
 from explorer.audit.loss import Gravity, Loss, LossKind, Repair
-from explorer.audit.pairing import unpaired
 from explorer.audit.provenance import Known, Provenance
 from explorer.audit.replay import generations_of
 from explorer.audit.rules import broken_words

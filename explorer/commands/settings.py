@@ -19,8 +19,8 @@ from explorer.settings.live import (
     project_file,
     project_of,
 )
-from explorer.settings.opening import live_settings
 from explorer.settings.profile_files import ProfileFiles
+from explorer.settings.user_settings import live_settings
 
 
 def add_arguments(parser: argparse.ArgumentParser, _command: str) -> None:

@@ -25,8 +25,8 @@ from explorer.services.document import Document
 from explorer.session.visible_text import visible_line
 from explorer.settings.effective import Values, effective, profile_named
 from explorer.settings.live import LiveSettings, project_of
-from explorer.settings.opening import following_extensions, live_settings
 from explorer.settings.profile_files import ProfileError, ProfileFiles
+from explorer.settings.user_settings import following_extensions, live_settings
 from explorer.store import DamagedError, SessionRow, Store, StoreError
 from explorer.workbench import Workbench
 

@@ -11,8 +11,8 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, material_of, output_cap, request_of
 from explorer.compaction.serialization import EntryReader, read_conversation
 from explorer.compaction.summary import files_footer, strip_files
+from explorer.compaction.templates import Templates
 from explorer.compaction.validation import FREE, asked_form, form_of
-from explorer.compaction.wording import Templates
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import Path, SessionTree
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from explorer.compaction.wording import Templates
+from explorer.compaction.templates import Templates
 from explorer.session.describe import blocks_of
 from explorer.session.edit_entries import Pruned, Reinserted
 from explorer.session.kinds import Kind

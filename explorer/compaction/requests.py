@@ -23,8 +23,8 @@ from explorer.compaction.serialization import (
     read_conversation,
 )
 from explorer.compaction.summary import strip_files
+from explorer.compaction.templates import Templates
 from explorer.compaction.validation import FREE, Form, asked_form, form_of
-from explorer.compaction.wording import Templates
 from explorer.session.text import well_formed
 from explorer.tokens.estimate import utf16_prefix, utf16_units
 

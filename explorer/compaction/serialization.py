@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from explorer.compaction.messages import entry_to_llm
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile.rules import PromptBudget
-from explorer.compaction.wording import Templates
+from explorer.compaction.templates import Templates
 from explorer.session.describe import blocks_of, text_of
 from explorer.tokens.estimate import js_json, js_keys, utf16_prefix, utf16_units
 

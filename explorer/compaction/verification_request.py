@@ -14,8 +14,8 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, output_cap
 from explorer.compaction.serialization import Span, escape_tags
 from explorer.compaction.summary import strip_files
+from explorer.compaction.templates import Templates, fill
 from explorer.compaction.validation import SECTION_SETS, Form, section_counts
-from explorer.compaction.wording import Templates, fill
 from explorer.session.text import well_formed
 from explorer.tokens.estimate import estimate_text
 

@@ -18,7 +18,7 @@ from explorer.compaction.messages import message_to_llm
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.serialization import serialize
-from explorer.compaction.wording import Templates
+from explorer.compaction.templates import Templates
 from explorer.extensions.answers import snake_case
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from explorer.models.catalogue import PROVIDER_KEYS
 from explorer.models.events import ErrorKind, ModelError
 from explorer.models.keys import redact
-from explorer.models.reply_reading import shortened
+from explorer.models.reply_reader import shortened
 
 
 def classify(error: BaseException) -> ModelError:

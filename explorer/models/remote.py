@@ -29,7 +29,7 @@ from explorer.models.events import (
 from explorer.models.keys import redact
 from explorer.models.provider_error import finite_seconds
 from explorer.models.reply_guard import CallTimeout, Limits, ReplyGuard
-from explorer.models.reply_reading import UnreadableReply, read_json, shortened
+from explorer.models.reply_reader import UnreadableReply, read_json, shortened
 from explorer.models.request import ModelRequest
 from explorer.models.servers import is_loopback
 from explorer.tokens.estimate import estimate_text

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from explorer.models.events import ErrorKind, Event, ModelError, Silence
-from explorer.models.reply_reading import EventStream, Format, UnreadableReply, shortened
+from explorer.models.reply_reader import EventStream, Format, UnreadableReply, shortened
 
 if TYPE_CHECKING:
     import httpx

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from explorer.models.catalogue import FigureSource, ModelInfo
 from explorer.models.events import ModelError
 from explorer.models.reply_guard import Limits, ReplyGuard
-from explorer.models.reply_reading import UnreadableReply, read_json, shortened
+from explorer.models.reply_reader import UnreadableReply, read_json, shortened
 from explorer.models.user_models import Server, ServerKind, ServerModel
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from explorer.models.events import (
     Usage,
     UsageReport,
 )
-from explorer.models.reply_reading import UnreadableReply, read_json, storable
+from explorer.models.reply_reader import UnreadableReply, read_json, storable
 from explorer.models.request import (
     ChatMessage,
     ImagePart,

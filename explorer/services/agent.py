@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
-from explorer.agent.keeping import Outgoing
+from explorer.agent.context_port import Outgoing
 from explorer.agent.tools.port import ToolBox
 from explorer.compaction.messages import entry_to_llm, with_notes
 from explorer.compaction.profile import Profile
-from explorer.compaction.wording import fill
+from explorer.compaction.templates import fill
 from explorer.models.client import (
     ChatMessage,
     ContentPart,

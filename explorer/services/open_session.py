@@ -11,7 +11,7 @@ from typing import Any
 
 from explorer.compaction.context_size import ContextSize, context_size, counted_size
 from explorer.compaction.profile import Profile
-from explorer.compaction.wording import Templates
+from explorer.compaction.templates import Templates
 from explorer.extensions.manager import Extensions
 from explorer.models.client import ModelClient
 from explorer.services.changes import ChangeHub, CountsChanged

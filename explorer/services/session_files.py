@@ -23,7 +23,7 @@ from explorer.agent.tools.workspace_tools import (
     WorkspaceTools,
 )
 from explorer.agent.workspace import Workspace
-from explorer.compaction.wording import fill
+from explorer.compaction.templates import fill
 from explorer.models.offline.scenario import Scenario
 from explorer.services.document import Document
 from explorer.services.session_forks import ancestors_of

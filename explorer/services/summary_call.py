@@ -23,8 +23,8 @@ from explorer.compaction.requests import (
     tidy_short,
     window_request,
 )
+from explorer.compaction.templates import Templates
 from explorer.compaction.validation import AnswerProblem, check_answer, clean_answer
-from explorer.compaction.wording import Templates
 from explorer.models.client import (
     REMOTE,
     Cancelled,

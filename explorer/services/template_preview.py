@@ -13,8 +13,8 @@ from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
+from explorer.compaction.templates import Templates, fill
 from explorer.compaction.verification_request import Lack, build_verify_request
-from explorer.compaction.wording import Templates, fill
 from explorer.services.agent import InFolder, system_prompt
 from explorer.services.document import Document
 from explorer.template_catalogue import TEMPLATES, TemplateInfo

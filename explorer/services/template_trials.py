@@ -17,7 +17,7 @@ from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, build_requests
 from explorer.compaction.summary import finish
-from explorer.compaction.wording import Templates
+from explorer.compaction.templates import Templates
 from explorer.facts.fact import FactKind
 from explorer.models.client import ModelClient
 from explorer.services.document import Document

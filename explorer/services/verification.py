@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer.audit.findings import SURVIVED, Fate, Fidelity, Finding
-from explorer.audit.gravity import Weighed, gravity
+from explorer.audit.severity import Weighed, gravity
 from explorer.compaction.partition import Partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.verification_request import (

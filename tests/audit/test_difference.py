@@ -7,7 +7,7 @@ import pytest
 from explorer.audit.difference import Candidate, align, difference, marks
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fate, Fidelity, Finding, RequestCheck
-from explorer.audit.gravity import grouped
+from explorer.audit.severity import grouped
 from explorer.facts import Fact, FactKind, scan
 from explorer.session.text_difference import (
     Piece,

@@ -8,8 +8,8 @@ from dataclasses import asdict, fields
 import pytest
 
 from explorer.compaction.profile import PROFILES, SWITCHES, Profile, Settings
+from explorer.compaction.templates import Templates, fill
 from explorer.compaction.validation import SECTION_SETS, check_answer
-from explorer.compaction.wording import Templates, fill
 from explorer.templates import load_prompt, load_templates
 
 SUMMARY_SECTIONS = [

@@ -29,7 +29,7 @@ from explorer.models.offline.scenario import (
 from explorer.models.offline.scenario_player import next_message, play
 from explorer.services.session_files import make_sandbox
 from explorer.settings.live import project_of
-from explorer.settings.opening import live_settings
+from explorer.settings.user_settings import live_settings
 
 TILL = "offline/scenario-till"
 SMALL: dict[str, Any] = {

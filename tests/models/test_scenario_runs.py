@@ -25,7 +25,7 @@ from explorer.session.describe import text_of as text_in
 from explorer.session.kinds import Kind
 from explorer.settings.effective import effective
 from explorer.settings.live import project_of
-from explorer.settings.opening import live_settings
+from explorer.settings.user_settings import live_settings
 from explorer.store import Store
 from explorer.workbench import Workbench
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from explorer.agent.keeping import TooLarge
+from explorer.agent.context_port import TooLarge
 from explorer.agent.loop import TurnResult
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.triggers import MOST_FAILURES

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from explorer.agent.keeping import Outgoing
+from explorer.agent.context_port import Outgoing
 from explorer.agent.tools import read_only_tools
 from explorer.agent.tools.context import ToolContext, ToolRun
 from explorer.agent.tools.workspace_tools import run_read_only

@@ -10,7 +10,6 @@ from typing import Any
 from explorer.audit.excerpt import Excerpt, excerpt
 from explorer.audit.findings import Fidelity, Finding
 from explorer.audit.generations import LOST_STATES, Generation, Run, State
-from explorer.audit.gravity import Group, grouped
 from explorer.audit.ledger import Ledger, LedgerVerdict
 from explorer.audit.loss import Loss
 from explorer.audit.overview import Overview
@@ -26,6 +25,7 @@ from explorer.audit.report.model import (
     StripRun,
     VerdictRow,
 )
+from explorer.audit.severity import Group, grouped
 from explorer.facts import Span
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree

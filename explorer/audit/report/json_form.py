@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from explorer.audit.findings import Fate, Fidelity, Finding
-from explorer.audit.gravity import Weighed, gravity
 from explorer.audit.provenance import Known
 from explorer.audit.report.model import (
     VERSION,
@@ -21,6 +20,7 @@ from explorer.audit.report.model import (
     StripLane,
     iso,
 )
+from explorer.audit.severity import Weighed, gravity
 from explorer.audit.words import UPPER_BOUND
 from explorer.facts import Fact
 from explorer.session.spending import Spent

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Literal
 from weakref import WeakMethod
 
-from explorer.agent.keeping import Outgoing, Room, TooLarge
+from explorer.agent.context_port import Outgoing, Room, TooLarge
 from explorer.compaction.partition import is_possible
 from explorer.compaction.triggers import (
     Decision,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from explorer.agent.keeping import Outgoing
+from explorer.agent.context_port import Outgoing
 from explorer.compaction.messages import entry_to_llm, with_notes
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile.rules import PromptBudget

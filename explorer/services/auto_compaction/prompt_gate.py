@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
-from explorer.agent.keeping import Outgoing
+from explorer.agent.context_port import Outgoing
 from explorer.compaction import background as machine
 from explorer.compaction.background import Draws, Machine, State
 from explorer.compaction.profile.rules import Background

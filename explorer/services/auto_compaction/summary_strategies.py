@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from explorer.agent.keeping import Outgoing
+from explorer.agent.context_port import Outgoing
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.profile.rules import PromptBudget
 from explorer.compaction.quirks import with_quirks

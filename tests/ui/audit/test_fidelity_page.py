@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from explorer.audit.findings import Fate, Fidelity, Finding, KindRow
-from explorer.audit.gravity import grouped
+from explorer.audit.severity import grouped
 from explorer.facts import Fact, FactKind
 from ui.audit.fidelity.charts import (
     GenerationChart,

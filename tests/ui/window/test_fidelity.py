@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from explorer.audit.findings import Fate, Finding
-from explorer.audit.gravity import grouped
+from explorer.audit.severity import grouped
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import commit, draft

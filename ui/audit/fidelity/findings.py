@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 
 from explorer.audit.excerpt import Excerpt
 from explorer.audit.findings import STATED_WRONGLY, Fate, Finding
-from explorer.audit.gravity import Group
+from explorer.audit.severity import Group
 from explorer.facts.fact import FactKind
 from ui.audit.fidelity.words import FATE_TITLES, ONE_KIND, TEXTURES, finding_words
 from ui.theme import (

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.audit.findings import Finding, Place
-from explorer.audit.gravity import Group, grouped
+from explorer.audit.severity import Group, grouped
 from explorer.facts.fact import FactKind
 from explorer.services.summary_audit import Audited
 from ui.audit.fidelity.charts import (
