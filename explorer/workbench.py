@@ -19,7 +19,7 @@ from explorer.formats import (
     new_id,
     open_source,
 )
-from explorer.formats.export import AsFormat
+from explorer.formats.pi.export import AsFormat
 from explorer.models.client import ModelClient
 from explorer.services.changes import (
     Change,

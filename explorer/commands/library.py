@@ -13,7 +13,7 @@ from explorer.commands.options import add_common, add_session, check_positive
 from explorer.commands.output import local_time, print_json, print_table
 from explorer.commands.targets import Target, session_named, target, workbench
 from explorer.formats import ExportError, FormatError
-from explorer.formats.export import shape_note
+from explorer.formats.pi.export import shape_note
 from explorer.services.session_forks import Forked
 from explorer.session.kinds import Kind
 from explorer.session.visible_text import visible_line

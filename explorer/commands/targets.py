@@ -18,7 +18,7 @@ from explorer import paths
 from explorer.commands.errors import CommandFailed, UsageError
 from explorer.compaction.profile import BASES, Profile
 from explorer.formats import ExportError, FormatError
-from explorer.formats.export import AsFormat
+from explorer.formats.pi.export import AsFormat
 from explorer.models.client import ModelClient, ModelClientConfig
 from explorer.services.changes import Change, ExtensionsActed
 from explorer.services.document import Document

@@ -6,14 +6,23 @@ Every piece of the text knows the entry that it came from.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from explorer.compaction.messages import entry_to_llm
+from explorer.compaction.messages import Reader, entry_to_llm
 from explorer.compaction.profile import Profile
 from explorer.compaction.profile.rules import PromptBudget
 from explorer.compaction.templates import Templates
-from explorer.session.describe import blocks_of, text_of
+from explorer.session.entries import (
+    AssistantMessage,
+    Content,
+    ModelMessage,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultMessage,
+    text_of,
+)
 from explorer.tokens.estimate import js_json, js_keys, utf16_prefix, utf16_units
 
 MAX_RESULT_UNITS = 2000
@@ -79,42 +88,38 @@ def _both_ends(text: str, units: int, profile: Profile, whole: bool) -> str:
     return f"{head}\n\n[... {left_out} characters left out ...]\n\n{end}"
 
 
-def serialize_message(message: Mapping[str, Any], profile: Profile) -> str:
+def serialize_message(message: ModelMessage, profile: Profile) -> str:
     """One message (as it is sent to a model) as text; empty when it says nothing."""
-    role = message.get("role")
-    content = message.get("content")
-    if role == "assistant":
-        told = _reply(content, with_blank=profile.empty_input != "refuse")
-    else:
-        text = text_of(content, "")
-        if role == "toolResult":
-            text = cut_result(text, profile)
-        told = [("Tool result" if role == "toolResult" else "User", text)] if text else []
-    joined = _labelled(told) if profile.dialect == "labels" else _headed(told)
+    match message:
+        case AssistantMessage():
+            parts = _reply(message.content, with_blank=profile.empty_input != "refuse")
+        case ToolResultMessage():
+            text = cut_result(text_of(message.content, ""), profile)
+            parts = [("Tool result", text)] if text else []
+        case _:
+            text = text_of(message.content, "")
+            parts = [("User", text)] if text else []
+    joined = _labelled(parts) if profile.dialect == "labels" else _headed(parts)
     return escape_tags(joined) if profile.tags_in_text == "escaped" else joined
 
 
-def _labelled(told: Sequence[tuple[str, str]]) -> str:
-    return _BLANK_LINE.join(f"[{label}]: {text}" for label, text in told)
+def _labelled(parts: Sequence[tuple[str, str]]) -> str:
+    return _BLANK_LINE.join(f"[{label}]: {text}" for label, text in parts)
 
 
-def _headed(told: Sequence[tuple[str, str]]) -> str:
-    return _BLANK_LINE.join(f"[{label.upper().replace(' ', '_')}]\n{text}" for label, text in told)
+def _headed(parts: Sequence[tuple[str, str]]) -> str:
+    return _BLANK_LINE.join(f"[{label.upper().replace(' ', '_')}]\n{text}" for label, text in parts)
 
 
-def _reply(content: object, *, with_blank: bool) -> list[tuple[str, str]]:
-    """A reply's parts; a part without text is only told by the rules that ask about nothing."""
-    thinking: list[str] = []
-    texts: list[str] = []
-    calls: list[str] = []
-    for block in blocks_of(content):
-        block_type = block.get("type")
-        if block_type == "text" and isinstance(block.get("text"), str):
-            texts.append(block["text"])
-        elif block_type == "thinking" and isinstance(block.get("thinking"), str):
-            thinking.append(block["thinking"])
-        elif block_type == "toolCall":
-            calls.append(f"{block.get('name') or ''}({_arguments(block.get('arguments'))})")
+def _reply(content: Content, *, with_blank: bool) -> list[tuple[str, str]]:
+    """A reply's parts; a part without text only by the rules that ask about nothing."""
+    thinking = [block.text for block in content if isinstance(block, ThinkingBlock)]
+    texts = [block.text for block in content if isinstance(block, TextBlock)]
+    calls = [
+        f"{block.name}({_arguments(block.named_arguments)})"
+        for block in content
+        if isinstance(block, ToolCallBlock)
+    ]
     parts: list[tuple[str, str]] = []
     if thinking and (with_blank or any(thinking)):
         parts.append(("Assistant thinking", "\n".join(thinking)))
@@ -125,13 +130,11 @@ def _reply(content: object, *, with_blank: bool) -> list[tuple[str, str]]:
     return parts
 
 
-def _arguments(arguments: object) -> str:
-    if not isinstance(arguments, dict):
-        return ""
+def _arguments(arguments: dict[str, Any]) -> str:
     return ", ".join(f"{key}={js_json(arguments[key])}" for key in js_keys(arguments))
 
 
-def serialize(messages: Iterable[tuple[int, Mapping[str, Any]]], profile: Profile) -> Serialized:
+def serialize(messages: Iterable[tuple[int, ModelMessage]], profile: Profile) -> Serialized:
     """Messages with their entries as one text, divided as the profile divides them."""
     between = _BLANK_LINE if profile.dialect == "labels" else DIVIDER
     parts: list[str] = []
@@ -149,12 +152,8 @@ def serialize(messages: Iterable[tuple[int, Mapping[str, Any]]], profile: Profil
     return Serialized(between.join(parts), spans)
 
 
-EntryReader = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]
-"""Gives the JSON of entries by index, in the order asked for."""
-
-
 def read_conversation(
-    wanted: Sequence[int], entries: EntryReader, templates: Templates, profile: Profile
+    wanted: Sequence[int], entries: Reader, templates: Templates, profile: Profile
 ) -> Serialized:
     """Entries, read and serialized; what is never sent says nothing."""
     if not wanted:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from explorer.session.entries import (
+    AssistantMessage,
+    BranchSummary,
+    Compaction,
+    Content,
+    Entry,
+    NoteMessage,
+    ShellMessage,
+    SummaryMessage,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultMessage,
+    UserMessage,
+)
 from explorer.session.file_tools import file_ops
-from explorer.session.text import blocks_of
 
 
 class Speaker(Enum):
@@ -37,80 +51,51 @@ class Text(NamedTuple):
 
 
 _COMMANDS = ("command", "cmd", "script", "commands")
-_SUMMARIES = ("compaction", "branch_summary")
 
 
-def texts_of(entry: Mapping[str, Any]) -> Iterator[Text]:
-    """The texts of an entry's JSON, in order; none for an entry that is never sent to a model."""
-    kind = entry.get("type")
-    if kind in _SUMMARIES:
-        summary = entry.get("summary")
-        if isinstance(summary, str):
-            yield Text(Speaker.SUMMARY, summary)
-    elif kind == "custom_message":
-        yield from _plain(entry.get("content"), Speaker.ASIDE)
-    elif kind == "message" or "role" in entry:
-        message = entry.get("message", entry)
-        if isinstance(message, Mapping):
-            yield from _message(message)
+def texts_of(entry: Entry) -> Iterator[Text]:
+    """The texts of an entry, in order; none for an entry that is never sent to a model."""
+    body = entry.body
+    match body:
+        case Compaction() | BranchSummary() | SummaryMessage():
+            if body.summary:
+                yield Text(Speaker.SUMMARY, body.summary)
+        case UserMessage():
+            yield from _plain(body.content, Speaker.USER)
+        case AssistantMessage():
+            yield from _reply(body.content)
+        case ToolResultMessage():
+            yield from _plain(body.content, Speaker.ERROR if body.is_error else Speaker.RESULT)
+        case ShellMessage():
+            if body.command:
+                yield Text(
+                    Speaker.COMMAND, body.command, 0,
+                    "command" if body.language == "bash" else "code",
+                )  # fmt: skip
+            if body.output:
+                yield Text(Speaker.ERROR if body.exit_code else Speaker.RESULT, body.output)
+        case NoteMessage():
+            yield from _plain(body.content, Speaker.ASIDE)
 
 
-def _message(message: Mapping[str, Any]) -> Iterator[Text]:
-    role, content = message.get("role"), message.get("content")
-    if role == "user":
-        yield from _plain(content, Speaker.USER)
-    elif role == "assistant":
-        yield from _reply(content)
-    elif role in ("toolResult", "tool"):
-        failed = bool(message.get("isError"))
-        yield from _plain(content, Speaker.ERROR if failed else Speaker.RESULT)
-    elif role in ("bashExecution", "pythonExecution"):
-        yield from _execution(message)
-    elif role in ("compactionSummary", "branchSummary"):
-        summary = message.get("summary", content)
-        yield from _plain(summary, Speaker.SUMMARY)
-    elif role in ("custom", "hookMessage", "fileMention"):
-        yield from _plain(content, Speaker.ASIDE)
+def _plain(content: Content, speaker: Speaker) -> Iterator[Text]:
+    for number, block in enumerate(content):
+        if isinstance(block, TextBlock) and block.text:
+            yield Text(speaker, block.text, number)
 
 
-def _plain(content: object, speaker: Speaker) -> Iterator[Text]:
-    for number, block in enumerate(blocks_of(content)):
-        text = block.get("text")
-        if isinstance(text, str) and text:
-            yield Text(speaker, text, number)
-
-
-def _execution(message: Mapping[str, Any]) -> Iterator[Text]:
-    for name in ("command", "code"):
-        command = message.get(name)
-        if isinstance(command, str) and command:
-            yield Text(Speaker.COMMAND, command, 0, name)
-    output = message.get("output")
-    if isinstance(output, str) and output:
-        code = message.get("exitCode")
-        failed = isinstance(code, int) and code != 0
-        yield Text(Speaker.ERROR if failed else Speaker.RESULT, output)
-
-
-def _reply(content: object) -> Iterator[Text]:
-    for number, block in enumerate(blocks_of(content)):
-        kind = block.get("type")
-        if kind == "toolCall":
+def _reply(content: Content) -> Iterator[Text]:
+    for number, block in enumerate(content):
+        if isinstance(block, ToolCallBlock):
             yield from _call(block, number)
-            continue
-        speaker = Speaker.ASSISTANT if kind == "text" else Speaker.ASIDE
-        text = block.get("text") if kind == "text" else block.get("thinking")
-        if isinstance(text, str) and text:
-            yield Text(speaker, text, number)
+        elif isinstance(block, TextBlock | ThinkingBlock) and block.text:
+            is_text = isinstance(block, TextBlock)
+            yield Text(Speaker.ASSISTANT if is_text else Speaker.ASIDE, block.text, number)
 
 
-def _call(block: Mapping[str, Any], number: int) -> Iterator[Text]:
-    arguments = block.get("arguments")
-    if not isinstance(arguments, dict):
-        return
-    name = block.get("name")
-    paths = {op.path for op in file_ops(name, arguments, "")} if isinstance(name, str) else set()
-    for key, value in arguments.items():
+def _call(block: ToolCallBlock, number: int) -> Iterator[Text]:
+    paths = {op.path for op in file_ops(block.name, block.arguments, "")}
+    for key, value in block.named_arguments.items():
         if isinstance(value, list) and key in _COMMANDS:
             value = " ".join(part for part in value if isinstance(part, str))
         if not isinstance(value, str):

@@ -1,24 +1,34 @@
-"""The session files of other agents: what they are, reading them, and writing them back."""
+"""The session files of agents: recognising, finding and reading them, and writing them back."""
 
 from __future__ import annotations
 
-from explorer.formats.entries import new_entry, new_id
+from explorer.formats.adapter import Adapter, FoundSession
 from explorer.formats.errors import FormatError, ReadCancelled
-from explorer.formats.export import ExportError, ExportReport, LeafMark, export_session
-from explorer.formats.recognition import FoundSession, discover
-from explorer.formats.source import FileSource, open_source
+from explorer.formats.pi.entries import new_id
+from explorer.formats.pi.export import ExportError, ExportReport, LeafMark, export_session
+from explorer.formats.registry import (
+    adapter_of,
+    discover,
+    entry_record,
+    open_source,
+    read_record,
+    write_record,
+)
 
 __all__ = [
+    "Adapter",
     "ExportError",
     "ExportReport",
-    "FileSource",
     "FormatError",
     "FoundSession",
     "LeafMark",
     "ReadCancelled",
+    "adapter_of",
     "discover",
+    "entry_record",
     "export_session",
-    "new_entry",
     "new_id",
     "open_source",
+    "read_record",
+    "write_record",
 ]

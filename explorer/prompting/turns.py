@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from explorer.session.text import blocks_of, well_formed
+from explorer.session.entries import (
+    AssistantMessage,
+    Content,
+    ModelMessage,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultMessage,
+    images_of,
+)
+from explorer.session.text import well_formed
 from explorer.tokens.estimate import js_json
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -62,8 +71,7 @@ class Said(NamedTuple):
     """One entry of a context as it is sent: its message, what it weighs, where it came from."""
 
     entry: int
-    message: Mapping[str, Any]
-    """As converted for a model: of role ``user``, ``assistant`` or ``toolResult``."""
+    message: ModelMessage
     tokens: int
     is_summary: bool = False
     """It is a compaction's summary."""
@@ -149,16 +157,16 @@ def conversation(said: Iterable[Said]) -> Conversation:
         summary, found = _spoken(found[newest]), found[newest + 1 :]
     turns: list[Turn] = []
     for one in found:
-        role = one.message.get("role")
-        if role == "toolResult":
+        message = one.message
+        if isinstance(message, ToolResultMessage):
             if turns and turns[-1].rounds:
-                turns[-1].rounds[-1].results.append(_result(one))
-        elif role == "assistant":
-            if one.message.get("stopReason") in ("error", "aborted"):
+                turns[-1].rounds[-1].results.append(_result(one, message))
+        elif isinstance(message, AssistantMessage):
+            if message.failed:
                 continue
             if not turns:
                 turns.append(Turn())
-            turns[-1].rounds.append(_round(one))
+            turns[-1].rounds.append(_round(one, message))
         else:
             if not turns or turns[-1].rounds:
                 turns.append(Turn())
@@ -178,51 +186,33 @@ def _paired(one: Round) -> Round | None:
     return Round(one.entry, one.text, one.tokens, calls, one.thinking, list(results.values()))
 
 
-def _round(one: Said) -> Round:
-    blocks = blocks_of(one.message.get("content"))
-    calls = tuple(
-        ToolUse(
-            str(block.get("id", "")),
-            str(block.get("name", "")),
-            dict(arguments) if isinstance(arguments := block.get("arguments"), dict) else {},
-        )
-        for block in blocks
-        if block.get("type") == "toolCall"
-    )
-    return Round(one.entry, _texts(blocks), one.tokens, calls, _thinking(blocks))
+def _round(one: Said, reply: AssistantMessage) -> Round:
+    calls = tuple(ToolUse(call.id, call.name, call.named_arguments) for call in reply.calls)
+    return Round(one.entry, _texts(reply.content), one.tokens, calls, _thinking(reply.content))
 
 
-def _thinking(blocks: Sequence[Mapping[str, Any]]) -> Thinking | None:
+def _thinking(content: Content) -> Thinking | None:
     """The last thinking block of a reply."""
-    for block in reversed(blocks):
-        text = block.get("thinking") if block.get("type") == "thinking" else None
-        if isinstance(text, str) and text:
-            signature = block.get("thinkingSignature") or block.get("signature")
-            return Thinking(well_formed(text), signature if isinstance(signature, str) else "")
+    for block in reversed(content):
+        if isinstance(block, ThinkingBlock) and block.text:
+            return Thinking(well_formed(block.text), block.signature)
     return None
 
 
-def _result(one: Said) -> Result:
-    blocks = blocks_of(one.message.get("content"))
-    text = _texts(blocks)
-    if not text and any(block.get("type") == "image" for block in blocks):
+def _result(one: Said, result: ToolResultMessage) -> Result:
+    text = _texts(result.content)
+    if not text and images_of(result.content):
         text = "[image]"
-    return Result(one.entry, str(one.message.get("toolCallId", "")), text, one.tokens)
+    return Result(one.entry, result.call_id, text, one.tokens)
 
 
 def _spoken(one: Said) -> Spoken:
-    blocks = blocks_of(one.message.get("content"))
-    pictures = tuple(
-        Picture(str(block.get("mimeType", "")), str(block.get("data", "")))
-        for block in blocks
-        if block.get("type") == "image"
-    )
-    return Spoken(one.entry, _texts(blocks), one.tokens, pictures)
+    content = one.message.content
+    pictures = tuple(Picture(image.mime, image.data) for image in images_of(content))
+    return Spoken(one.entry, _texts(content), one.tokens, pictures)
 
 
-def _texts(blocks: Sequence[Mapping[str, Any]]) -> str:
+def _texts(content: Content) -> str:
     return "\n".join(
-        well_formed(text)
-        for block in blocks
-        if block.get("type") == "text" and isinstance(text := block.get("text"), str) and text
+        well_formed(block.text) for block in content if isinstance(block, TextBlock) and block.text
     )

@@ -21,7 +21,7 @@ from explorer.services.extension_review import entry_fields
 from explorer.services.open_session import OpenedSession
 from explorer.services.summary_call import SummaryCall
 from explorer.services.summary_request import Attempt, DraftFailed, DraftPart, Order
-from explorer.session.edit_entries import KEPT_USER_TOKENS
+from explorer.session.edit_entries import REPEATED_USER_TOKENS
 from explorer.session.text import well_formed
 
 
@@ -305,7 +305,7 @@ class Drafts:
             created=draft.created_files, deleted=draft.deleted_files,
         )  # fmt: skip
         if entry_type == "compaction" and (kept := _kept_user_tokens(draft)):
-            files[KEPT_USER_TOKENS] = kept
+            files[REPEATED_USER_TOKENS] = kept
         whole = {"summary": summary, **fields, "details": files, **entry_fields(draft)}
         index = await self._session.writer.append(entry_type, parent, **whole)
         await self.mark(draft, "committed", summary)

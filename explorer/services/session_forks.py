@@ -16,10 +16,10 @@ from random import Random
 from typing import Any
 
 from explorer.formats import new_entry, new_id, pi
-from explorer.formats.entries import iso_time
-from explorer.formats.export import PiUpgrade, dumps, made_header
 from explorer.formats.jsonl import parse_exactly
-from explorer.formats.pi import VERSION
+from explorer.formats.pi.entries import iso_time
+from explorer.formats.pi.export import PiUpgrade, dumps, made_header
+from explorer.formats.pi.header import VERSION
 from explorer.services.document import Document
 from explorer.session.describe import describe
 from explorer.session.records import EntryRecord, ReadReport, SessionHeader

@@ -7,8 +7,9 @@ from collections.abc import Callable, Coroutine
 from random import Random
 from typing import Any, TypeVar
 
-from explorer.formats import new_entry, new_id
+from explorer.formats import new_id, write_record
 from explorer.services.changes import ChangeHub, EntriesAppended, LabelsChanged, LeafMoved
+from explorer.session.entries import Body, Entry
 from explorer.session.records import EntryRecord
 from explorer.session.tree import SessionTree
 from explorer.store import LoadedSession, Store
@@ -43,26 +44,25 @@ class SessionWriter:
         self._random = random
         self._lock = asyncio.Lock()
 
-    async def append(self, entry_type: str, parent: int, **fields: Any) -> int:
+    async def append(self, body: Body, parent: int) -> int:
         """Append one entry below ``parent`` and make it the leaf; returns its index.
 
         Returns after the commit. Raises StoreError when the database refuses.
         """
-        return await uninterrupted(self._append(entry_type, parent, fields))
+        return await uninterrupted(self._append(body, parent))
 
-    async def append_beside(self, entry_type: str, parent: int, **fields: Any) -> int:
+    async def append_beside(self, body: Body, parent: int) -> int:
         """Append one entry below ``parent`` and leave the leaf where it is; see ``append``."""
-        return await uninterrupted(self._append(entry_type, parent, fields, moves_leaf=False))
+        return await uninterrupted(self._append(body, parent, moves_leaf=False))
 
-    async def _append(
-        self, entry_type: str, parent: int, fields: dict[str, Any], moves_leaf: bool = True
-    ) -> int:
+    async def _append(self, body: Body, parent: int, moves_leaf: bool = True) -> int:
         async with self._lock:
             entry_id = new_id(self.tree, self._random)
             parent_id = self.tree.columns.ids[parent] if parent >= 0 else None
-            entry = new_entry(self.format, entry_type, parent_id, self.now_ms(), entry_id, **fields)
+            entry = Entry.of(body, entry_id, parent_id, self.now_ms())
+            record = write_record(self.format, entry)
             leaf_id = entry_id if moves_leaf else None
-            saved = self._store.append(self.key, [(entry, parent_id)], leaf_id=leaf_id)
+            saved = self._store.append(self.key, [(record, parent_id)], leaf_id=leaf_id)
             await asyncio.wrap_future(saved)
             self.pull()
             index = self.tree.index_of(entry_id)

@@ -17,7 +17,7 @@ from explorer.session.spending import (
     Spending,
     SpendingLedger,
     Spent,
-    spent_in,
+    spent_of,
 )
 from explorer.session.tree import SessionTree
 from explorer.store import Store
@@ -97,9 +97,8 @@ class SessionSpending:
         return self._drafts
 
     def _read(self, entries: list[int], totals: list[int]) -> dict[int, Spent]:
-        usage = dict(zip(entries, totals, strict=True))
-        found = ((at, spent_in(raw, usage[at])) for at, raw in self._payloads.raws(entries))
-        return {at: spent for at, spent in found if spent is not None}
+        found = self._payloads.usages(list(zip(entries, totals, strict=True)))
+        return {at: spent_of(usage) for at, usage in found if usage is not None}
 
     def _read_drafts(self) -> Spent:
         total = NOTHING

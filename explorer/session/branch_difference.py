@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
 
 from explorer.session.columns import OP_KINDS
+from explorer.session.entries import Entry
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
 from explorer.session.payloads import Payloads
 from explorer.session.spending import NOTHING, Spent, spent_of
-from explorer.session.text import blocks_of, call_title, text_of
+from explorer.session.text import call_title
 from explorer.session.text_difference import Piece, word_differences
 from explorer.session.tree import Path, SessionTree
 from explorer.session.visible_text import block, code, plain
@@ -162,7 +162,7 @@ def _side(tree: SessionTree, payloads: Payloads, leaf: int, ancestor: int) -> Si
             turns.append(_turn(tree, waiting))
             waiting = []
         waiting.append((message, _spent(entry)))
-        if message.kind is Kind.ASSISTANT and (said := _said(entry).strip()):
+        if message.kind is Kind.ASSISTANT and (said := entry.text.strip()):
             answer, answer_entry = said, at
     if waiting:
         turns.append(_turn(tree, waiting))
@@ -182,7 +182,7 @@ def _side(tree: SessionTree, payloads: Payloads, leaf: int, ancestor: int) -> Si
     )
 
 
-def _read(payloads: Payloads, entries: Sequence[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _read(payloads: Payloads, entries: Sequence[int]) -> Iterator[tuple[int, Entry]]:
     for start in range(0, len(entries), _AT_ONCE):
         some = entries[start : start + _AT_ONCE]
         yield from zip(some, payloads.entries(some), strict=True)
@@ -195,37 +195,20 @@ def _turn(tree: SessionTree, found: Sequence[tuple[Message, Spent]]) -> Turn:
     return Turn(tuple(message for message, _ in found), spent, elapsed)
 
 
-def _message(tree: SessionTree, at: int, entry: Mapping[str, Any]) -> Message:
+def _message(tree: SessionTree, at: int, entry: Entry) -> Message:
     columns = tree.columns
-    content = _content(entry)
-    text = _said(entry)
+    text = entry.text
     if not text and columns.kind[at] in (Kind.COMPACTION, Kind.BRANCH_SUMMARY):
-        text = str(entry.get("summary") or "")
-    calls = tuple(
-        call_title(str(block.get("name", "")), block.get("arguments"))
-        for block in blocks_of(content)
-        if block.get("type") == "toolCall"
-    )
+        text = entry.summary
+    calls = tuple(call_title(call.name, call.arguments) for call in entry.calls)
     return Message(
         at, Kind(columns.kind[at]), columns.flags[at], text[:MOST_TEXT], calls, columns.estimate[at]
     )
 
 
-def _content(entry: Mapping[str, Any]) -> object:
-    message = entry.get("message")
-    return message.get("content") if isinstance(message, Mapping) else entry.get("content")
-
-
-def _said(entry: Mapping[str, Any]) -> str:
-    return text_of(_content(entry))
-
-
-def _spent(entry: Mapping[str, Any]) -> Spent:
+def _spent(entry: Entry) -> Spent:
     """What a reply took, as its provider counted it."""
-    message = entry.get("message")
-    if not isinstance(message, Mapping) or message.get("role") != "assistant":
-        return NOTHING
-    return spent_of(message.get("usage"))
+    return spent_of(entry.usage) if entry.kind is Kind.ASSISTANT else NOTHING
 
 
 def _files(tree: SessionTree, part: Path) -> dict[str, tuple[str, ...]]:

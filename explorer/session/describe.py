@@ -1,18 +1,12 @@
-"""From the JSON of an entry to the facts that the columns keep.
-
-Every spelling that the formats use is read here (A3), so that nothing above needs to know which
-agent wrote a file.
-"""
+"""From a typed entry to the facts that the columns hold of it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 from explorer.session.edit_entries import (
-    KEPT_USER_TOKENS,
     PRUNE_TYPE,
     SHAPE_TYPES,
     PruneFacts,
@@ -20,64 +14,38 @@ from explorer.session.edit_entries import (
     prune_facts,
     shape_facts,
 )
-from explorer.session.file_tools import FileOp, OpKind, file_ops
-from explorer.session.json_values import (
-    MAX_COUNT,
-    prompt_tokens,
-    time_ms,
-    token_count,
-    usage_tokens,
-)
-from explorer.session.kinds import ROLE_KINDS, TYPE_KINDS, Flag, Kind
-from explorer.session.text import (
-    PREVIEW_UNITS,
-    Json,
-    blocks_of,
-    call_title,
-    first_line,
-    first_text,
-    summary_line,
+from explorer.session.entries import (
+    AssistantMessage,
+    BranchSummary,
+    Compaction,
+    Content,
+    CustomData,
+    Entry,
+    ImageBlock,
+    Label,
+    ModelChange,
+    NoteMessage,
+    SessionName,
+    ShellMessage,
+    SummaryMessage,
+    TextBlock,
+    ThinkingBlock,
+    ThinkingLevelChange,
+    ToolCallBlock,
+    ToolResultMessage,
+    Unknown,
+    images_of,
     text_of,
 )
+from explorer.session.file_tools import FileOp, file_ops
+from explorer.session.kinds import Flag, Kind
+from explorer.session.text import PREVIEW_UNITS, call_title, first_line, summary_line
 
-__all__ = [
-    "MAX_COUNT",
-    "PREVIEW_UNITS",
-    "STOP_FLAGS",
-    "BranchFacts",
-    "CompactionFacts",
-    "Facts",
-    "FileOp",
-    "Json",
-    "OpKind",
-    "PruneFacts",
-    "blocks_of",
-    "call_title",
-    "describe",
-    "first_kept_id",
-    "first_line",
-    "from_extension",
-    "kind_of",
-    "prompt_tokens",
-    "summary_line",
-    "text_of",
-    "time_ms",
-    "token_count",
-    "usage_tokens",
-]
-
-
-# Looking up a member of an enum, and joining flags, costs as much as parsing a line's first
-# field: what every entry needs is looked up once.
-_ASSISTANT = Kind.ASSISTANT
-_TOOL_RESULT = Kind.TOOL_RESULT
-_ERROR = int(Flag.ERROR)
-_HAS_TEXT = int(Flag.HAS_TEXT)
-_HAS_THINKING = int(Flag.HAS_THINKING)
-_HAS_TOOL_CALL = int(Flag.HAS_TOOL_CALL)
-_HAS_IMAGE = int(Flag.HAS_IMAGE)
-_PRUNING = int(Flag.PRUNING)
-STOP_FLAGS = {"error": _ERROR, "aborted": int(Flag.ABORTED), "length": int(Flag.LENGTH_STOP)}
+STOP_FLAGS = {
+    "error": int(Flag.ERROR),
+    "aborted": int(Flag.ABORTED),
+    "length": int(Flag.LENGTH_STOP),
+}
 
 
 class CompactionFacts(NamedTuple):
@@ -92,7 +60,7 @@ class CompactionFacts(NamedTuple):
     created_files: tuple[str, ...] = ()
     deleted_files: tuple[str, ...] = ()
     user_tokens: int = 0
-    """Up to how many tokens of the user's messages its profile kept word for word."""
+    """Up to how many tokens of the user's messages its profile repeats word for word."""
 
 
 class BranchFacts(NamedTuple):
@@ -108,7 +76,7 @@ class BranchFacts(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """Everything that the columns keep of one entry."""
+    """Everything that the columns hold of one entry."""
 
     kind: Kind
     flags: int
@@ -134,266 +102,157 @@ class Facts(NamedTuple):
     """Of a tool result that is an error: a mark of what it says, never 0; see ``error_mark``."""
     prune: PruneFacts | None = None
     shape: ShapeFacts | None = None
-    """What a pin, an omission, or a rule of kept messages says."""
+    """What a pin, an omission, or a rule of repeated messages says."""
 
 
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        return ()
-    return tuple(item for item in value if isinstance(item, str))
+def describe(entry: Entry) -> Facts:
+    """The facts of an entry."""
+    body = entry.body
+    facts = Facts(entry.kind, 0, entry.time_ms, -1, "", "", 0)
+    match body:
+        case AssistantMessage():
+            return _reply(facts, body)
+        case ToolResultMessage():
+            return _tool_result(facts, body)
+        case ShellMessage():
+            return _shell(facts, body)
+        case SummaryMessage():
+            return facts._replace(flags=int(Flag.HAS_TEXT), preview=first_line(body.summary))
+        case Compaction() | BranchSummary():
+            return _summary(facts, body)
+        case ModelChange():
+            text = f"model {first_line(body.model)}"
+            return facts._replace(model=body.model, preview=text)
+        case ThinkingLevelChange():
+            text = f"thinking {first_line(body.level)}"
+            return facts._replace(thinking_level=body.level, preview=text)
+        case Label():
+            text = f"label “{first_line(body.text)}”" if body.text else "label removed"
+            return facts._replace(label=(body.target_id, body.text), preview=text)
+        case SessionName():
+            return facts._replace(name=body.name, preview=f"name “{first_line(body.name)}”")
+        case CustomData():
+            return _custom(facts, body)
+        case Unknown():
+            return facts._replace(preview=first_line(body.type) or "entry without a type")
+    return _message(facts, entry)
 
 
-def _string(entry: Json, key: str) -> str:
-    value = entry.get(key)
-    return value if isinstance(value, str) else ""
+def _message(facts: Facts, entry: Entry) -> Facts:
+    """Of a message of text and pictures: the user's, a note, the developer's, an unknown role's."""
+    flags = int(Flag.HAS_TEXT)
+    images = len(images_of(entry.content))
+    if images:
+        flags |= Flag.HAS_IMAGE
+    if isinstance(entry.body, NoteMessage) and not entry.body.display:
+        flags |= Flag.HIDDEN
+    text = _first_text(entry.content)
+    if not text and images and facts.kind is not Kind.CUSTOM_MESSAGE:
+        text = "image"
+    return facts._replace(
+        flags=int(flags), preview=text, user_images=images if facts.kind is Kind.USER else 0
+    )
 
 
-def _text(entry: Mapping[str, Any], *keys: str) -> str:
-    for key in keys:
-        value = entry.get(key)
-        if isinstance(value, str):
-            return value
+def _first_text(content: Content) -> str:
+    """The first line of a content's text blocks together."""
+    for block in content:
+        # One block that holds anything is enough: what follows begins a new line.
+        if isinstance(block, TextBlock):
+            return first_line(block.text) or first_line(text_of(content))
     return ""
 
 
-def from_extension(entry: Mapping[str, Any]) -> bool:
-    """Whether an extension made this summary, in either spelling (A3)."""
-    return entry.get("fromExtension") is True or entry.get("fromHook") is True
-
-
-def first_kept_id(entry: Mapping[str, Any]) -> str:
-    """The id of the first kept entry, in any spelling (A3)."""
-    return _text(entry, "firstKeptEntryId", "first_kept_entry_id", "retained_from_id")
-
-
-class _Files(NamedTuple):
-    read: tuple[str, ...] = ()
-    modified: tuple[str, ...] = ()
-    created: tuple[str, ...] = ()
-    deleted: tuple[str, ...] = ()
-
-
-def _files(entry: Mapping[str, Any]) -> _Files:
-    details = entry.get("details")
-    if not isinstance(details, dict):
-        return _Files()
-    return _Files(
-        *(
-            _texts(details.get(f"{what}Files", details.get(f"{what}_files")))
-            for what in _Files._fields
-        )
-    )
-
-
-def kind_of(entry: Mapping[str, Any]) -> Kind:
-    """The kind of an entry; a type or role that is not known is kept as such."""
-    entry_type = entry.get("type")
-    if entry_type == "message":
-        message = entry.get("message")
-        role = message.get("role") if isinstance(message, dict) else None
-        return ROLE_KINDS.get(role, Kind.OTHER_ROLE) if isinstance(role, str) else Kind.OTHER_ROLE
-    return TYPE_KINDS.get(entry_type, Kind.UNKNOWN) if isinstance(entry_type, str) else Kind.UNKNOWN
-
-
-def describe(entry: Mapping[str, Any]) -> Facts:
-    """The facts of an entry, whatever is missing or malformed in it."""
-    moment = time_ms(entry.get("timestamp"))
-    if entry.get("type") != "message":
-        return _other(kind_of(entry), moment, entry)
-    message = entry.get("message")
-    if not isinstance(message, dict):
-        message = {}
-    role = message.get("role")
-    if not moment:
-        moment = time_ms(message.get("timestamp"))
-    if role == "assistant":
-        return _assistant(moment, message)
-    if role == "toolResult":
-        return _tool_result(moment, message)
-    return _message(kind_of(entry), moment, message)
-
-
-def _images(content: object) -> int:
-    if not isinstance(content, list):
-        return 0
-    return sum(1 for block in content if isinstance(block, dict) and block.get("type") == "image")
-
-
-def _tool_result(moment: float, message: Json) -> Facts:
-    content = message.get("content")
-    text, flags, error = text_of(content), _HAS_TEXT, 0
-    if _images(content):
-        flags |= _HAS_IMAGE
-    if message.get("isError") is True:
-        flags |= _ERROR
+def _tool_result(facts: Facts, body: ToolResultMessage) -> Facts:
+    text, flags, error = text_of(body.content), int(Flag.HAS_TEXT), 0
+    if has_image := bool(images_of(body.content)):
+        flags |= Flag.HAS_IMAGE
+    if body.is_error:
+        flags |= Flag.ERROR
         error = error_mark(text)
     else:
-        flags |= result_flags(text, has_image=bool(flags & _HAS_IMAGE))
-    if message.get("prunedAt") is not None:
-        flags |= _PRUNING
-    call_id, tool = message.get("toolCallId"), message.get("toolName")
-    return Facts(
-        _TOOL_RESULT,
-        flags,
-        moment,
-        -1,
-        "",
-        first_text(content),
-        0,
-        (),
-        call_id if isinstance(call_id, str) else "",
-        tool if isinstance(tool, str) else "",
+        flags |= result_flags(text, has_image=has_image)
+    if body.is_pruned:
+        flags |= Flag.PRUNING
+    return facts._replace(
+        flags=int(flags), preview=_first_text(body.content), call_id=body.call_id, tool=body.tool,
         error=error,
-    )
-
-
-def _message(kind: Kind, moment: float, message: Json) -> Facts:
-    content = message.get("content")
-    flags = _HAS_TEXT
-    images = _images(content)
-    if images:
-        flags |= _HAS_IMAGE
-    if kind in (Kind.BASH_EXECUTION, Kind.PYTHON_EXECUTION):
-        return _execution(kind, flags, moment, message)
-    if kind in (Kind.COMPACTION_SUMMARY_ROLE, Kind.BRANCH_SUMMARY_ROLE):
-        return Facts(kind, flags, moment, -1, "", first_line(_text(message, "summary")), 0)
-    if kind is Kind.CUSTOM_ROLE and message.get("display") is False:
-        flags |= Flag.HIDDEN
-    text = first_text(content) or ("image" if images else "")
-    return Facts(kind, flags, moment, -1, "", text, images if kind is Kind.USER else 0)
-
-
-def _execution(kind: Kind, flags: int, moment: float, message: Json) -> Facts:
-    if message.get("excludeFromContext") is True:
-        flags |= Flag.EXCLUDED
-    if message.get("cancelled") is True:
-        flags |= Flag.ABORTED
-    code = message.get("exitCode")
-    if isinstance(code, int) and code:
-        flags |= Flag.ERROR
-    text = first_line(_text(message, "command", "code"))
-    return Facts(kind, int(flags), moment, -1, "", text, 0)
-
-
-def _assistant(moment: float, message: Json) -> Facts:
-    stop, content = message.get("stopReason"), message.get("content")
-    flags = STOP_FLAGS.get(stop, 0) if isinstance(stop, str) else 0
-    ops: list[FileOp] = []
-    text = thinking = calls = ""
-    for block in content if isinstance(content, list) else blocks_of(content):
-        if not isinstance(block, dict):
-            continue
-        block_type = block.get("type")
-        if block_type == "toolCall":
-            flags |= _HAS_TOOL_CALL
-            name, arguments = _string(block, "name"), block.get("arguments")
-            if not text and len(calls) < PREVIEW_UNITS:
-                calls += (" · " if calls else "") + call_title(name, arguments)
-            ops += file_ops(name, arguments, _string(block, "id"))
-        elif block_type == "text":
-            text = text or first_line(_string(block, "text"))
-        elif block_type == "thinking":
-            flags |= _HAS_THINKING
-            thinking = thinking or _string(block, "thinking").lstrip()
-        elif block_type == "image":
-            flags |= _HAS_IMAGE
-    if text:
-        flags |= _HAS_TEXT
-    preview = text or calls[:PREVIEW_UNITS] or first_line(thinking)
-    if not preview:
-        preview = first_line(_string(message, "errorMessage") or _string(message, "stopReason"))
-    model = message.get("model")
-    return Facts(
-        _ASSISTANT,
-        flags,
-        moment,
-        usage_tokens(message.get("usage")),
-        f"{_string(message, 'provider')}/{model}" if model and isinstance(model, str) else "",
-        preview,
-        0,
-        tuple(ops),
-    )
-
-
-def _other(kind: Kind, moment: float, entry: Mapping[str, Any]) -> Facts:
-    flags = Flag.FROM_EXTENSION if from_extension(entry) else Flag.NONE
-    files = _files(entry)
-    if kind is Kind.COMPACTION:
-        facts = CompactionFacts(
-            first_kept_id(entry),
-            token_count(entry.get("tokensBefore", entry.get("tokens_before"))),
-            files.read, files.modified, bool(flags), files.created, files.deleted,
-            _user_tokens(entry),
-        )  # fmt: skip
-        text = first_line(_text(entry, "shortSummary")) or summary_line(_text(entry, "summary"))
-        return Facts(kind, flags, moment, -1, "", text, 0, compaction=facts)
-    if kind is Kind.BRANCH_SUMMARY:
-        if not entry.get("summary"):
-            flags |= Flag.EMPTY_SUMMARY
-        branch = BranchFacts(
-            _text(entry, "fromId", "from_id"),
-            files.read, files.modified, bool(flags & Flag.FROM_EXTENSION),
-            files.created, files.deleted,
-        )  # fmt: skip
-        return Facts(
-            kind, flags, moment, -1, "", summary_line(_text(entry, "summary")), 0, branch=branch
-        )
-    if kind is Kind.CUSTOM_MESSAGE:
-        content = entry.get("content")
-        images = sum(1 for block in blocks_of(content) if block.get("type") == "image")
-        flags |= Flag.HIDDEN if entry.get("display") is False else Flag.NONE
-        flags |= Flag.HAS_IMAGE if images else Flag.NONE
-        return Facts(kind, flags | Flag.HAS_TEXT, moment, -1, "", first_line(text_of(content)), 0)
-    return _metadata(kind, flags, moment, entry)
-
-
-def _user_tokens(entry: Mapping[str, Any]) -> int:
-    details = entry.get("details")
-    return token_count(details.get(KEPT_USER_TOKENS)) if isinstance(details, dict) else 0
-
-
-def _metadata(kind: Kind, flags: Flag, moment: float, entry: Mapping[str, Any]) -> Facts:
-    model = level = ""
-    label: tuple[str, str] | None = None
-    name: str | None = None
-    prune: PruneFacts | None = None
-    shape: ShapeFacts | None = None
-    if kind is Kind.MODEL_CHANGE:
-        model = _model_of_change(entry)
-        text = f"model {first_line(model)}"
-    elif kind is Kind.THINKING_LEVEL_CHANGE:
-        level = _text(entry, "thinkingLevel", "level")
-        text = f"thinking {first_line(level)}"
-    elif kind is Kind.LABEL:
-        label = (_text(entry, "targetId", "target_id"), _text(entry, "label"))
-        text = f"label “{first_line(label[1])}”" if label[1] else "label removed"
-    elif kind is Kind.SESSION_INFO:
-        name = _text(entry, "name", "title")
-        text = f"name “{first_line(name)}”"
-    elif kind is Kind.CUSTOM and entry.get("customType") == PRUNE_TYPE:
-        prune = prune_facts(entry.get("data"))
-        flags |= Flag.PRUNING if prune else Flag.NONE
-        text = first_line(prune.title) if prune else "a prune entry that cannot be read"
-    elif kind is Kind.CUSTOM and _text(entry, "customType") in SHAPE_TYPES:
-        custom_type = _text(entry, "customType")
-        shape = shape_facts(custom_type, entry.get("data"))
-        flags |= Flag.PINNING if shape and shape.kind == "pin" else Flag.NONE
-        name_of = SHAPE_TYPES[custom_type].replace("-", " ")
-        text = first_line(shape.title) if shape else f"an entry to {name_of} that cannot be read"
-    else:
-        title = _text(entry, "customType") or _text(entry, "type")
-        text = first_line(title) or "entry without a type"
-    return Facts(
-        kind, flags, moment, -1, model, text, 0,
-        thinking_level=level, label=label, name=name, prune=prune, shape=shape,
     )  # fmt: skip
 
 
-def _model_of_change(entry: Mapping[str, Any]) -> str:
-    """``provider/model``: pi writes two fields, oh-my-pi one that holds both."""
-    model = _text(entry, "modelId") or _text(entry, "model")
-    provider = _text(entry, "provider")
-    return f"{provider}/{model}" if provider and model else model
+def _shell(facts: Facts, body: ShellMessage) -> Facts:
+    flags = Flag.HAS_TEXT
+    if body.excluded:
+        flags |= Flag.EXCLUDED
+    if body.cancelled:
+        flags |= Flag.ABORTED
+    if body.exit_code:
+        flags |= Flag.ERROR
+    return facts._replace(flags=int(flags), preview=first_line(body.command))
+
+
+def _reply(facts: Facts, body: AssistantMessage) -> Facts:
+    flags = STOP_FLAGS.get(body.stop_reason, 0)
+    ops: list[FileOp] = []
+    text = thinking = calls = ""
+    for block in body.content:
+        match block:
+            case ToolCallBlock():
+                flags |= Flag.HAS_TOOL_CALL
+                if not text and len(calls) < PREVIEW_UNITS:
+                    calls += (" · " if calls else "") + call_title(block.name, block.arguments)
+                ops += file_ops(block.name, block.arguments, block.id)
+            case TextBlock():
+                text = text or first_line(block.text)
+            case ThinkingBlock():
+                flags |= Flag.HAS_THINKING
+                thinking = thinking or block.text.lstrip()
+            case ImageBlock():
+                flags |= Flag.HAS_IMAGE
+    if text:
+        flags |= Flag.HAS_TEXT
+    preview = text or calls[:PREVIEW_UNITS] or first_line(thinking)
+    return facts._replace(
+        flags=int(flags),
+        usage=body.usage.context if body.usage is not None else -1,
+        model=f"{body.provider}/{body.model}" if body.model else "",
+        preview=preview or first_line(body.error or body.stop_reason),
+        ops=tuple(ops),
+    )
+
+
+def _summary(facts: Facts, body: Compaction | BranchSummary) -> Facts:
+    files = body.files
+    flags = Flag.FROM_EXTENSION if body.from_extension else Flag.NONE
+    if isinstance(body, Compaction):
+        compaction = CompactionFacts(
+            body.first_kept_id, body.tokens_before, files.read, files.modified,
+            body.from_extension, files.created, files.deleted, body.user_tokens,
+        )  # fmt: skip
+        text = first_line(body.short_summary) or summary_line(body.summary)
+        return facts._replace(flags=int(flags), preview=text, compaction=compaction)
+    if not body.summary:
+        flags |= Flag.EMPTY_SUMMARY
+    branch = BranchFacts(
+        body.from_id, files.read, files.modified, body.from_extension, files.created, files.deleted
+    )
+    return facts._replace(flags=int(flags), preview=summary_line(body.summary), branch=branch)
+
+
+def _custom(facts: Facts, body: CustomData) -> Facts:
+    if body.name == PRUNE_TYPE:
+        prune = prune_facts(body.data)
+        if prune is None:
+            return facts._replace(preview="a prune entry that cannot be read")
+        return facts._replace(flags=int(Flag.PRUNING), preview=first_line(prune.title), prune=prune)
+    if body.name in SHAPE_TYPES:
+        shape = shape_facts(body.name, body.data)
+        if shape is None:
+            name = SHAPE_TYPES[body.name].replace("-", " ")
+            return facts._replace(preview=f"an entry to {name} that cannot be read")
+        pins = int(Flag.PINNING) if shape.kind == "pin" else 0
+        return facts._replace(flags=pins, preview=first_line(shape.title), shape=shape)
+    return facts._replace(preview=first_line(body.name) or "custom")
 
 
 _SHORT = 200

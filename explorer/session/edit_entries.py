@@ -55,7 +55,7 @@ CUSTOM_TYPES: Mapping[ShapeKind, str] = MappingProxyType(
 )
 
 
-KEPT_USER_TOKENS = "keepUserMessages"
+REPEATED_USER_TOKENS = "keepUserMessages"
 """Among the ``details`` of a compaction: up to how many tokens of the user's messages its profile
 kept word for word; a rule of the session goes before it."""
 

@@ -45,33 +45,6 @@ def token_count(value: object) -> int:
     return recorded_count(value) or 0
 
 
-def usage_tokens(usage: object) -> int:
-    """Context tokens of a usage record: totalTokens, or the sum of its parts (B9); -1 where they
-    are not recorded. A sum of which a part cannot be a count is not known."""
-    if not isinstance(usage, dict):
-        return -1
-    if total := recorded_count(usage.get("totalTokens")):
-        return total
-    parts = [usage.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
-    counts = [recorded_count(part) for part in parts if part is not None]
-    known = [count for count in counts if count is not None]
-    if not known or len(known) < len(counts) or sum(known) > MAX_COUNT:
-        return -1
-    return sum(known)
-
-
-def prompt_tokens(usage: object) -> int:
-    """Tokens of the prompt in a usage record, cached ones among them; all of it where the record
-    does not tell the answer apart; -1 if none (B18)."""
-    if not isinstance(usage, dict):
-        return -1
-    prompt = token_count(sum(token_count(usage.get(key)) for key in _PROMPT))
-    return prompt or usage_tokens(usage)
-
-
-_PROMPT = ("input", "cacheRead", "cacheWrite")
-
-
 MAX_DEPTH = 200
 """Objects and lists in each other. What reads a value later, the standard library among it, goes
 down by recursion: at this depth all of it has room, and no agent writes a tenth of it."""

@@ -93,35 +93,6 @@ TURN_START_KINDS = frozenset(
 )
 """Kinds that start a turn (A18)."""
 
-ROLE_KINDS: dict[str, Kind] = {
-    "user": Kind.USER,
-    "assistant": Kind.ASSISTANT,
-    "toolResult": Kind.TOOL_RESULT,
-    "bashExecution": Kind.BASH_EXECUTION,
-    "custom": Kind.CUSTOM_ROLE,
-    "hookMessage": Kind.CUSTOM_ROLE,
-    "system": Kind.SYSTEM,
-    "developer": Kind.SYSTEM,
-    "pythonExecution": Kind.PYTHON_EXECUTION,
-    "fileMention": Kind.FILE_MENTION,
-    "compactionSummary": Kind.COMPACTION_SUMMARY_ROLE,
-    "branchSummary": Kind.BRANCH_SUMMARY_ROLE,
-}
-
-TYPE_KINDS: dict[str, Kind] = {
-    "compaction": Kind.COMPACTION,
-    "branch_summary": Kind.BRANCH_SUMMARY,
-    "custom_message": Kind.CUSTOM_MESSAGE,
-    "custom": Kind.CUSTOM,
-    "label": Kind.LABEL,
-    "session_info": Kind.SESSION_INFO,
-    "title_change": Kind.SESSION_INFO,
-    "model_change": Kind.MODEL_CHANGE,
-    "thinking_level_change": Kind.THINKING_LEVEL_CHANGE,
-    "reset_boundary": Kind.RESET_BOUNDARY,
-    "context_edit": Kind.CONTEXT_EDIT,
-}
-
 
 def selector(kinds: frozenset[Kind] | set[Kind]) -> bytes:
     """A table for ``bytes.translate`` that turns the given kinds into 1 and all others into 0."""

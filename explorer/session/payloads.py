@@ -1,55 +1,31 @@
-"""Where the JSON of the entries comes from, on demand."""
+"""Where the entries come from, on demand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
-from explorer.session.json_values import read_json
+from explorer.session.entries import Entry, TokenUsage
 
 
 class Payloads(Protocol):
     """Reads payloads by entry index. Implementations may be called from any thread."""
 
     def raw(self, index: int) -> str:
-        """The line of the entry as it was read."""
+        """The record of the entry as it was read: one line, or several."""
 
-    def entry(self, index: int) -> Mapping[str, Any]:
-        """The entry's JSON object."""
+    def entry(self, index: int) -> Entry:
+        """The entry."""
 
-    def entries(self, indices: Sequence[int]) -> list[Mapping[str, Any]]:
+    def entries(self, indices: Sequence[int]) -> list[Entry]:
         """Several entries, in the order asked for."""
 
     def raws(self, indices: Sequence[int]) -> Iterable[tuple[int, str]]:
-        """The lines of several entries, given in ascending order; those that are there."""
+        """The records of several entries, given in ascending order; those that are there."""
+
+    def usages(self, wanted: Sequence[tuple[int, int]]) -> Iterable[tuple[int, TokenUsage | None]]:
+        """What providers reported for entries, given in ascending order, each with the tokens of
+        context that it is known to report; quicker than reading the entries."""
 
     def previews(self, indices: Sequence[int]) -> list[str]:
         """First lines for lists and the map."""
-
-
-class MemoryPayloads:
-    """Payloads of a session that is wholly in memory, as raw lines with their first lines."""
-
-    def __init__(self) -> None:
-        self._raw: list[str] = []
-        self._previews: list[str] = []
-
-    def append(self, raw: str, preview: str) -> None:
-        self._raw.append(raw)
-        self._previews.append(preview)
-
-    def raw(self, index: int) -> str:
-        return self._raw[index]
-
-    def entry(self, index: int) -> Mapping[str, Any]:
-        loaded: Mapping[str, Any] = read_json(self._raw[index])
-        return loaded
-
-    def entries(self, indices: Sequence[int]) -> list[Mapping[str, Any]]:
-        return [self.entry(index) for index in indices]
-
-    def raws(self, indices: Sequence[int]) -> list[tuple[int, str]]:
-        return [(index, self._raw[index]) for index in indices]
-
-    def previews(self, indices: Sequence[int]) -> list[str]:
-        return [self._previews[index] for index in indices]

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, overload
+from typing import Any, NamedTuple, Protocol, overload
 
 from explorer.session.describe import Facts
 from explorer.session.file_tools import FileOp
 from explorer.session.kinds import Kind
 
-FormatName = Literal["pi", "omp"]
+FormatName = str
+"""As ``explorer.formats`` names a format."""
+LARGE_UNITS = 65_536
+"""Characters of a record from which an entry is marked ``Flag.LARGE``."""
 
 
 class EntryRecord(NamedTuple):

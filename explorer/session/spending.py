@@ -7,14 +7,12 @@ compactions and branch summaries took.
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from explorer.session.describe import token_count, usage_tokens
-from explorer.session.json_values import read_json
+from explorer.session.entries import TokenUsage
 from explorer.session.kinds import TURN_START_KINDS, Kind, selector
 from explorer.session.tree import Path, SessionTree
 
@@ -67,69 +65,15 @@ class Spending:
         return self.replies + self.summaries
 
 
-def spent_of(usage: object) -> Spent:
-    """What one call took, from a usage record in pi's spelling; ``UNCOUNTED`` when it holds
-    nothing. Figures that are no numbers count as none."""
-    if not isinstance(usage, Mapping) or usage_tokens(usage) <= 0:
+def spent_of(usage: TokenUsage | None) -> Spent:
+    """What one call took; ``UNCOUNTED`` where nothing was reported."""
+    if usage is None or usage.context <= 0:
         return UNCOUNTED
-    parts = {name: token_count(usage.get(key)) for name, key in _TOKENS.items()}
-    if not any(parts.values()):
-        # Only a sum was told: it is all that is known, and most of every prompt is input.
-        parts["input"] = usage_tokens(usage)
-    cost = _cost(usage.get("cost"))
-    return Spent(**parts, cost=cost, calls=1, unpriced=0 if cost else 1)
-
-
-_TOKENS = {
-    "input": "input",
-    "output": "output",
-    "cache_read": "cacheRead",
-    "cache_write": "cacheWrite",
-}
-
-
-def _cost(cost: object) -> float:
-    if isinstance(cost, Mapping):
-        total = cost.get("total")
-        if not isinstance(total, int | float) or not total:
-            parts = (cost.get(key) for key in _TOKENS.values())
-            total = sum(part for part in parts if isinstance(part, int | float))
-    else:
-        total = cost
-    # A cost of less than nothing, or without bound, is damage.
-    return float(total) if isinstance(total, int | float) and 0 < total < 1e6 else 0.0
-
-
-_USAGE = re.compile(r'"usage"\s*:\s*(\{[^{}"]*(?:"[^"\\]*"[^{}"]*|\{[^{}]*\}[^{}"]*)*\})')
-
-
-def usage_in(raw: str, total: int) -> object:
-    """The usage record in the line of an entry; None where there is none.
-
-    ``total``: the tokens that the entry is known to report. A line may be long, and other objects
-    in it may have a "usage" too: the one that fits is looked for without reading all of it.
-    """
-    for found in reversed(_USAGE.findall(raw)):
-        try:
-            usage = read_json(found)
-        except ValueError:
-            continue
-        if usage_tokens(usage) == total:
-            return usage
-    try:
-        entry = read_json(raw)
-    except ValueError:
-        return None
-    if not isinstance(entry, Mapping):
-        return None
-    message = entry.get("message")
-    return message.get("usage") if isinstance(message, Mapping) else entry.get("usage")
-
-
-def spent_in(raw: str, total: int) -> Spent | None:
-    """What the entry in a line took; None when it says nothing of that. See ``usage_in``."""
-    usage = usage_in(raw, total)
-    return None if usage is None else spent_of(usage)
+    parts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
+    if not any(parts):
+        # Only a sum was reported: it is all that is known, and most of every prompt is input.
+        parts = (usage.context, 0, 0, 0)
+    return Spent(*parts, cost=usage.cost, calls=1, unpriced=0 if usage.cost else 1)
 
 
 class SpendingLedger:
@@ -160,7 +104,7 @@ class SpendingLedger:
 
     def take(self, tree: SessionTree, spent: Mapping[int, Spent], upto: int) -> None:
         """Take in the entries before ``upto``, with what those that are ``wanted`` took; see
-        ``spent_in``."""
+        ``spent_of``."""
         kinds = tree.columns.kind
         for at in range(self._seen, upto):
             if kinds[at] == Kind.ASSISTANT:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
-
-Json = dict[str, Any]
 
 PREVIEW_UNITS = 200
 """Characters of the first line kept for the map and the lists."""
@@ -98,40 +95,6 @@ def summary_line(text: str) -> str:
     told = lines[headings[0] + 1 :] if headings else []
     line = next((line for line in told if line and not line.startswith("#")), "")
     return first_line(line.lstrip("-*0123456789. ") or text)
-
-
-def blocks_of(content: object) -> list[Json]:
-    """The blocks of a message's content; a plain string is one text block."""
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    if isinstance(content, list):
-        return [block for block in content if isinstance(block, dict)]
-    return []
-
-
-def text_of(content: object, separator: str = "\n") -> str:
-    """The text blocks of a content, joined."""
-    if isinstance(content, str):
-        return content
-    return separator.join(
-        text
-        for block in blocks_of(content)
-        if block.get("type") == "text" and isinstance(text := block.get("text"), str)
-    )
-
-
-def first_text(content: object) -> str:
-    """The first line of a content's text blocks together."""
-    if isinstance(content, str):
-        return first_line(content)
-    if isinstance(content, list):
-        for block in content:
-            # One block that holds anything is enough: what follows begins a new line.
-            if isinstance(block, dict) and block.get("type") == "text":
-                text = block.get("text")
-                line = first_line(text) if isinstance(text, str) else ""
-                return line or first_line(text_of(content))
-    return ""
 
 
 def call_title(name: str, arguments: object) -> str:

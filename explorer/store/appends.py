@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from explorer.session.records import EntryRecord
+from explorer.formats.registry import entry_record, read_record
+from explorer.session.records import EntryRecord, FormatName
 from explorer.store.entry_rows import (
     ENTRY_COLUMNS,
     ENTRY_WIDTH,
     PAYLOAD_COLUMNS,
     Batch,
-    made_here,
+    sound_record,
     text_in,
     text_out,
 )
+from explorer.store.payloads import format_of
 from explorer.store.rows import StoreError
 from explorer.store.schema import row_id
 from explorer.store.sessions import Summary, extend_session, now_ms
 from explorer.store.stored_columns import unpack
 
-NewEntry = tuple[Mapping[str, Any], str | None]
-"""An entry's JSON and the id of its parent, None for a root."""
+NewEntry = tuple[str, str | None]
+"""An entry's record, in the dialect of its session, and the id of its parent, None for a root."""
 
 _ROWS = 64
 """Rows per statement at most: SQLite then works for a while without Python's lock, so that the
@@ -88,9 +90,8 @@ def insert_labels(
 class Appender:
     """Appends on the writer's thread. Remembers the ids of the sessions last appended to."""
 
-    def __init__(self, path: Path, estimate: Callable[[dict[str, Any]], int]) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._estimate = estimate
         self._ids: OrderedDict[int, dict[str, int]] = OrderedDict()
 
     def forget(self) -> None:
@@ -101,8 +102,9 @@ class Appender:
         self, db: sqlite3.Connection, key: int, entries: Sequence[NewEntry], leaf_id: str | None
     ) -> list[int]:
         """Append entries made here; returns their indices. See ``Store.append``."""
-        records = [(self._record(entry), parent_id) for entry, parent_id in entries]
         ids, count = self.ids(db, key)
+        name = format_of(db, key)
+        records = [(self._record(name, record), parent_id) for record, parent_id in entries]
         fresh = self._placed(records, ids, count, key)
         leaf = None
         if leaf_id is not None:
@@ -145,11 +147,11 @@ class Appender:
             summary.take(batch)
         extend_session(db, key, len(records), summary, leaf)
 
-    def _record(self, entry: Mapping[str, Any]) -> EntryRecord:
-        entry_id = entry.get("id")
-        if not isinstance(entry_id, str) or not entry_id:
+    def _record(self, format_name: FormatName, record: str) -> EntryRecord:
+        entry = read_record(format_name, record)
+        if not entry.id:
             raise StoreError(self._path, "an entry without an id cannot be appended")
-        return made_here(entry, entry_id, self._estimate)
+        return sound_record(entry_record(entry, record))
 
     def _placed(
         self,

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import lt
 from typing import Any
 
 import orjson
 
 from explorer.session.columns import ColumnBuilder
-from explorer.session.describe import BranchFacts, CompactionFacts, Facts, describe
+from explorer.session.describe import BranchFacts, CompactionFacts, Facts
 from explorer.session.edit_entries import PruneFacts, ShapeFacts
 from explorer.session.file_tools import FileOp
-from explorer.session.json_values import read_json, without_depths
-from explorer.session.kinds import Flag, Kind
+from explorer.session.json_values import read_json
+from explorer.session.kinds import Kind
 from explorer.session.records import EntryBatch, EntryRecord, Ops
 from explorer.store.schema import INDEX_BITS
 
@@ -28,8 +28,6 @@ ENTRY_COLUMNS = (
 )
 ENTRY_WIDTH = ENTRY_COLUMNS.count(",") + 1
 PAYLOAD_COLUMNS = "id, raw"
-LARGE_UNITS = 65_536
-"""Characters from which an entry is marked ``Flag.LARGE``."""
 _INDEX_MASK = (1 << INDEX_BITS) - 1
 _INT_MAX = 2**31 - 1
 
@@ -69,16 +67,6 @@ def to_json(value: Any) -> str:
 
 
 from_json = read_json
-
-
-def entry_of(raw: str | bytes) -> dict[str, Any]:
-    """The JSON object of an entry's line. What earlier versions stored may be nested more deeply
-    than is read now: it is there as deep as that, and an empty object where no parser reads it."""
-    try:
-        value = without_depths(raw, read_json(raw))
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def from_json_column(value: str | bytes | float) -> Any:
@@ -129,17 +117,6 @@ def sound_record(record: EntryRecord) -> EntryRecord:
             tool=shown(facts.tool),
         ),
     )
-
-
-def made_here(
-    entry: Mapping[str, Any], entry_id: str, estimate: Callable[[dict[str, Any]], int]
-) -> EntryRecord:
-    """The record of an entry that this program makes, its parent still open."""
-    raw = to_json(entry)
-    facts = describe(entry)
-    if len(raw) > LARGE_UNITS:
-        facts = facts._replace(flags=facts.flags | Flag.LARGE)
-    return sound_record(EntryRecord(entry_id, -1, 0, raw, facts, estimate(dict(entry))))
 
 
 # back into records -------------------------------------------------------------------------------

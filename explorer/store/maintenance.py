@@ -15,9 +15,8 @@ from sqlalchemy import Connection
 
 from explorer.store.database import CHECKPOINT_PAGES, IMPORT_PAGES, Readers, driver, work_log_in
 from explorer.store.drafts import break_off_draft, unfinished_drafts
-from explorer.store.entry_rows import entry_of
 from explorer.store.other_programs import is_abandoned
-from explorer.store.payloads import StoredPayloads
+from explorer.store.payloads import stored_payloads
 from explorer.store.rows import StoreError
 from explorer.store.schema import row_id
 from explorer.store.search import SearchIndex, SearchState, entry_text, indexed, is_damage
@@ -234,11 +233,8 @@ class Background:
                 index.add(key, self._texts(key, done, last), last + 1)
 
     def _texts(self, key: int, first: int, last: int) -> list[tuple[int, str]]:
-        payloads = StoredPayloads(self._readers, key)
-        return [
-            (at, indexed(entry_text(entry_of(raw))))
-            for at, raw in payloads.raws(range(first, last + 1))
-        ]
+        found = stored_payloads(self._readers, key).found(range(first, last + 1))
+        return [(at, indexed(entry_text(entry))) for at, entry in found]
 
 
 def _complete(db: sqlite3.Connection) -> dict[int, int]:

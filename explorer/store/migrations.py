@@ -17,7 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from explorer import private_files
+from explorer.formats.registry import read_record
 from explorer.session.describe import describe
+from explorer.session.entries import Entry
 from explorer.session.kinds import Flag, Kind
 from explorer.store.database import check_version, sync_commits, translated
 from explorer.store.entry_rows import from_json, index_of, rare_json, shown, text_in, text_out
@@ -75,11 +77,9 @@ def _described_anew(
     identifier: int, flags: int, raw: str | bytes
 ) -> tuple[int, str | None, str | None, int] | None:
     """The values of a row that version 3 knows more of; None for a line that cannot be read."""
-    try:
-        entry = from_json(text_out(raw))
-    except ValueError:
-        return None
-    if not isinstance(entry, dict):
+    # Databases of that version hold sessions of pi and oh-my-pi alone, whose dialect is one.
+    entry = read_record("pi", text_out(raw))
+    if entry is Entry.NONE:
         return None
     facts = describe(entry)
     rare = rare_json(facts)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from heapq import merge
 from typing import Any, NamedTuple
 
-from explorer.session.records import Aside
+from explorer.formats.registry import read_record, usage_in
+from explorer.session.entries import Entry, TokenUsage
+from explorer.session.records import Aside, FormatName
 from explorer.store.database import Readers
-from explorer.store.entry_rows import entry_of, index_of, text_out
+from explorer.store.entry_rows import index_of, text_out
 from explorer.store.schema import row_id
 
 _BLOCK = 64
@@ -36,9 +39,10 @@ class StoredPayloads:
     An index that the session does not have raises IndexError.
     """
 
-    def __init__(self, readers: Readers, key: int) -> None:
+    def __init__(self, readers: Readers, key: int, format_name: FormatName) -> None:
         self._readers = readers
         self._key = key
+        self._format = format_name
         self._blocks: OrderedDict[int, list[str]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -76,19 +80,22 @@ class StoredPayloads:
         text = data.decode("utf-8", "surrogatepass")
         return Piece(text, start, start + len(data), total)
 
-    def entry(self, index: int) -> Mapping[str, Any]:
-        """The entry's JSON object."""
-        return entry_of(self.raw(index))
+    def entry(self, index: int) -> Entry:
+        """The entry."""
+        return read_record(self._format, self.raw(index))
 
-    def entries(self, indices: Sequence[int]) -> list[Mapping[str, Any]]:
+    def entries(self, indices: Sequence[int]) -> list[Entry]:
         """Several entries, in the order asked for."""
-        found: dict[int, Mapping[str, Any]] = {}
-        for at, raw in self.raws(sorted(set(indices))):
-            found[at] = entry_of(raw)
+        found = dict(self.found(sorted(set(indices))))
         try:
             return [found[at] for at in indices]
         except KeyError as error:
             raise IndexError(f"session {self._key} has no entry {error.args[0]}") from error
+
+    def found(self, indices: Sequence[int]) -> Iterator[tuple[int, Entry]]:
+        """Several entries, given in ascending order; those that are there."""
+        for at, raw in self.raws(indices):
+            yield at, read_record(self._format, raw)
 
     def raws(self, indices: Sequence[int]) -> Iterator[tuple[int, str]]:
         """The lines of several entries, given in ascending order, a few hundred at a time."""
@@ -105,6 +112,13 @@ class StoredPayloads:
                 ).fetchall()
             for identifier, raw in rows:
                 yield index_of(identifier), text_out(raw)
+
+    def usages(self, wanted: Sequence[tuple[int, int]]) -> Iterator[tuple[int, TokenUsage | None]]:
+        """What providers reported for entries, given in ascending order, each with the tokens of
+        context that it is known to report."""
+        context = dict(wanted)
+        for at, raw in self.raws([at for at, _ in wanted]):
+            yield at, usage_in(self._format, raw, context[at])
 
     def previews(self, indices: Sequence[int]) -> list[str]:
         """First lines, for lists and the map; empty for entries that are not there."""
@@ -157,6 +171,18 @@ def _whole(data: bytes) -> int:
     return len(data)
 
 
+def format_of(db: sqlite3.Connection, key: int) -> FormatName:
+    """The format of a session's records; pi's where there is no such session."""
+    found = db.execute("SELECT format FROM sessions WHERE key = ?", (key,)).fetchone()
+    return str(found[0]) if found is not None else "pi"
+
+
+def stored_payloads(readers: Readers, key: int) -> StoredPayloads:
+    """The payloads of a session of which nothing is loaded."""
+    with readers.read() as db:
+        return StoredPayloads(readers, key, format_of(db, key))
+
+
 def session_lines(readers: Readers, key: int, entries: int) -> Iterator[tuple[int, str | bytes]]:
     """Line number and line in the order of the file: texts are entries, bytes what was kept
     aside. Entries made here have number 0 and come last. The header is not among them."""
@@ -182,7 +208,7 @@ def _entry_lines(readers: Readers, key: int, entries: int) -> Iterator[tuple[int
             "SELECT line, id FROM entries WHERE id BETWEEN ? AND ? ORDER BY line = 0, line, id",
             (row_id(key, 0), row_id(key, entries) - 1),
         ).fetchall()
-    payloads = StoredPayloads(readers, key)
+    payloads = stored_payloads(readers, key)
     for at in range(0, len(rows), _ASKED):
         part = rows[at : at + _ASKED]
         raws = dict(payloads.raws([index_of(identifier) for _, identifier in part]))

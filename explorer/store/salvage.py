@@ -18,9 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from explorer.formats.registry import entry_record, read_record
 from explorer.session.describe import describe
+from explorer.session.entries import Entry
 from explorer.session.kinds import Flag
-from explorer.session.records import Aside, EntryRecord, ReadReport, SessionHeader
+from explorer.session.records import Aside, EntryRecord, FormatName, ReadReport, SessionHeader
 from explorer.store.entry_rows import (
     ENTRY_COLUMNS,
     ENTRY_WIDTH,
@@ -35,7 +37,6 @@ from explorer.store.entry_rows import (
 from explorer.store.rows import DamagedError, StoreError
 from explorer.store.schema import INDEX_BITS, row_id
 from explorer.store.store import Store
-from explorer.tokens.estimate import estimate_entry
 
 Value = None | int | float | str | bytes
 
@@ -403,7 +404,9 @@ class _Salvaged:
         ids: dict[str, int] = {}
         batch: list[EntryRecord] = []
         for (raw,), at in self._damaged.rows("payloads", "raw", low, high):
-            record = _record(rows.get(at), raw, ids, anew=self._damaged.missing > 0)
+            record = _record(
+                self.header.format, rows.get(at), raw, ids, anew=self._damaged.missing > 0
+            )
             if record is None or record.entry_id in ids:
                 continue
             if at in rows:
@@ -434,7 +437,12 @@ class _Salvaged:
 
 
 def _record(
-    row: Row | None, raw: str | bytes | None, ids: dict[str, int], *, anew: bool
+    format_name: FormatName,
+    row: Row | None,
+    raw: str | bytes | None,
+    ids: dict[str, int],
+    *,
+    anew: bool,
 ) -> EntryRecord | None:
     """The record of a payload; without its row what the row said is worked out again. ``anew``:
     the facts are too, since the row is of an older layout."""
@@ -442,8 +450,10 @@ def _record(
         return None
     try:
         text = text_out(raw)
-        entry = from_json(text)
+        entry = read_record(format_name, text)
     except (ValueError, RecursionError):
+        return None
+    if entry is Entry.NONE:
         return None
     if row is not None:
         with contextlib.suppress(ValueError, TypeError, AttributeError, KeyError):
@@ -452,10 +462,9 @@ def _record(
                 told = describe(entry)
                 facts = told._replace(flags=told.flags | facts.flags & Flag.LARGE)
             return EntryRecord(text_out(row[1]), row[2], row[3], text, facts, row[7])
-    if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
+    if not entry.id:
         return None
-    parent = ids.get(str(entry.get("parentId")), -1)
-    return EntryRecord(entry["id"], parent, 0, text, describe(entry), estimate_entry(entry))
+    return entry_record(entry, text, parent=ids.get(entry.parent_id or "", -1))
 
 
 def _copy(damaged: _Damaged, key: int, store: Store, report: SalvageReport) -> None:

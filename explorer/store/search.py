@@ -6,34 +6,25 @@ from __future__ import annotations
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from explorer import private_files
+from explorer.session.entries import Entry, all_texts
 from explorer.store.database import BUSY_MS, Readers
-from explorer.store.entry_rows import entry_of, index_of
-from explorer.store.payloads import StoredPayloads
+from explorer.store.entry_rows import index_of
+from explorer.store.payloads import stored_payloads
 from explorer.store.rows import IsCancelled
 from explorer.store.schema import INDEX_BITS, row_id
 
-TEXT_VERSION = 1
+TEXT_VERSION = 2
 """Raised when ``entry_text`` or ``indexed`` changes: the index is then made anew."""
 TEXT_LIMIT = 1_000_000
 """Characters of one entry that are searched; what a tool printed beyond that is not."""
-
-_NOT_TEXT = frozenset(
-    {
-        "id", "parentId", "parent_id", "timestamp", "type", "role", "api", "provider",
-        "toolCallId", "signature", "thinkingSignature", "textSignature", "thoughtSignature",
-        "data", "mimeType", "usage", "stopReason", "responseId", "encrypted_content",
-        "firstKeptEntryId", "fromId", "targetId", "url",
-    }
-)  # fmt: skip
-"""Fields that hold names of the machinery, pictures or signatures."""
 
 _TOKEN = re.compile(r"[^\W_]+")
 _QUERY_PART = re.compile(r'"([^"]*)"?|(\S+)')
@@ -59,34 +50,18 @@ class Term(NamedTuple):
         return self.quoted or len(self.words) != 1 or len(self.words[0]) != len(self.text)
 
 
-def entry_text(entry: Mapping[str, Any]) -> str:
+def entry_text(entry: Entry) -> str:
     """The texts of an entry that a person may look for, one per line."""
     parts: list[str] = []
     left = TEXT_LIMIT
-    for text in _texts(entry):
+    for text in all_texts(entry):
+        if not text:
+            continue
         parts.append(text[:left])
         left -= len(text)
         if left <= 0:
             break
     return "\n".join(parts)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """All texts in a JSON value, in order, without recursion: hostile files nest deeply."""
-    stack = [iter((value,))]
-    while stack:
-        for one in stack[-1]:
-            if isinstance(one, str):
-                if one:
-                    yield one
-            elif isinstance(one, Mapping):
-                stack.append(iter([v for k, v in one.items() if k not in _NOT_TEXT]))
-                break
-            elif isinstance(one, list):
-                stack.append(iter(one))
-                break
-        else:
-            stack.pop()
 
 
 def indexed(text: str) -> str:
@@ -395,8 +370,8 @@ def _confirm(
             by_key.setdefault(key, []).append(index)
     texts: dict[int, str] = {}
     for key, indices in by_key.items():
-        for index, raw in StoredPayloads(readers, key).raws(indices):
-            texts[row_id(key, index)] = entry_text(entry_of(raw))
+        for index, entry in stored_payloads(readers, key).found(indices):
+            texts[row_id(key, index)] = entry_text(entry)
     hits: list[Hit] = []
     for identifier in part:
         text = texts.get(identifier)

@@ -48,9 +48,6 @@ from explorer.store.stored_columns import (
     store_columns,
 )
 from explorer.store.writer import Writer
-from explorer.tokens.estimate import estimate_entry
-
-Estimate = Callable[[dict[str, Any]], int]
 
 
 class Store:
@@ -62,11 +59,11 @@ class Store:
     import returns. Changes that wait for the writer at the same time share one sync.
     """
 
-    def __init__(self, path: Path, engine: Engine, library: str, estimate: Estimate) -> None:
+    def __init__(self, path: Path, engine: Engine, library: str) -> None:
         self.path = path
         self._engine = engine
         self._readers = Readers(path)
-        self._appender = Appender(path, estimate)
+        self._appender = Appender(path)
         self._writer = Writer(engine, path, self._appender.forget)
         self._elsewhere = Elsewhere(self._writer)
         self._watches: list[Watch] = []
@@ -75,7 +72,7 @@ class Store:
         self._background.start()
 
     @classmethod
-    def open(cls, path: Path | str, *, estimate: Estimate = estimate_entry) -> Store:
+    def open(cls, path: Path | str) -> Store:
         """Open the database, making it when there is none, and bring its layout up to date.
 
         Before that a copy is put beside it. Raises StoreError (NewerVersionError, DamagedError)
@@ -96,7 +93,7 @@ class Store:
         except (sqlite3.Error, SQLAlchemyError) as error:
             engine.dispose()
             raise database.translated(path, error) from error
-        return cls(path, engine, found[0] if found else "", estimate)
+        return cls(path, engine, found[0] if found else "")
 
     def close(self) -> None:
         """Finish what was handed in, end all threads and close the file."""
@@ -181,7 +178,7 @@ class Store:
         if row.entries - packed >= REPACK_ROWS:
             block, count = pack(columns), row.entries
             self._writer.submit(lambda c: store_columns(driver(c), key, block, count))
-        payloads = StoredPayloads(self._readers, key)
+        payloads = StoredPayloads(self._readers, key, header.format)
         return LoadedSession(key, SessionTree(columns), payloads, row.leaf, header, row)
 
     def delete(self, key: int) -> Future[bool]:

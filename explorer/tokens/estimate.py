@@ -8,23 +8,32 @@ from __future__ import annotations
 import math
 import re
 from codecs import utf_16_le_encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from json.encoder import encode_basestring
 from typing import Any
 
 import orjson
 
-__all__ = [
-    "IMAGE_TOKENS",
-    "IMAGE_UNITS",
-    "estimate_entry",
-    "estimate_message",
-    "estimate_text",
-    "js_json",
-    "json_units",
-    "utf16_units",
-]
-
+from explorer.session.entries import (
+    AssistantMessage,
+    Body,
+    BranchSummary,
+    Compaction,
+    Content,
+    Entry,
+    FilesMessage,
+    ImageBlock,
+    NoteMessage,
+    ShellMessage,
+    SummaryMessage,
+    SystemMessage,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultMessage,
+    UnknownMessage,
+    UserMessage,
+)
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_ARRAY_INDEX = 2**32 - 2
@@ -188,76 +197,48 @@ def estimate_text(text: str) -> int:
     return (utf16_units(text) + 3) // 4
 
 
-def estimate_message(message: Mapping[str, Any]) -> int:
-    """Tokens of a message of any role; unknown shapes count 0 and nothing is raised (B6, B8)."""
-    role = message.get("role")
-    if role == "assistant":
-        units = _reply_units(message.get("content"))
-    elif role == "toolResult" or role == "custom" or role == "hookMessage":
-        units = _content_units(message.get("content"), IMAGE_UNITS)
-    elif role == "bashExecution":
-        units = _units(message.get("command")) + _units(message.get("output"))
-    elif role == "branchSummary" or role == "compactionSummary":
-        units = _units(message.get("summary"))
-    elif role == "pythonExecution":
-        units = _units(message.get("code")) + _units(message.get("output"))
-    elif role == "fileMention":
-        units = _mention_units(message.get("files"))
-    else:
-        units = _content_units(message.get("content"), 0)
+def estimate_message(message: Body) -> int:
+    """Tokens of a message or summary; of what holds neither 0 (B6, B8)."""
+    match message:
+        case AssistantMessage():
+            units = _reply_units(message.content)
+        case ToolResultMessage() | NoteMessage():
+            units = _content_units(message.content, IMAGE_UNITS)
+        case ShellMessage():
+            units = utf16_units(message.command) + utf16_units(message.output)
+        case SummaryMessage() | Compaction() | BranchSummary():
+            units = utf16_units(message.summary)
+        case FilesMessage():
+            units = sum(utf16_units(one.path) + utf16_units(one.content) for one in message.files)
+        case UserMessage() | SystemMessage() | UnknownMessage():
+            units = _content_units(message.content, 0)
+        case _:
+            return 0
     return (units + 3) // 4
 
 
-def estimate_entry(entry: Mapping[str, Any]) -> int:
+def estimate_entry(entry: Entry) -> int:
     """Tokens of an entry: of its message, its content or its summary; metadata counts 0."""
-    entry_type = entry.get("type")
-    if entry_type == "message":
-        message = entry.get("message")
-        return estimate_message(message) if isinstance(message, dict) else 0
-    if entry_type == "custom_message":
-        return (_content_units(entry.get("content"), IMAGE_UNITS) + 3) // 4
-    if entry_type == "compaction" or entry_type == "branch_summary":
-        return (_units(entry.get("summary")) + 3) // 4
-    return 0
+    return estimate_message(entry.body)
 
 
-def _units(text: object) -> int:
-    if not isinstance(text, str):
-        return 0
-    return len(text) if text.isascii() else utf16_units(text)
-
-
-def _content_units(content: object, image_units: int) -> int:
-    if isinstance(content, str):
-        return utf16_units(content)
+def _content_units(content: Content, image_units: int) -> int:
     units = 0
-    if isinstance(content, list):
-        for block in content:
-            if isinstance(block, dict):
-                block_type = block.get("type")
-                if block_type == "text":
-                    units += _units(block.get("text"))
-                elif block_type == "image":
-                    units += image_units
+    for block in content:
+        if isinstance(block, TextBlock):
+            units += utf16_units(block.text)
+        elif isinstance(block, ImageBlock):
+            units += image_units
     return units
 
 
-def _reply_units(content: object) -> int:
-    if not isinstance(content, list):
-        return _units(content)
+def _reply_units(content: Content) -> int:
     units = 0
     for block in content:
-        if not isinstance(block, dict):
-            continue
-        block_type = block.get("type")
-        if block_type == "text":
-            units += _units(block.get("text"))
-        elif block_type == "thinking":
-            units += _units(block.get("thinking"))
-        elif block_type == "toolCall":
-            units += _units(block.get("name"))
-            if "arguments" in block:
-                units += json_units(block["arguments"])
+        if isinstance(block, TextBlock | ThinkingBlock):
+            units += utf16_units(block.text)
+        elif isinstance(block, ToolCallBlock):
+            units += utf16_units(block.name) + json_units(block.arguments)
     return units
 
 
@@ -271,13 +252,3 @@ def json_units(value: object) -> int:
     if not only_texts and (len(written) > _SEARCHED or _NUMBER_OF_ITS_OWN.search(written)):
         return utf16_units(js_json(value))
     return len(written) if written.isascii() else utf16_units(written.decode())
-
-
-def _mention_units(files: object) -> int:
-    if not isinstance(files, list):
-        return 0
-    return sum(
-        _units(item.get("path")) + _units(item.get("content"))
-        for item in files
-        if isinstance(item, dict)
-    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats import FileSource, open_source
-from explorer.formats.export import Line
+from explorer.formats.pi.export import Line
 from explorer.session.records import EntryRecord
 
 Json = dict[str, Any]

@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from explorer.formats import open_source
-from explorer.formats.digest import digest, pieces
-from explorer.formats.digest_process import DigestLost, DigestProcess
-from explorer.formats.source import FileSource
+from explorer.formats.pi.digest import digest, pieces
+from explorer.formats.pi.digest_process import DigestLost, DigestProcess
+from explorer.formats.pi.source import FileSource
 from explorer.session.describe import FileOp, describe
 from explorer.session.kinds import Flag
 from explorer.session.records import EntryRecord
@@ -198,7 +198,7 @@ def test_the_process_ends_with_the_program_that_started_it(tmp_path: Path) -> No
         """
         import sys, time
         from pathlib import Path
-        from explorer.formats.digest_process import DigestProcess
+        from explorer.formats.pi.digest_process import DigestProcess
         with open(sys.argv[1], "rb", buffering=0) as file:
             process = DigestProcess(Path(sys.argv[1]), file)
             print(process.pid, flush=True)
@@ -218,7 +218,7 @@ def test_the_process_ends_with_the_program_that_started_it(tmp_path: Path) -> No
 
 
 def test_the_process_brings_in_nothing_that_is_slow_to_start() -> None:
-    code = "import explorer.formats.digest_process, sys; print(*sys.modules)"
+    code = "import explorer.formats.pi.digest_process, sys; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from explorer.formats import new_entry, new_id
-from explorer.formats.entries import iso_time
+from explorer.formats.pi.entries import iso_time
 from explorer.session.describe import describe
 from explorer.session.kinds import Kind
 

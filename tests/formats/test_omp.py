@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from explorer.formats.omp import split_model
+from explorer.formats.pi.omp import split_model
 from explorer.session.kinds import Flag, Kind
 from tests.formats.files import accounted, chain, entry, header, read, shape, user, write
 

@@ -21,7 +21,7 @@ from explorer.services.effective_rules import EffectiveRules
 from explorer.services.replay.player import Pace, Player
 from explorer.services.replay.recording import recorded
 from explorer.services.summary_request import Order
-from explorer.session.edit_entries import KEPT_USER_TOKENS
+from explorer.session.edit_entries import REPEATED_USER_TOKENS
 from explorer.workbench import Workbench
 from tests.services.conftest import open_bench
 from tests.store.sources import message, write_file
@@ -193,7 +193,7 @@ def test_a_profile_keeps_the_users_messages_and_the_compaction_says_so(
     parts = document.compaction.preview(None, keeping, SMALL)
     assert parts.verdicts[0] == Verdict.PINNED and "these rules keep" in parts.reason(0)
     compaction = _compact(document, keeping)
-    assert document.entry(compaction)["details"][KEPT_USER_TOKENS] == 20_000
+    assert document.entry(compaction)["details"][REPEATED_USER_TOKENS] == 20_000
     context = document.context()
     assert context.again[0].why == "user-message" and context.again[0].by == compaction
     assert "Never touch the folder fixtures." in _texts(document)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from explorer.tokens.counters import ProcessCounter, TiktokenCounter, count_entry
+from explorer.services.counting_process import ProcessCounter
+from explorer.tokens.counters import TiktokenCounter, count_entry
 
 
 def line(text: str, **more: object) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from explorer.tokens import counters as counting
-from explorer.tokens.counters import CountingLost
+from explorer.services.counting_process import CountingLost
 
 _Process = counting._Process
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QMenu
 
-from explorer.formats.export import AsFormat
+from explorer.formats.pi.export import AsFormat
 from explorer.models.request import THINKING_LEVELS, as_level
 from explorer.services.document import Document
 from ui.actions import ActionSpec, Entry

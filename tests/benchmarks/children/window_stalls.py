@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.models.client import TextDelta
-from explorer.tokens.counters import ProcessCounter
+from explorer.services.counting_process import ProcessCounter
 from tests.benchmarks.children.window import Heartbeat, run_window, until
 from ui.main_window import TABS
 from ui.session import WindowSession

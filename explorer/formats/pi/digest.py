@@ -14,18 +14,13 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
-from explorer.formats import omp, pi
 from explorer.formats.jsonl import line_groups
-from explorer.session.describe import (
-    MAX_COUNT,
-    STOP_FLAGS,
-    Facts,
-    describe,
-    result_flags,
-    usage_tokens,
-)
+from explorer.formats.pi import header as pi
+from explorer.formats.pi import omp
+from explorer.formats.pi.entries import read_entry, read_usage
+from explorer.session.describe import STOP_FLAGS, Facts, describe, result_flags
 from explorer.session.file_tools import FILE_TOOLS, file_ops
-from explorer.session.json_values import MAX_DEPTH, is_too_deep
+from explorer.session.json_values import MAX_COUNT, MAX_DEPTH, is_too_deep
 from explorer.session.kinds import Flag, Kind
 from explorer.session.records import Ops
 from explorer.session.text import PREVIEW_UNITS, call_title, first_line
@@ -138,7 +133,8 @@ def characters(lines: list[bytes]) -> int:
 
 
 def _of_any(entry: dict[str, Any], rare: dict[int, Facts], place: int) -> Row:
-    facts = describe(entry)
+    typed = read_entry(entry)
+    facts = describe(typed)
     if facts.user_images or facts.ops or facts[_COMMON:] != _NOTHING:
         rare[place] = facts
     kind, flags, moment, usage, model, preview = facts[:6]
@@ -151,7 +147,7 @@ def _of_any(entry: dict[str, Any], rare: dict[int, Facts], place: int) -> Row:
         preview,
         facts.call_id,
         facts.tool,
-        estimate_entry(entry),
+        estimate_entry(typed),
     )
 
 
@@ -230,7 +226,8 @@ def _reply(
         ops[place] = found
     usage = message["usage"]["totalTokens"]
     if type(usage) is not int or not 0 < usage <= MAX_COUNT:
-        usage = usage_tokens(message["usage"])
+        found_usage = read_usage(message["usage"])
+        usage = found_usage.context if found_usage is not None else -1
     model = _model(message["provider"], message["model"])
     return _ASSISTANT, flags, moment, usage, model, preview, "", "", (counted + 3) // 4
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
-import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from io import FileIO
 from itertools import chain
@@ -16,9 +14,7 @@ from typing import Any, TypeVar, cast
 
 import orjson
 
-from explorer.formats import omp, pi
-from explorer.formats.digest import LARGE_BYTES, Digest, Piece, characters, digest, pieces
-from explorer.formats.digest_process import DigestLost, DigestProcess, is_apart
+from explorer.formats.adapter import IsCancelled, Progress
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import (
     BYTE_ORDER_MARK,
@@ -28,17 +24,18 @@ from explorer.formats.jsonl import (
     parse,
     parse_hard,
 )
-from explorer.formats.recognition import Sniffed, sniff
+from explorer.formats.pi import header as pi
+from explorer.formats.pi import omp
+from explorer.formats.pi.digest import LARGE_BYTES, Digest, Piece, characters, digest, pieces
+from explorer.formats.pi.digest_process import DigestLost, DigestProcess, is_apart
+from explorer.formats.pi.entries import read_entry
+from explorer.formats.pi.recognition import Sniffed, sniff
 from explorer.session.assembly import Assembler, Placement
 from explorer.session.describe import describe
 from explorer.session.json_values import TOO_DEEP, is_too_deep
 from explorer.session.kinds import Flag
 from explorer.session.records import Aside, EntryBatch, EntryRecord, Problem, ReadReport
 from explorer.tokens.estimate import estimate_entry
-
-Progress = Callable[[int, int], None]
-"""Called with bytes done and bytes in all."""
-Cancelled = Callable[[], bool]
 
 APART_BYTES = 4 << 20
 """From this size on a file is understood in a process of its own."""
@@ -56,20 +53,16 @@ _FAULTS = {
 def open_source(
     path: str | os.PathLike[str],
     progress: Progress | None = None,
-    cancelled: Cancelled | None = None,
+    cancelled: IsCancelled | None = None,
     apart: bool | None = None,
 ) -> FileSource:
     """Open a session file of pi (versions 1 to 3) or oh-my-pi.
 
     ``progress`` and ``cancelled`` are called from the thread that reads, about once per MB.
     ``apart`` says whether a process of its own understands the lines, None: when that is quicker.
-    Raises FormatError when the file is no session, OSError when it cannot be read or is no file: a
-    pipe or a device may have no end.
+    Raises FormatError when the file is no session, OSError when it cannot be read.
     """
     place = Path(path)
-    if not stat.S_ISREG(place.stat().st_mode):
-        reason = "a folder" if place.is_dir() else "a pipe or a device"
-        raise OSError(errno.EINVAL, f"This is {reason}, not a file", str(place))
     with place.open("rb", buffering=0) as file:
         sniffed = sniff(place, file)
         if apart is None:
@@ -85,7 +78,7 @@ class FileSource:
         path: Path,
         sniffed: Sniffed,
         progress: Progress | None,
-        cancelled: Cancelled | None,
+        cancelled: IsCancelled | None,
         apart: bool,
     ) -> None:
         self.path = str(path)
@@ -271,12 +264,13 @@ class FileSource:
         if entry_id in self._assembler:
             self._put_aside(line, f"the id {entry_id[:80]!r} exists already; the first one counts")
             return
-        if self._sniffed.linear and clean.get("type") == "compaction":
-            clean = pi.with_kept_id(clean)
-        facts = describe(clean)
+        entry = read_entry(clean)
+        facts = describe(entry)
         if len(line) > LARGE_BYTES:
             facts = facts._replace(flags=facts.flags | Flag.LARGE)
-        record = EntryRecord(entry_id, -1, self._line, line.decode(), facts, estimate_entry(value))
+        exact = entry if value is clean else read_entry(value)
+        tokens = estimate_entry(exact)
+        record = EntryRecord(entry_id, -1, self._line, line.decode(), facts, tokens)
         self._last_id = entry_id
         is_mark = clean.get("type") == "custom" and clean.get("customType") == pi.LEAF_TYPE
         self._leaf_id = parent_id if is_mark else entry_id

@@ -8,11 +8,13 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
-from explorer.formats import omp, pi
+from explorer.formats.adapter import FoundSession
 from explorer.formats.errors import FormatError
 from explorer.formats.jsonl import BYTE_ORDER_MARK, BadLine, is_blank, line_groups, parse
+from explorer.formats.pi import header as pi
+from explorer.formats.pi import omp
 from explorer.session.records import FormatName, Problem, SessionHeader
 
 WINDOW_LINES = 2_000
@@ -122,8 +124,7 @@ def _is_entry(value: dict[str, Any], kind: str) -> bool:
 
 def _conclude(path: Path, seen: _Seen) -> Sniffed:
     problems: list[Problem] = []
-    in_omp_home = ".omp" in path.absolute().parts
-    format_name: FormatName = "omp" if seen.omp_signs or in_omp_home else "pi"
+    format_name = _format_of(path, seen)
     version = _version(seen, problems)
     known = seen.header if seen.header is not None else {"timestamp": seen.first_time}
     header = pi.read_header(known, seen.header_raw.decode(), format_name, version)
@@ -137,6 +138,10 @@ def _conclude(path: Path, seen: _Seen) -> Sniffed:
     if seen.title:
         header = replace(header, title=seen.title)
     return Sniffed(header, seen.header_line, version == 1, tuple(problems))
+
+
+def _format_of(path: Path, seen: _Seen) -> FormatName:
+    return "omp" if seen.omp_signs or ".omp" in path.absolute().parts else "pi"
 
 
 def _version(seen: _Seen, problems: list[Problem]) -> int:
@@ -157,10 +162,7 @@ def _version(seen: _Seen, problems: list[Problem]) -> int:
     return 1
 
 
-HOMES: tuple[tuple[FormatName, str], ...] = (
-    ("pi", ".pi/agent/sessions"),
-    ("omp", ".omp/agent/sessions"),
-)
+HOMES: dict[FormatName, str] = {"pi": ".pi/agent/sessions", "omp": ".omp/agent/sessions"}
 """Below the person's home, one directory per working directory. pi names it ``--cwd--``;
 oh-my-pi has had that, a name relative to the home (``-project``) or to the directory for
 temporary files (``-tmp-project``), and hashed ones, and keeps the sessions of subagents deeper
@@ -170,32 +172,25 @@ _HEAD_BYTES = 16 << 10
 _HEAD_LINES = 4
 
 
-class FoundSession(NamedTuple):
-    """A session file as far as its first lines tell."""
-
-    path: Path
-    format: FormatName
-    cwd: str
-    """Working directory; empty when the header does not say or is damaged."""
-    size: int
-    """Bytes."""
-    modified_ms: float
-    """Milliseconds since 1970."""
-    header: SessionHeader | None
-    """None when the first lines hold no header; the file may open nevertheless."""
-
-
-def discover(home: Path) -> Iterator[FoundSession]:
-    """The session files of pi and oh-my-pi below a person's home, newest first within each.
+def find_sessions(home: Path, format_name: FormatName) -> Iterator[FoundSession]:
+    """The session files of one of the two agents below a person's home, newest first.
 
     What cannot be read (permissions, a file that vanished meanwhile) is passed over: the person
     did not ask for it by name.
     """
-    for format_name, place in HOMES:
-        found = [look_at(path, format_name) for path in _session_files(home / place)]
-        yield from sorted(
-            (one for one in found if one is not None), key=lambda one: -one.modified_ms
-        )
+    found = [look_at(path, format_name) for path in _session_files(home / HOMES[format_name])]
+    yield from sorted((one for one in found if one is not None), key=lambda one: -one.modified_ms)
+
+
+def head_format(path: Path, head: bytes) -> FormatName | None:
+    """The format of a file that begins with these bytes; None where nothing there is a session,
+    which may still come later in the file."""
+    seen = _Seen()
+    for number, line in enumerate(head.split(b"\n")[:-1] or [head], 1):
+        _look(seen, number, line)
+    if seen.header is None and not seen.entries:
+        return None
+    return _format_of(path, seen)
 
 
 def look_at(path: Path, format_name: FormatName) -> FoundSession | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from explorer.session.describe import time_ms
+from explorer.session.json_values import time_ms
 from explorer.session.records import FormatName, SessionHeader
 
 VERSION = 3

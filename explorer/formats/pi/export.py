@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from explorer import private_files
-from explorer.formats import omp, pi
-from explorer.formats.entries import iso_time, new_entry
 from explorer.formats.errors import ReadCancelled
 from explorer.formats.jsonl import BadLine, Verbatim, parse, parse_exactly
+from explorer.formats.pi import header as pi
+from explorer.formats.pi import omp
+from explorer.formats.pi.entries import iso_time, write_entry
 from explorer.session.edit_entries import SHAPE_TYPES, ShapeKind
+from explorer.session.entries import CustomData, Entry
 from explorer.session.records import FormatName, SessionHeader
 
 
@@ -271,15 +273,8 @@ class _Writer:
             return
         if self._bound_to_order:
             raise ExportError("A file of version 1 has its leaf at its end; export as pi-v3")
-        mark = new_entry(
-            self._header.format,
-            "custom",
-            leaf.leaf_id,
-            leaf.time_ms,
-            leaf.entry_id,
-            custom_type=pi.LEAF_TYPE,
-        )
-        _put(file, dumps(mark).encode())
+        mark = Entry.of(CustomData(pi.LEAF_TYPE), leaf.entry_id, leaf.leaf_id, leaf.time_ms)
+        _put(file, dumps(write_entry(mark, self._header.format)).encode())
         self._report.marked_leaf = True
 
     def _leads_to(self, leaf_id: str) -> bool:

@@ -26,7 +26,7 @@ from typing import IO
 
 import orjson
 
-from explorer.formats.digest import Digest, Piece, digest, pieces
+from explorer.formats.pi.digest import Digest, Piece, digest, pieces
 
 _LENGTH = struct.Struct("<Q")
 _PIPE_BYTES = 1 << 20
@@ -35,7 +35,7 @@ _KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_"
 takes a fifth of the time."""
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
-    " from explorer.formats.digest_process import serve; serve()"
+    " from explorer.formats.pi.digest_process import serve; serve()"
 )
 
 

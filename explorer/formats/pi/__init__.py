@@ -1,0 +1,1 @@
+"""pi and oh-my-pi: JSON lines, one header, then one entry per line."""

@@ -1,0 +1,90 @@
+"""The formats that are known, and what is done with a session of any of them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from explorer.formats.adapter import Adapter, FoundSession, IsCancelled, Progress
+from explorer.formats.pi.adapter import OMP, PI
+from explorer.session.describe import describe
+from explorer.session.entries import Entry, TokenUsage
+from explorer.session.kinds import Flag
+from explorer.session.records import LARGE_UNITS, EntryRecord, FormatName, SessionSource
+from explorer.tokens.estimate import estimate_entry
+
+ADAPTERS: dict[FormatName, Adapter] = {"pi": PI, "omp": OMP}
+"""By name, in the order in which files are looked at."""
+
+HEAD_BYTES = 16 << 10
+"""How much of a file is looked at to recognise it."""
+_OURS = '{"sessionExplorer":1,'
+"""Begins a record that this program added to a session of a format that it does not write."""
+
+
+def adapter_of(format_name: FormatName) -> Adapter:
+    """The adapter of a format; pi's for one that is not known, whose sessions can still be listed
+    and deleted."""
+    return ADAPTERS.get(format_name, PI)
+
+
+def open_source(
+    path: str | os.PathLike[str],
+    progress: Progress | None = None,
+    cancelled: IsCancelled | None = None,
+) -> SessionSource:
+    """Open a session file of any known format; see ``Adapter.open``.
+
+    Raises FormatError when the file is no session, OSError when it cannot be read or is no file: a
+    pipe or a device may have no end.
+    """
+    place = Path(path)
+    if not stat.S_ISREG(place.stat().st_mode):
+        reason = "a folder" if place.is_dir() else "a pipe or a device"
+        raise OSError(errno.EINVAL, f"This is {reason}, not a file", str(place))
+    with place.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    for adapter in ADAPTERS.values():
+        if adapter.recognises(place, head):
+            return adapter.open(place, progress, cancelled)
+    # What looks like nothing may be a damaged file of pi, and else it says why it is none.
+    return PI.open(place, progress, cancelled)
+
+
+def discover(home: Path) -> Iterator[FoundSession]:
+    """The session files of all agents below a person's home, newest first within each."""
+    for adapter in ADAPTERS.values():
+        yield from adapter.find(home)
+
+
+def read_record(format_name: FormatName, record: str | bytes) -> Entry:
+    """A stored record as a typed entry."""
+    text = record if isinstance(record, str) else record.decode("utf-8", "surrogatepass")
+    adapter = PI if text.startswith(_OURS) else adapter_of(format_name)
+    return adapter.read(record)
+
+
+def usage_in(format_name: FormatName, record: str, context: int) -> TokenUsage | None:
+    """See ``Adapter.usage``."""
+    adapter = PI if record.startswith(_OURS) else adapter_of(format_name)
+    return adapter.usage(record, context)
+
+
+def write_record(format_name: FormatName, entry: Entry) -> str:
+    """The record of a new entry for a session of a format.
+
+    Raises ValueError for a time that cannot be written.
+    """
+    adapter = adapter_of(format_name)
+    return adapter.write(entry) if adapter.writes else _OURS + PI.write(entry)[1:]
+
+
+def entry_record(entry: Entry, record: str, line: int = 0, parent: int = -1) -> EntryRecord:
+    """An entry with its record, as the store takes it. ``line``: 0 for an entry made here."""
+    facts = describe(entry)
+    if len(record) > LARGE_UNITS:
+        facts = facts._replace(flags=facts.flags | Flag.LARGE)
+    return EntryRecord(entry.id, parent, line, record, facts, estimate_entry(entry))

@@ -1,0 +1,500 @@
+"""Typed entries, messages and blocks: what a session says, in no agent's dialect.
+
+``explorer.formats`` reads an agent's records into these and writes them back. Everything above
+reads these alone; ``Entry.recorded`` carries the record itself, unknown fields included, to be
+shown whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+from explorer.session.kinds import Kind
+
+NOTHING_RECORDED: Mapping[str, Any] = MappingProxyType({})
+
+# blocks -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """Text of a message."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingBlock:
+    """Thinking of a reply."""
+
+    text: str
+    signature: str = ""
+    """The provider's, without which it takes no thinking back."""
+    redacted: bool = False
+    """The provider shows nothing of it: the signature is all there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallBlock:
+    """A tool call of a reply."""
+
+    id: str
+    name: str
+    arguments: Any = None
+    """The decoded JSON value; an object, but where an agent recorded something else."""
+    malformed: str = ""
+    """The arguments as the model wrote them, where they could not be decoded."""
+
+    @property
+    def named_arguments(self) -> dict[str, Any]:
+        """The arguments by name; empty where they are no object."""
+        return self.arguments if isinstance(self.arguments, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class ImageBlock:
+    """A picture, base64; empty data where only a reference was recorded."""
+
+    mime: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownBlock:
+    """A block that is carried, not understood."""
+
+    type: str
+    value: Any
+    """The JSON value as recorded."""
+
+
+Block = TextBlock | ThinkingBlock | ToolCallBlock | ImageBlock | UnknownBlock
+Content = tuple[Block, ...]
+
+# messages -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """What a provider reported with a reply (A7), in tokens."""
+
+    input: int = 0
+    """Neither read from a cache nor written to one."""
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    context: int = -1
+    """All of them as recorded, or their sum (B9); -1 where neither can be known."""
+    cost: float = 0.0
+    """Dollars; 0 where no price was recorded."""
+    costs: tuple[float, float, float, float] | None = None
+    """The cost of the first four, where it is recorded apart."""
+
+    @property
+    def prompt(self) -> int:
+        """Tokens of the prompt, cached ones among them; all of the context where the answer is
+        not recorded apart; -1 for none (B18)."""
+        return self.input + self.cache_read + self.cache_write or self.context
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """What a person wrote; also the form in which notes and summaries are sent to a model."""
+
+    content: Content
+    synthetic: bool = False
+    """Nobody typed it: the program asked the agent to go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    """A reply of the model."""
+
+    content: Content
+    provider: str = ""
+    model: str = ""
+    """The model's name without its provider."""
+    usage: TokenUsage | None = None
+    stop_reason: str = ""
+    """``stop``, ``length``, ``tool_calls``, ``error``, ``aborted``, or as recorded."""
+    error: str = ""
+    """The provider's error, for a reply that failed."""
+    error_kind: str = ""
+    """Which kind of error it was, where this program recorded it."""
+    api: str = ""
+    """The wire format that its signatures belong to; empty where none is recorded."""
+
+    @property
+    def calls(self) -> tuple[ToolCallBlock, ...]:
+        """The tool calls, in order."""
+        return tuple(block for block in self.content if isinstance(block, ToolCallBlock))
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended in an error or was stopped: such a reply is never sent again (A6)."""
+        return self.stop_reason in ("error", "aborted")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultMessage:
+    """What a tool returned."""
+
+    call_id: str
+    tool: str
+    content: Content
+    is_error: bool = False
+    is_pruned: bool = False
+    """Its own agent replaced its text in the file (A13)."""
+    details: Any = None
+    """What the tool recorded beside the text; a JSON value."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShellMessage:
+    """A command, or a piece of Python, that the person ran (A4)."""
+
+    command: str
+    output: str
+    language: Literal["bash", "python"] = "bash"
+    exit_code: float | None = None
+    cancelled: bool = False
+    truncated: bool = False
+    full_output_path: str = ""
+    excluded: bool = False
+    """Not sent to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileMention:
+    """A file that was put into the conversation."""
+
+    path: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilesMessage:
+    """Files that a person named in a message."""
+
+    files: tuple[FileMention, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteMessage:
+    """A message of an extension, sent to the model as a user's (A4)."""
+
+    content: Content
+    name: str = ""
+    """The extension's name for its kind."""
+    display: bool = True
+    """Whether a conversation shows it."""
+    details: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMessage:
+    """Words of the agent's developer."""
+
+    content: Content
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryMessage:
+    """A summary that was stored as a message instead of an entry of its own."""
+
+    summary: str
+    of: Literal["compaction", "branch"]
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownMessage:
+    """A message of a role that is carried, not understood."""
+
+    role: str
+    content: Content = ()
+
+
+Message = (
+    UserMessage
+    | AssistantMessage
+    | ToolResultMessage
+    | ShellMessage
+    | FilesMessage
+    | NoteMessage
+    | SystemMessage
+    | SummaryMessage
+    | UnknownMessage
+)
+ModelMessage = UserMessage | AssistantMessage | ToolResultMessage
+"""A message as a model is sent it."""
+
+# what is no message -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FileLists:
+    """Files that a summary names (A28)."""
+
+    read: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    """All that were changed, also those that follow."""
+    created: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    """Named by failed calls only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """A compaction (A1)."""
+
+    summary: str
+    first_kept_id: str = ""
+    tokens_before: int = 0
+    tokens_after: int | None = None
+    files: FileLists = FileLists()
+    from_extension: bool = False
+    short_summary: str = ""
+    user_tokens: int = 0
+    """Up to how many tokens of the user's messages its profile repeats word for word."""
+    usage: TokenUsage | None = None
+    details: Mapping[str, Any] = NOTHING_RECORDED
+    """What its maker recorded beside the summary."""
+    more: Mapping[str, Any] = NOTHING_RECORDED
+    """Further fields that are written with it, in the words of whoever made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchSummary:
+    """A summary of a branch that was left (A2)."""
+
+    summary: str
+    from_id: str = ""
+    files: FileLists = FileLists()
+    from_extension: bool = False
+    usage: TokenUsage | None = None
+    details: Mapping[str, Any] = NOTHING_RECORDED
+    more: Mapping[str, Any] = NOTHING_RECORDED
+
+
+@dataclass(frozen=True, slots=True)
+class CustomData:
+    """Data of an extension, or of this program (pins, omissions, prunes); never sent."""
+
+    name: str
+    data: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label on another entry; empty text clears it."""
+
+    target_id: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionName:
+    """The session's name from here on."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChange:
+    """Which model answers from here on, as ``provider/model``."""
+
+    model: str
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingLevelChange:
+    """How long the model may think from here on."""
+
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """An entry that is carried, not understood, or that says nothing but its type."""
+
+    type: str
+
+
+Body = (
+    Message
+    | Compaction
+    | BranchSummary
+    | CustomData
+    | Label
+    | SessionName
+    | ModelChange
+    | ThinkingLevelChange
+    | Unknown
+)
+Summary = Compaction | BranchSummary | SummaryMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a session."""
+
+    NONE: ClassVar[Entry]
+    """An entry that says nothing."""
+
+    kind: Kind
+    body: Body
+    id: str = ""
+    parent_id: str | None = None
+    time_ms: float = 0.0
+    """Milliseconds since 1970; 0 where none is recorded."""
+    recorded: Mapping[str, Any] = field(default=NOTHING_RECORDED, compare=False, repr=False)
+    """The record that it was read from, in its agent's words; to be shown, not to be read."""
+
+    @classmethod
+    def of(
+        cls, body: Body, entry_id: str = "", parent_id: str | None = None, time_ms: float = 0.0
+    ) -> Entry:
+        """A new entry; its kind follows from what it says."""
+        return cls(_kind_of(body), body, entry_id, parent_id, time_ms)
+
+    @property
+    def content(self) -> Content:
+        """The blocks of its message; none where it has none."""
+        found: Content = getattr(self.body, "content", ())
+        return found
+
+    @property
+    def text(self) -> str:
+        """The text blocks of its message, joined by newlines."""
+        return text_of(self.content)
+
+    @property
+    def summary(self) -> str:
+        """The text of a summary; empty for any other entry."""
+        return self.body.summary if isinstance(self.body, Summary) else ""
+
+    @property
+    def calls(self) -> tuple[ToolCallBlock, ...]:
+        """The tool calls of a reply, in order; none for any other entry."""
+        return self.body.calls if isinstance(self.body, AssistantMessage) else ()
+
+    @property
+    def usage(self) -> TokenUsage | None:
+        """What a provider reported for it."""
+        found: TokenUsage | None = getattr(self.body, "usage", None)
+        return found
+
+
+_KINDS: dict[type[Body], Kind] = {
+    UserMessage: Kind.USER,
+    AssistantMessage: Kind.ASSISTANT,
+    ToolResultMessage: Kind.TOOL_RESULT,
+    FilesMessage: Kind.FILE_MENTION,
+    NoteMessage: Kind.CUSTOM_MESSAGE,
+    SystemMessage: Kind.SYSTEM,
+    UnknownMessage: Kind.OTHER_ROLE,
+    Compaction: Kind.COMPACTION,
+    BranchSummary: Kind.BRANCH_SUMMARY,
+    CustomData: Kind.CUSTOM,
+    Label: Kind.LABEL,
+    SessionName: Kind.SESSION_INFO,
+    ModelChange: Kind.MODEL_CHANGE,
+    ThinkingLevelChange: Kind.THINKING_LEVEL_CHANGE,
+    Unknown: Kind.UNKNOWN,
+}
+
+
+def _kind_of(body: Body) -> Kind:
+    if isinstance(body, ShellMessage):
+        return Kind.BASH_EXECUTION if body.language == "bash" else Kind.PYTHON_EXECUTION
+    if isinstance(body, SummaryMessage):
+        is_branch = body.of == "branch"
+        return Kind.BRANCH_SUMMARY_ROLE if is_branch else Kind.COMPACTION_SUMMARY_ROLE
+    return _KINDS[type(body)]
+
+
+Entry.NONE = Entry(Kind.UNKNOWN, Unknown(""))
+
+# their texts --------------------------------------------------------------------------------------
+
+
+def text_content(text: str) -> Content:
+    """A content of one text block."""
+    return (TextBlock(text),)
+
+
+def text_of(content: Content, separator: str = "\n") -> str:
+    """The text blocks of a content, joined."""
+    return separator.join([block.text for block in content if isinstance(block, TextBlock)])
+
+
+def images_of(content: Content) -> tuple[ImageBlock, ...]:
+    """The pictures of a content, in order."""
+    return tuple(block for block in content if isinstance(block, ImageBlock))
+
+
+def all_texts(entry: Entry) -> Iterator[str]:
+    """Every text of an entry that a person may look for, in order; of what is not understood all
+    texts of the record. No recursion: hostile files nest deeply."""
+    body = entry.body
+    for block in entry.content:
+        if isinstance(block, TextBlock | ThinkingBlock):
+            yield block.text
+        elif isinstance(block, ToolCallBlock):
+            yield block.name
+            yield from json_texts(block.arguments)
+        elif isinstance(block, UnknownBlock):
+            yield from json_texts(block.value)
+    match body:
+        case AssistantMessage():
+            yield body.error
+        case ToolResultMessage():
+            yield body.tool
+        case ShellMessage():
+            yield from (body.command, body.output)
+        case FilesMessage():
+            for file in body.files:
+                yield from (file.path, file.content)
+        case NoteMessage():
+            yield body.name
+        case Compaction() | BranchSummary():
+            yield body.summary
+            yield from json_texts(dict(body.details))
+        case SummaryMessage():
+            yield body.summary
+        case CustomData():
+            yield body.name
+            yield from json_texts(body.data)
+        case Label():
+            yield body.text
+        case SessionName():
+            yield body.name
+        case ModelChange():
+            yield body.model
+        case ThinkingLevelChange():
+            yield body.level
+        case Unknown() | UnknownMessage():
+            yield from json_texts(entry.recorded)
+
+
+def json_texts(value: Any) -> Iterator[str]:
+    """All texts in a JSON value, keys left out, in order and without recursion."""
+    stack = [iter((value,))]
+    while stack:
+        for one in stack[-1]:
+            if isinstance(one, str):
+                if one:
+                    yield one
+            elif isinstance(one, Mapping):
+                stack.append(iter(list(one.values())))
+                break
+            elif isinstance(one, list):
+                stack.append(iter(one))
+                break
+        else:
+            stack.pop()
