@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
+from explorer.session.entries import Entry, ShellMessage, TextBlock
 from explorer.session.kinds import Flag, Kind
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
 from explorer.store.rows import StoreError
-from ui.inspector.blocks import Block, Fact, FactsBlock
-from ui.inspector.content import Related, blocks, call_ids, plain_text, result_call_id
+from ui.widgets.message_blocks import (
+    Block,
+    Fact,
+    FactsBlock,
+    PlainBlock,
+    ResultBlock,
+    blocks,
+    words_of,
+)
 
 START_AFTER_MS = 15
 _log = logging.getLogger(__name__)
@@ -32,7 +39,7 @@ class Gathered:
     """Everything that is shown of one entry."""
 
     index: int
-    entry: Mapping[str, Any]
+    entry: Entry
     blocks: list[Block]
     copy_text: str
 
@@ -83,13 +90,14 @@ def is_large(tree: SessionTree, index: int) -> bool:
 def gather(payloads: Payloads, index: int, related: list[int]) -> Gathered:
     """Read an entry and those that belong to it. Raises what the payloads raise."""
     entry = payloads.entry(index)
-    wanted = set(call_ids(entry)) | {result_call_id(entry)} - {""}
-    others = [
-        Related(at, other)
-        for at, other in zip(related, payloads.entries(related), strict=True)
-        if wanted.intersection([*call_ids(other), result_call_id(other)])
-    ]
-    return Gathered(index, entry, blocks(entry, others), plain_text(entry))
+    others = dict(zip(related, payloads.entries(related), strict=True))
+    shown = blocks(entry, others)
+    texts = [words_of(block) for block in blocks(entry) if isinstance(block, _COPIED)]
+    copied = "\n".join(texts) or json.dumps(dict(entry.recorded), ensure_ascii=False, indent=2)
+    return Gathered(index, entry, shown, copied)
+
+
+_COPIED = (TextBlock, PlainBlock, ShellMessage, ResultBlock)
 
 
 def with_numbers(found: list[Block], tree: SessionTree, index: int) -> list[Block]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from PySide6.QtCore import QObject, Signal
 
 from explorer.models.client import ToolCall
-from explorer.session.describe import call_title
+from explorer.session.entries import ToolCallBlock
 from explorer.session.kinds import Kind
 from ui import theme
 from ui.agent.view.boxes import Inks
@@ -18,9 +18,9 @@ from ui.agent.view.calls import CallStates, call_parts
 from ui.agent.view.item_reader import ItemRead, ShownDocument, parts_of, read_item, thinking_parts
 from ui.agent.view.items import Heights, PathItems
 from ui.agent.view.layout import Background, LaidItem, Pictures
-from ui.agent.view.parts import AGENT, Code, Note, Part, Prose, Role, Row, Segment, Splitter
-from ui.inspector.blocks import CallBlock
+from ui.agent.view.parts import AGENT, Note, Part, Role, Row, Splitter, piece_part
 from ui.inspector.gather import READ_ERRORS
+from ui.widgets.message_blocks import CallBlock, call_block
 
 THINKING_SHOWN = 20_000
 """Characters of thinking, from the end, that are laid out while it goes on arriving."""
@@ -42,7 +42,7 @@ class LiveReply:
     """Takes what the model sends; its parts are those that the stored reply will have."""
 
     def __init__(self) -> None:
-        self._blocks: list[_Words | _Thoughts | ToolCall] = []
+        self._blocks: list[_Words | _Thoughts | CallBlock] = []
         self.waiting = ""
         """Why a call is made again, while that is waited for."""
 
@@ -69,7 +69,8 @@ class LiveReply:
         thoughts.text += text
 
     def called(self, call: ToolCall) -> None:
-        self._blocks.append(call)
+        block = ToolCallBlock(call.id, call.name, dict(call.arguments))
+        self._blocks.append(call_block(block))
         self.waiting = ""
 
     def parts(self, states: CallStates, is_open: Callable[[str], bool]) -> list[Part]:
@@ -83,11 +84,7 @@ class LiveReply:
                 found += _pieces(f"t{at}", block, role)
                 role = None
             else:
-                shown = CallBlock(
-                    block.name, call_title(block.name, dict(block.arguments)), block.arguments,
-                    block.id,
-                )  # fmt: skip
-                found += call_parts(f"c{at}", shown, None, states, is_open)
+                found += call_parts(f"c{at}", block, None, states, is_open)
         if self.waiting:
             waits = Role("Waiting", "history", "lost")
             found.append(Row(key="wait", role=waits, text=self.waiting, tint="dim"))
@@ -95,7 +92,7 @@ class LiveReply:
 
     def _thinking(self, key: str, text: str, is_open: Callable[[str], bool]) -> list[Part]:
         if is_open(key):
-            return thinking_parts(key, text[-THINKING_SHOWN:], False, is_open)
+            return thinking_parts(key, text[-THINKING_SHOWN:], is_open)
         last = next((line for line in reversed(text[-600:].split("\n")) if line.strip()), "")
         role = Role("Thinking", "thinking", "think")
         return [Row(key=key, role=role, text=last.strip("#* "), tint="dim", opens=key)]
@@ -104,22 +101,13 @@ class LiveReply:
 def _pieces(key: str, words: _Words, role: Role | None) -> list[Part]:
     done = words.splitter.done
     for at in range(len(words.made), len(done)):
-        words.made.append(_piece(f"{key}.{at}", done[at], role if not at else None))
+        words.made.append(piece_part(f"{key}.{at}", done[at], role if not at else None))
     first = len(done)
     tail = [
-        _piece(f"{key}.{first + at}", piece, role if first + at == 0 else None)
+        piece_part(f"{key}.{first + at}", piece, role if first + at == 0 else None)
         for at, piece in enumerate(words.splitter.tail())
     ]
     return words.made + tail
-
-
-def _piece(key: str, piece: Segment, role: Role | None) -> Part:
-    if not piece.is_code:
-        return Prose(key=key, role=role, text=piece.text)
-    return Code(
-        key=key, role=role, text=piece.text, language=piece.language,
-        opens=piece.opens, closes=piece.closes,
-    )  # fmt: skip
 
 
 KEPT = 240

@@ -391,4 +391,4 @@ class Surface(ScrolledFlow):
 
 def _is_users(box: Box) -> bool:
     part = box.part
-    return isinstance(part, Prose | Code | Picture) and part.said_by_user
+    return isinstance(part, Prose | Code | Picture) and part.by_user
