@@ -20,6 +20,7 @@ from explorer.formats import (
     open_source,
 )
 from explorer.formats.pi.export import AsFormat
+from explorer.formats.pi.new_header import new_header
 from explorer.models.client import ModelClient
 from explorer.services.changes import (
     Change,
@@ -34,7 +35,6 @@ from explorer.services.session_files import Transcripts, remove_outputs
 from explorer.services.session_forks import (
     Forked,
     ForkSource,
-    new_header,
     origin_of,
     plan_fork,
     store_fork,

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
 
 from explorer.agent.context_port import ContextKeeper, NoKeeper, Outgoing, TooLarge
 from explorer.agent.cycle_guard import CycleGuard, Step
@@ -28,11 +29,12 @@ from explorer.agent.events import (
 )
 from explorer.agent.limits import TurnLimits
 from explorer.agent.prompt import MessageQueue, Prompt
-from explorer.agent.reply import STOP_NAMES, Reply, ReplyClient, ReplyResult
+from explorer.agent.reply import Reply, ReplyClient, ReplyResult
 from explorer.agent.tool_rounds import NOT_RUN, ToolRound, result_message
 from explorer.agent.tools.port import ToolBox, ToolOutcome
 from explorer.models.client import Cancelled, CancelToken, ChatMessage, ModelClient, ToolCall
 from explorer.models.retry import Retry, RetryPolicy, pause, wait_before_next
+from explorer.session.entries import AssistantMessage, Message
 
 __all__ = [
     "AgentTurn",
@@ -56,7 +58,7 @@ STOPPED = "Stopped by the person"
 class SessionPort(Protocol):
     """What a turn needs of the session that it works in."""
 
-    async def append_message(self, message: Mapping[str, Any]) -> int:
+    async def append(self, body: Message) -> int:
         """Append a message entry at the leaf; returns its index after the commit."""
 
     def chat_messages(self) -> Sequence[ChatMessage]:
@@ -123,8 +125,7 @@ class AgentTurn:
         self._on_event = on_event
         await self._close_open_calls()
         said = Prompt.of(prompt)
-        message = said.message()
-        entry = await self._append(message | {"synthetic": True} if synthetic else message)
+        entry = await self._append(said.message(synthetic=synthetic))
         if waited:
             on_event(Steered(entry, said))
         return await self._work(cancel)
@@ -179,7 +180,7 @@ class AgentTurn:
         self._broken = 0
         if reply.says_nothing:
             return await self._said_nothing(reply)
-        entry = await self._append(self._message(reply, STOP_NAMES[reply.stop_reason]))
+        entry = await self._append(self._message(reply, reply.stop_reason))
         if reply.calls:
             return await self._call_tools(reply, entry, cancel)
         if await self._is_blind(reply, entry, cancel) or await self._steered(cancel):
@@ -213,12 +214,11 @@ class AgentTurn:
     def _result(self, end: TurnEnd, error: str = "") -> TurnResult:
         return TurnResult(end, error, tuple(self._entries))
 
-    def _message(self, reply: Reply, stop_reason: str) -> dict[str, Any]:
+    def _message(self, reply: Reply, stop_reason: str) -> AssistantMessage:
         return reply.message(self._model, stop_reason, self._client.info(self._model))
 
-    async def _append(self, message: dict[str, Any]) -> int:
-        message["timestamp"] = self._port.now_ms()
-        entry = await self._port.append_message(message)
+    async def _append(self, message: Message) -> int:
+        entry = await self._port.append(message)
         self._entries.append(entry)
         self._on_event(Stored(entry))
         return entry
@@ -246,10 +246,8 @@ class AgentTurn:
         arrived = not reply.empty
         reply.calls.clear()
         message = self._message(reply, "error" if error else "aborted")
-        message["errorMessage"] = error.told if error else STOPPED
-        if error is not None:
-            message["errorKind"] = error.kind
-        entry = await self._append(message)
+        reason, kind = (error.told, error.kind) if error is not None else (STOPPED, "")
+        entry = await self._append(replace(message, error=reason, error_kind=kind))
         if error is None:
             return self._result("stopped")
         sentence = error.told
@@ -278,7 +276,7 @@ class AgentTurn:
         """An answer of nothing is no answer: it is kept and marked, and not sent again."""
         short = reply.stop_reason == "length"
         sentence = CUT_SHORT if short else "The model's answer is empty."
-        await self._append(self._message(reply, "error") | {"errorMessage": sentence})
+        await self._append(replace(self._message(reply, "error"), error=sentence))
         return self._result("cut_short" if short else "failed", sentence)
 
     async def _run_tools(self, calls: Sequence[ToolCall], cancel: CancelToken) -> Step:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from explorer.models.client import ImagePart
+from explorer.session.entries import Content, ImageBlock, UserMessage, text_content
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +27,15 @@ class Prompt:
         """A prompt of words alone, or the prompt as it is."""
         return cls(prompt) if isinstance(prompt, str) else prompt
 
-    def message(self) -> dict[str, Any]:
-        """The user message as pi writes it, without its time."""
-        content: list[dict[str, Any]] = []
-        if self.text or not self.images:
-            content.append({"type": "text", "text": self.text})
-        return {"role": "user", "content": [*content, *image_blocks(self.images)]}
+    def message(self, *, synthetic: bool = False) -> UserMessage:
+        """The message as it is stored. ``synthetic``: nobody typed it."""
+        text = text_content(self.text) if self.text or not self.images else ()
+        return UserMessage((*text, *image_blocks(self.images)), synthetic)
 
 
-def image_blocks(images: Sequence[ImagePart]) -> list[dict[str, Any]]:
-    """Pictures as content blocks of a stored message."""
-    return [{"type": "image", "data": one.data_base64, "mimeType": one.mime} for one in images]
+def image_blocks(images: Sequence[ImagePart]) -> Content:
+    """Pictures as blocks of a stored message."""
+    return tuple(ImageBlock(one.mime, one.data_base64) for one in images)
 
 
 QueueKind = Literal["steering", "follow-up"]

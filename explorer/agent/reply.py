@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from explorer.agent.context_port import ContextKeeper, Outgoing
 from explorer.agent.events import TurnEvent
@@ -35,10 +35,9 @@ from explorer.models.client import (
     UsageReport,
 )
 from explorer.models.retry import RetryPolicy, with_retry
+from explorer.session.entries import AssistantMessage, TextBlock, ThinkingBlock, ToolCallBlock
 from explorer.tokens.estimate import estimate_text
 
-STOP_NAMES = {"stop": "stop", "length": "length", "tool_calls": "toolUse"}
-"""Why a reply ended, as sessions spell it."""
 REDACTED = "[Thinking that the provider does not show]"
 
 
@@ -55,13 +54,13 @@ class _Block:
     def text(self) -> str:
         return "".join(self.pieces)
 
-    def stored(self) -> dict[str, Any]:
-        """The content block as pi writes it."""
+    def stored(self) -> TextBlock | ThinkingBlock:
+        """The block of the message that is stored."""
         if self.kind == "text":
-            return {"type": "text", "text": self.text}
-        block = {"type": "thinking", "thinking": REDACTED if self.redacted else self.text}
-        signed = {"thinkingSignature": self.signature} if self.signature else {}
-        return {**block, **signed, **({"redacted": True} if self.redacted else {})}
+            return TextBlock(self.text)
+        return ThinkingBlock(
+            REDACTED if self.redacted else self.text, self.signature, self.redacted
+        )
 
 
 class Reply:
@@ -155,26 +154,24 @@ class Reply:
 
     def message(
         self, model: str, stop_reason: str, info: ModelInfo | None = None
-    ) -> dict[str, Any]:
-        """The message as pi writes it, without its time. ``model`` is ``provider/name``; its
-        prices, where ``info`` has them, make the cost."""
+    ) -> AssistantMessage:
+        """The message as it is stored. ``model`` is ``provider/name``; its prices, where ``info``
+        has them, make the cost."""
         content = [block.stored() for block in self._blocks if block.pieces or block.signature]
         provider, _, name = model.partition("/")
-        return {
-            "role": "assistant",
-            "content": [*content, *map(_stored_call, self.calls)],
-            "api": "session-explorer",
-            "provider": provider,
-            "model": name or provider,
-            "usage": usage_record(self.usage, info),
-            "stopReason": stop_reason,
-        }
+        return AssistantMessage(
+            (*content, *map(_stored_call, self.calls)),
+            provider,
+            name or provider,
+            usage_record(self.usage, info),
+            stop_reason,
+            api="session-explorer",
+        )
 
 
-def _stored_call(call: ToolCall) -> dict[str, Any]:
-    stored = {"type": "toolCall", "id": call.id, "name": call.name, "arguments": call.arguments}
-    # What cannot be used is kept beside it, for whoever looks for the reason.
-    return stored | {"malformedArguments": call.raw} if call.problem else stored
+def _stored_call(call: ToolCall) -> ToolCallBlock:
+    # What cannot be used is stored beside it, for whoever looks for the reason.
+    return ToolCallBlock(call.id, call.name, call.arguments, call.raw if call.problem else "")
 
 
 LEFT_OUT = "[A picture, which this model cannot see]"

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
 
 from explorer.agent.events import ToolEnded, ToolOutput, ToolStarted, TurnEvent
 from explorer.agent.prompt import image_blocks
 from explorer.agent.tools.port import ToolBox, ToolOutcome
 from explorer.models.client import Cancelled, CancelToken, ToolCall
 from explorer.models.events import done_or_cancelled
+from explorer.session.entries import ToolResultMessage, text_content
 
 STOP_WAIT_S = 10.0
 """How long a stopped tool may take to end what it started."""
@@ -28,23 +28,17 @@ NOT_RUN = ToolOutcome(
 """Of a call that is found without a result, after a crash or in what another program wrote."""
 
 
-def result_message(call: ToolCall, outcome: ToolOutcome, note: str = "") -> dict[str, Any]:
-    """A call's result as pi writes it, without its time; ``note`` goes beside it."""
-    content: list[dict[str, Any]] = []
-    if outcome.text or not outcome.images:
-        content.append({"type": "text", "text": outcome.text})
-    content += image_blocks(outcome.images)
-    if note:
-        content.append({"type": "text", "text": note})
-    message: dict[str, Any] = {
-        "role": "toolResult",
-        "toolCallId": call.id,
-        "toolName": call.name,
-        "content": content,
-    }
-    if outcome.details:
-        message["details"] = dict(outcome.details)
-    return message | {"isError": outcome.is_error}
+def result_message(call: ToolCall, outcome: ToolOutcome, note: str = "") -> ToolResultMessage:
+    """A call's result as it is stored; ``note`` goes beside it."""
+    text = text_content(outcome.text) if outcome.text or not outcome.images else ()
+    noted = text_content(note) if note else ()
+    return ToolResultMessage(
+        call.id,
+        call.name,
+        (*text, *image_blocks(outcome.images), *noted),
+        outcome.is_error,
+        details=dict(outcome.details) if outcome.details else None,
+    )
 
 
 def groups(

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from explorer.audit.generations import Boundary, Generations, ReadEntries
 from explorer.audit.provenance import Known, Provenance
-from explorer.session.describe import blocks_of
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
 
@@ -103,10 +102,7 @@ def _round(
     if not results:
         missing = 1
     elif read is not None and _was_left(tree, reply):
-        message = read([reply])[0].get("message")
-        content = message.get("content") if isinstance(message, dict) else None
-        calls = sum(1 for block in blocks_of(content) if block.get("type") == "toolCall")
-        missing = max(0, calls - results)
+        missing = max(0, len(read([reply])[0].calls) - results)
     if not missing:
         return
     why = "The branch goes on without it."

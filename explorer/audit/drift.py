@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from explorer.audit.difference import Candidate, SectionRow, align
 from explorer.facts import Fact, FactKind, extract
+from explorer.session.entries import CompactionSummary, Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ _Keyed = dict[tuple[FactKind, str], Fact]
 
 
 def _atoms_of(summary: str) -> _Keyed:
-    found = extract([{"type": "compaction", "summary": summary}])
+    found = extract([Entry.of(CompactionSummary(summary))])
     return {(atom.kind, atom.key): atom for atom in found}
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from explorer.facts import Span
 from explorer.facts.entry_texts import texts_of
+from explorer.session.entries import Entry
 
 AROUND = 160
 """UTF-16 units that are shown before and behind a place."""
@@ -33,8 +33,8 @@ class Quoted(NamedTuple):
         return self.whole[self.start : self.end]
 
 
-def excerpt(entry: Mapping[str, Any], span: Span, around: int = AROUND) -> Excerpt | None:
-    """What stands at a place of an entry's JSON; None when the entry has no such text."""
+def excerpt(entry: Entry, span: Span, around: int = AROUND) -> Excerpt | None:
+    """What stands at a place of an entry; None when the entry has no such text."""
     units = _units_at(entry, span)
     if units is None:
         return None
@@ -44,8 +44,8 @@ def excerpt(entry: Mapping[str, Any], span: Span, around: int = AROUND) -> Excer
     return Excerpt(before, _text(units, span.start, span.end), after)
 
 
-def quoted(entry: Mapping[str, Any], span: Span) -> Quoted | None:
-    """The text of an entry's JSON that a place is in, and where; None as for ``excerpt``."""
+def quoted(entry: Entry, span: Span) -> Quoted | None:
+    """The text of an entry that a place is in, and where; None as for ``excerpt``."""
     units = _units_at(entry, span)
     if units is None:
         return None
@@ -54,7 +54,7 @@ def quoted(entry: Mapping[str, Any], span: Span) -> Quoted | None:
     return Quoted(whole, len(before), len(before) + len(text))
 
 
-def _units_at(entry: Mapping[str, Any], span: Span) -> bytes | None:
+def _units_at(entry: Entry, span: Span) -> bytes | None:
     """The text that a place is in, in UTF-16."""
     for found in texts_of(entry):
         if (found.block, found.argument) != (span.block, span.argument):

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from explorer.audit.provenance import Provenance
 from explorer.compaction.path_view import PathView
 from explorer.compaction.profile import Profile
+from explorer.session.entries import Entry
 
-ReadEntries = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]
+ReadEntries = Callable[[Sequence[int]], Sequence[Entry]]
 """Reads the JSON of entries by index, in the order asked for."""
 RecordedInputs = Mapping[int, Collection[int]]
 """By compaction entry: the entries that were in its requests, as this program wrote them down."""

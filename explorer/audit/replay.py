@@ -215,7 +215,7 @@ class _Replay:
     def _summary(self, entry: int) -> str | None:
         if self.read is None:
             return None
-        text = self.read([entry])[0].get("summary")
+        text = self.read([entry])[0].summary
         return text if isinstance(text, str) else ""
 
     def _carries(self, text: str | None, told: int, kept: int, turn: int) -> tuple[bool, str]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from explorer.audit.loss import Gravity, LossKind
 from explorer.audit.provenance import Known, Provenance
 from explorer.compaction.profile import Profile
 from explorer.compaction.summary import strip_files
 from explorer.compaction.validation import Form, check_answer, form_of
+from explorer.session.entries import CompactionSummary, Entry
 
-_FAILED = frozenset({"error", "aborted", "failed", "cancelled"})
 _RECORDED = Known(Provenance.EXACT, "The summary is recorded as it is.")
 
 
@@ -25,12 +25,11 @@ class Fault(NamedTuple):
     known: Known
 
 
-def summary_faults(entry: Mapping[str, Any], at: int, profile: Profile) -> Iterator[Fault]:
-    """What is wrong with the compaction entry of index ``at`` by its own JSON: it is empty, says
+def summary_faults(entry: Entry, at: int, profile: Profile) -> Iterator[Fault]:
+    """What is wrong with the compaction entry of index ``at`` by what it records: it is empty, says
     that it failed, looks cut short, or repeats itself (E4, E5, E14, E20)."""
-    said = entry.get("summary")
-    text = said if isinstance(said, str) else ""
-    if (failure := _failure(entry)) is not None:
+    text = entry.summary
+    if isinstance(entry.body, CompactionSummary) and (failure := entry.body.failure):
         yield Fault(
             LossKind.FAILED_APPLIED, Gravity.LOST if not text.strip() else Gravity.RISK,
             f"Compaction #{at} records a failure ({failure}), and its summary is in force all the "
@@ -66,19 +65,6 @@ def summary_faults(entry: Mapping[str, Any], at: int, profile: Profile) -> Itera
             "now and what held before cannot be told apart.",
             "A check of the headings before a summary is stored.", _RECORDED,
         )  # fmt: skip
-
-
-def _failure(entry: Mapping[str, Any]) -> str | None:
-    """What a compaction entry records of its own failure, in its words."""
-    for key in ("error", "errorMessage", "warning"):
-        value = entry.get(key)
-        if isinstance(value, str) and value.strip():
-            return f"{key}: {value.strip()[:120]}"
-    for key in ("status", "stopReason"):
-        value = entry.get(key)
-        if isinstance(value, str) and value in _FAILED:
-            return f"{key}: {value}"
-    return None
 
 
 def _cut_short(text: str, form: Form) -> str | None:

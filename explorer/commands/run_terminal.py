@@ -38,7 +38,8 @@ from explorer.models.client import (
 from explorer.models.retry import Retry
 from explorer.services.changes import Change, CompactionEnded, CompactionStarted, PruneMade
 from explorer.services.document import Document
-from explorer.session.describe import text_of
+from explorer.session.entries import Entry
+from explorer.session.kinds import Kind
 from explorer.session.visible_text import end_of, exact, folded, size_words, visible_line
 
 CANNOT_ASK = (
@@ -345,10 +346,8 @@ class RunOutput:
     def _answer(self) -> str:
         """The text of the last reply."""
         leaf = self._document.leaf
-        message = self._document.entry(leaf).get("message") if leaf >= 0 else None
-        if not isinstance(message, Mapping) or message.get("role") != "assistant":
-            return ""
-        return text_of(message.get("content"))
+        entry = self._document.entry(leaf) if leaf >= 0 else Entry.NONE
+        return entry.text if entry.kind is Kind.ASSISTANT else ""
 
 
 def call_line(call: ToolCall) -> str:

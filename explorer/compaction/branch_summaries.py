@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import compress
 
 from explorer.compaction.file_ops import FileChange, FileOperations
+from explorer.compaction.messages import Reader
 from explorer.compaction.path_view import CONTEXT_MASK, PathView, view_of
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest, material_of, output_cap, request_of
-from explorer.compaction.serialization import EntryReader, read_conversation
+from explorer.compaction.serialization import read_conversation
 from explorer.compaction.summary import files_footer, strip_files
 from explorer.compaction.templates import Templates
 from explorer.compaction.validation import FREE, asked_form, form_of
@@ -156,7 +157,7 @@ _SUMMARY_MASK = bytes(1 if value in _SUMMARIES else 0 for value in range(256))
 
 def branch_request(
     preparation: BranchPreparation,
-    entries: EntryReader,
+    entries: Reader,
     instructions: str,
     templates: Templates,
     *,

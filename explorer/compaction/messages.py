@@ -13,7 +13,7 @@ from explorer.session.edit_entries import Pruned, Reinserted
 from explorer.session.entries import (
     AssistantMessage,
     BranchSummary,
-    Compaction,
+    CompactionSummary,
     Content,
     Entry,
     FilesMessage,
@@ -126,7 +126,7 @@ def entry_to_llm(entry: Entry, templates: Templates) -> ModelMessage | None:
     """
     body = entry.body
     match body:
-        case Compaction():
+        case CompactionSummary():
             return user_text(templates.compaction_message(body.summary))
         case BranchSummary():
             return user_text(templates.branch_message(body.summary)) if body.summary else None

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from explorer.compaction.messages import with_notes
+from explorer.compaction.messages import Reader, with_notes
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.serialization import (
-    EntryReader,
     Serialized,
     Span,
     escape_tags,
@@ -181,7 +180,7 @@ def purposes_of(preparation: Preparation) -> list[Purpose]:
 
 def build_requests(
     preparation: Preparation,
-    entries: EntryReader,
+    entries: Reader,
     previous_summary: str | None,
     instructions: str,
     templates: Templates,
@@ -358,7 +357,7 @@ _SENTENCE = re.compile(r".+?(?:[.!?][\"')\]]*(?=\s|\Z)|\Z)", re.DOTALL)
 
 
 def recent_messages(
-    preparation: Preparation, entries: EntryReader, templates: Templates
+    preparation: Preparation, entries: Reader, templates: Templates
 ) -> Serialized | None:
     """The messages that the compaction keeps, the newest of them up to the tokens that count as
     recent; None when it keeps nothing that is told."""

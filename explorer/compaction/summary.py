@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from explorer.compaction.file_ops import Change, FileChange
 from explorer.compaction.preparation import Preparation
@@ -116,20 +116,3 @@ def _with_earlier_turns(history: str) -> str:
 
 def _as_label(heading: re.Match[str]) -> str:
     return f"**{heading.group(1)}**"
-
-
-def details(
-    read: Sequence[str],
-    modified: Sequence[str],
-    failed: Sequence[str] = (),
-    *,
-    created: Sequence[str] = (),
-    deleted: Sequence[str] = (),
-) -> dict[str, Any]:
-    """The ``details`` of a stored summary (A1, A2). ``created`` and ``deleted`` files are among
-    the modified ones too, which is all that others look at."""
-    found: dict[str, Any] = {"readFiles": list(read), "modifiedFiles": list(modified)}
-    for name, files in (("created", created), ("deleted", deleted), ("failed", failed)):
-        if files:
-            found[f"{name}Files"] = list(files)
-    return found

@@ -20,6 +20,7 @@ from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.serialization import serialize
 from explorer.compaction.templates import Templates
 from explorer.extensions.answers import snake_case
+from explorer.session.entries import Message
 
 
 class Signal:
@@ -50,8 +51,9 @@ class Signal:
         self._event.set()
 
 
-EntryReader = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]
-Message = dict[str, Any]
+Json = dict[str, Any]
+JsonReader = Callable[[Sequence[int]], list[Json]]
+"""Gives JSON objects of entries by index, in the order asked for."""
 
 
 class Spelled:
@@ -69,8 +71,12 @@ class SessionAccess(NamedTuple):
 
     ids: Sequence[str]
     """Entry ids by index."""
-    entries: EntryReader
+    entries: JsonReader
     """Reads entries, from any thread; every call gives objects of its own."""
+    messages: JsonReader
+    """Reads their messages, each with a role."""
+    typed: Callable[[Mapping[str, Any]], Message]
+    """A message that a handler gives, as a typed one."""
     templates: Templates
     cwd: str
     session_id: str
@@ -89,12 +95,13 @@ class MessagesView(Spelled):
 
     def serialize(self, messages: Sequence[Mapping[str, Any]]) -> str:
         """Messages as the text that a summarizer reads, with tool results cut to size (A21)."""
-        sent = (message_to_llm(message, self._access.templates) for message in messages)
+        typed = map(self._access.typed, messages)
+        sent = (message_to_llm(message, self._access.templates) for message in typed)
         numbered = [(at, message) for at, message in enumerate(sent) if message is not None]
         return serialize(numbered, self._profile).text
 
-    def _messages(self, indices: Sequence[int]) -> list[Message]:
-        return [message_of(entry) for entry in self._access.entries(indices)]
+    def _messages(self, indices: Sequence[int]) -> list[Json]:
+        return self._access.messages(indices)
 
     def _id(self, index: int) -> str:
         return self._access.ids[index] if index >= 0 else ""
@@ -127,12 +134,12 @@ class CompactionView(MessagesView):
         return self.first_kept_entry_id
 
     @cached_property
-    def messages_to_summarize(self) -> list[Message]:
+    def messages_to_summarize(self) -> list[Json]:
         """The history's messages, oldest first."""
         return self._messages(self._history)
 
     @cached_property
-    def turn_prefix_messages(self) -> list[Message]:
+    def turn_prefix_messages(self) -> list[Json]:
         """The first part of a split turn; empty when no turn is split."""
         return self._messages(self._prefix)
 
@@ -162,12 +169,12 @@ class TreeView(MessagesView):
         self.custom_instructions = way.instructions
 
     @cached_property
-    def entries_to_summarize(self) -> list[Message]:
+    def entries_to_summarize(self) -> list[Json]:
         """The entries that are left behind, oldest first, as they are in the file."""
-        return [dict(entry) for entry in self._access.entries(self._left)]
+        return self._access.entries(self._left)
 
     @cached_property
-    def messages_to_summarize(self) -> list[Message]:
+    def messages_to_summarize(self) -> list[Json]:
         """The messages of them that fit a summary's budget, oldest first."""
         return self._messages(self._messages_left)
 
@@ -183,23 +190,6 @@ class NavigationEnds(NamedTuple):
     messages: Sequence[int]
     wants_summary: bool
     instructions: str = ""
-
-
-def message_of(entry: Mapping[str, Any]) -> Message:
-    """The message of an entry as an agent holds it: a role and what belongs to it."""
-    kind = entry.get("type")
-    if kind == "message":
-        message = entry.get("message")
-        return dict(message) if isinstance(message, Mapping) else {}
-    roles = {
-        "custom_message": "custom",
-        "compaction": "compactionSummary",
-        "branch_summary": "branchSummary",
-    }
-    fields = {
-        name: value for name, value in entry.items() if name not in ("type", "id", "parentId")
-    }
-    return {"role": roles.get(str(kind), str(kind)), **fields}
 
 
 class Event(Spelled):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from explorer.session.entries import (
     AssistantMessage,
     BranchSummary,
-    Compaction,
+    CompactionSummary,
     Content,
     Entry,
     NoteMessage,
@@ -57,7 +57,7 @@ def texts_of(entry: Entry) -> Iterator[Text]:
     """The texts of an entry, in order; none for an entry that is never sent to a model."""
     body = entry.body
     match body:
-        case Compaction() | BranchSummary() | SummaryMessage():
+        case CompactionSummary() | BranchSummary() | SummaryMessage():
             if body.summary:
                 yield Text(Speaker.SUMMARY, body.summary)
         case UserMessage():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from explorer.facts.changes import RULES, Rule, mark_changed, old_value_mentions
 from explorer.facts.commands import command_lines, fences
@@ -26,9 +25,10 @@ from explorer.facts.paths import path_key
 from explorer.facts.sentences import sentences
 from explorer.facts.statements import statements, statements_of_summary
 from explorer.facts.words import statement_key
+from explorer.session.entries import Entry
 from explorer.session.text import PROSE_LIMIT, as_prose
 
-ReadEntries = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]
+ReadEntries = Callable[[Sequence[int]], Sequence[Entry]]
 """Reads the JSON of entries by index, in the order asked for."""
 
 AT_ONCE = 256
@@ -204,7 +204,7 @@ def scan(
     return FactTable(entries)
 
 
-def extract(entries: Sequence[Mapping[str, Any]]) -> Facts:
+def extract(entries: Sequence[Entry]) -> Facts:
     """The facts of entries given as JSON, in order; their indices count from 0."""
     table = scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
     return table.facts(range(len(entries)))
@@ -227,7 +227,7 @@ class _Reader:
         self._words = WordCache()
         self._lines = FailureCache()
 
-    def entry(self, entry: Mapping[str, Any]) -> EntryFacts:
+    def entry(self, entry: Entry) -> EntryFacts:
         """The facts of one entry's JSON."""
         items: list[Mention] = []
         mentions: set[str] = set()

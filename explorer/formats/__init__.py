@@ -9,6 +9,7 @@ from explorer.formats.pi.export import ExportError, ExportReport, LeafMark, expo
 from explorer.formats.registry import (
     adapter_of,
     discover,
+    entry_json,
     entry_record,
     open_source,
     read_record,
@@ -25,6 +26,7 @@ __all__ = [
     "ReadCancelled",
     "adapter_of",
     "discover",
+    "entry_json",
     "entry_record",
     "export_session",
     "new_id",

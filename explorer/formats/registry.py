@@ -7,9 +7,11 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from explorer.formats.adapter import Adapter, FoundSession, IsCancelled, Progress
 from explorer.formats.pi.adapter import OMP, PI
+from explorer.formats.pi.entries import write_entry
 from explorer.session.describe import describe
 from explorer.session.entries import Entry, TokenUsage
 from explorer.session.kinds import Flag
@@ -80,6 +82,14 @@ def write_record(format_name: FormatName, entry: Entry) -> str:
     """
     adapter = adapter_of(format_name)
     return adapter.write(entry) if adapter.writes else _OURS + PI.write(entry)[1:]
+
+
+def entry_json(format_name: FormatName, entry: Entry) -> dict[str, Any]:
+    """An entry as pi's JSON object, the form in which extensions see entries (A38): its record
+    itself where that is one."""
+    if adapter_of(format_name) in (PI, OMP) and entry.recorded:
+        return dict(entry.recorded)
+    return write_entry(entry, "pi")
 
 
 def entry_record(entry: Entry, record: str, line: int = 0, parent: int = -1) -> EntryRecord:

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from explorer.models.events import Usage
 from explorer.models.request import THINKING_LEVELS, ThinkingLevel
+from explorer.session.entries import TokenUsage
 
 TABLE_FILE = "model_prices_and_context_window_backup.json"
 EXTRACTIVE = "offline/extractive"
@@ -402,16 +403,6 @@ class Cost:
     def total(self) -> float:
         return self.input + self.output + self.cache_read + self.cache_write
 
-    def to_json(self) -> dict[str, float]:
-        """The ``cost`` of a usage record, as pi writes it."""
-        return {
-            "input": self.input,
-            "output": self.output,
-            "cacheRead": self.cache_read,
-            "cacheWrite": self.cache_write,
-            "total": self.total,
-        }
-
 
 UNKNOWN_COST = Cost(known=False)
 
@@ -442,19 +433,20 @@ def cost_of(usage: Usage, info: ModelInfo) -> Cost:
     )
 
 
-def usage_record(usage: Usage | None, info: ModelInfo | None = None) -> dict[str, Any]:
-    """A reply's ``usage`` as pi writes it; all zero when the provider counted nothing.
+def usage_record(usage: Usage | None, info: ModelInfo | None = None) -> TokenUsage:
+    """A reply's usage as it is stored; all zero when the provider counted nothing.
 
     An estimate of this side is never stored as if it were the provider's (E7).
     """
     if usage is None or usage.source != "provider":
         usage = Usage(0, 0)
     cost = cost_of(usage, info) if info is not None else UNKNOWN_COST
-    return {
-        "input": usage.input,
-        "output": usage.output,
-        "cacheRead": usage.cache_read,
-        "cacheWrite": usage.cache_write,
-        "totalTokens": usage.total,
-        "cost": cost.to_json(),
-    }
+    return TokenUsage(
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+        usage.total,
+        cost.total,
+        (cost.input, cost.output, cost.cache_read, cost.cache_write),
+    )

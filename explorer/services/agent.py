@@ -6,9 +6,9 @@ See A6 for the shape of the messages.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from explorer.agent.context_port import Outgoing
 from explorer.agent.tools.port import ToolBox
@@ -24,7 +24,16 @@ from explorer.models.client import (
     ToolCall,
 )
 from explorer.services.open_session import OpenedSession
-from explorer.session.describe import blocks_of
+from explorer.session.entries import (
+    AssistantMessage,
+    Content,
+    ImageBlock,
+    ModelMessage,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultMessage,
+    images_of,
+)
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import well_formed
 from explorer.templates import load_prompt
@@ -62,19 +71,20 @@ class Agent:
     def open_calls(self, at: int | None = None) -> list[ToolCall]:
         """Calls of the last reply before an entry, by default the leaf, that have no result."""
         reply, answered = self._last_reply(self._session.leaf if at is None else at)
-        message = self._message(reply)
-        if message.get("stopReason") in ("error", "aborted"):
+        message = self._reply(reply)
+        if message is None or message.failed:
             return []
         return [
-            ToolCall(str(block["id"]), str(block.get("name", "")))
-            for block in blocks_of(message.get("content"))
-            if block.get("type") == "toolCall" and block.get("id") not in (None, *answered)
+            ToolCall(call.id, call.name)
+            for call in message.calls
+            if call.id and call.id not in answered
         ]
 
     def was_cut_short(self) -> bool:
         """Whether the last reply before the leaf ended at its length limit."""
         reply, _ = self._last_reply(self._session.leaf)
-        return self._message(reply).get("stopReason") == "length"
+        message = self._reply(reply)
+        return message is not None and message.stop_reason == "length"
 
     def unfinished(self, at: int | None = None) -> str:
         """Why the agent is not done at an entry, by default the leaf, as a sentence for the user;
@@ -94,7 +104,8 @@ class Agent:
             return "The last answer failed."
         if self.open_calls(entry):
             return "The agent was interrupted before its tools ran."
-        if self._message(entry).get("stopReason") == "length":
+        reply = self._reply(entry)
+        if reply is not None and reply.stop_reason == "length":
             return "The last answer was cut short at its length limit."
         return ""
 
@@ -107,7 +118,9 @@ class Agent:
             if kind == Kind.ASSISTANT:
                 return at, answered
             if kind == Kind.TOOL_RESULT:
-                answered.add(str(self._message(at).get("toolCallId", "")))
+                result = self._session.entry(at).body
+                if isinstance(result, ToolResultMessage):
+                    answered.add(result.call_id)
             elif kind in (Kind.USER, Kind.COMPACTION, Kind.BRANCH_SUMMARY):
                 break
             at = columns.parent[at]
@@ -122,9 +135,9 @@ class Agent:
             at = columns.parent[at]
         return at
 
-    def _message(self, at: int) -> Mapping[str, Any]:
-        message = self._session.entry(at).get("message") if at >= 0 else None
-        return message if isinstance(message, Mapping) else {}
+    def _reply(self, at: int) -> AssistantMessage | None:
+        body = self._session.entry(at).body if at >= 0 else None
+        return body if isinstance(body, AssistantMessage) else None
 
 
 @dataclass(slots=True)
@@ -137,8 +150,8 @@ class _Sent:
     """Another model's: its ids may be valid for its provider alone."""
 
 
-def chat_of(messages: Iterable[Mapping[str, Any]], model: str = "") -> list[ChatMessage]:
-    """Messages as pi writes them, as they are sent to ``model``.
+def chat_of(messages: Iterable[ModelMessage], model: str = "") -> list[ChatMessage]:
+    """Messages of a context as they are sent to ``model``.
 
     Replies that failed or were stopped are left out. Of calls and results only pairs are sent,
     results right after their reply and under ids of their own, since providers refuse anything
@@ -147,30 +160,31 @@ def chat_of(messages: Iterable[Mapping[str, Any]], model: str = "") -> list[Chat
     sent: list[_Sent] = []
     called: dict[str, _Sent] = {}
     for message in messages:
-        if message.get("stopReason") in ("error", "aborted"):
-            continue
-        role = message.get("role")
-        own = _chat_message(message)
-        if role == "toolResult":
-            caller = called.get(own.tool_call_id or "")
+        chat = _chat_message(message)
+        if isinstance(message, ToolResultMessage):
+            caller = called.get(message.call_id)
             if caller is not None:
-                caller.results.setdefault(own.tool_call_id or "", own)
+                caller.results.setdefault(message.call_id, chat)
             continue
-        foreign = role == "assistant" and not _is_of(message, model)
-        if foreign or message.get("api", _SIGNED[0]) not in _SIGNED:
-            own = replace(own, thinking=None, more_thinking=())
-        one = _Sent(own, foreign=foreign)
+        foreign = False
+        if isinstance(message, AssistantMessage):
+            if message.failed:
+                continue
+            foreign = not _is_of(message, model)
+            if foreign or (message.api or _SIGNED[0]) not in _SIGNED:
+                chat = replace(chat, thinking=None, more_thinking=())
+        one = _Sent(chat, foreign=foreign)
         sent.append(one)
-        called |= {call.id: one for call in own.tool_calls}
+        called |= {call.id: one for call in chat.tool_calls}
     taken: set[str] = set()
     return [message for one in sent for message in _paired(one, taken)]
 
 
-def _is_of(message: Mapping[str, Any], model: str) -> bool:
+def _is_of(reply: AssistantMessage, model: str) -> bool:
     if not model:
         return True
     provider, _, name = model.partition("/")
-    return message.get("provider") == provider and message.get("model") == (name or provider)
+    return reply.provider == provider and reply.model == (name or provider)
 
 
 def _paired(sent: _Sent, taken: set[str]) -> list[ChatMessage]:
@@ -203,60 +217,50 @@ def _unique_id(call_id: str, foreign: bool, taken: set[str]) -> str:
     return own
 
 
-def _chat_message(message: Mapping[str, Any]) -> ChatMessage:
-    role, content = message.get("role"), blocks_of(message.get("content"))
-    if role == "assistant":
-        calls = tuple(_call(block) for block in content if block.get("type") == "toolCall")
-        thinking = _thinking(content)
-        first = thinking[0] if thinking else None
-        return ChatMessage(
-            "assistant", _joined(content), calls, thinking=first, more_thinking=thinking[1:]
-        )
-    parts = _parts(content)
-    if role == "toolResult":
-        call_id = str(message.get("toolCallId", ""))
-        pictures = any(isinstance(part, ImagePart) for part in parts)
-        return ChatMessage("tool", parts if pictures else _joined(content), tool_call_id=call_id)
-    return ChatMessage("user", parts)
+def _chat_message(message: ModelMessage) -> ChatMessage:
+    content = message.content
+    match message:
+        case AssistantMessage():
+            calls = tuple(
+                ToolCall(call.id, call.name, dict(call.named_arguments)) for call in message.calls
+            )
+            thinking = _thinking(content)
+            first = thinking[0] if thinking else None
+            return ChatMessage(
+                "assistant", _joined(content), calls, thinking=first, more_thinking=thinking[1:]
+            )
+        case ToolResultMessage():
+            sent = _parts(content) if images_of(content) else _joined(content)
+            return ChatMessage("tool", sent, tool_call_id=message.call_id)
+    return ChatMessage("user", _parts(content))
 
 
-def _parts(content: Sequence[Mapping[str, Any]]) -> tuple[ContentPart, ...]:
+def _parts(content: Content) -> tuple[ContentPart, ...]:
     parts: list[ContentPart] = []
     for block in content:
-        if block.get("type") == "image":
-            parts.append(ImagePart(str(block.get("mimeType", "")), str(block.get("data", ""))))
-        elif text := _text(block):
-            parts.append(TextPart(text))
+        if isinstance(block, ImageBlock):
+            parts.append(ImagePart(block.mime, block.data))
+        elif isinstance(block, TextBlock) and block.text:
+            parts.append(TextPart(well_formed(block.text)))
     return tuple(parts)
 
 
-def _thinking(content: Sequence[Mapping[str, Any]]) -> tuple[ThinkingPart, ...]:
+def _thinking(content: Content) -> tuple[ThinkingPart, ...]:
     """Signed thinking; providers do not accept unsigned thinking."""
-    found: list[ThinkingPart] = []
-    for block in content:
-        signature = block.get("thinkingSignature") or block.get("signature")
-        if block.get("type") != "thinking" or not isinstance(signature, str):
-            continue
-        redacted, text = block.get("redacted") is True, block.get("thinking")
-        shown = text if isinstance(text, str) and not redacted else ""
-        # Exactly as it was signed: only what no request can carry is replaced.
-        found.append(ThinkingPart(well_formed(shown), signature, redacted))
-    return tuple(found)
+    # Exactly as it was signed: only what no request can carry is replaced.
+    return tuple(
+        ThinkingPart(
+            "" if block.redacted else well_formed(block.text), block.signature, block.redacted
+        )
+        for block in content
+        if isinstance(block, ThinkingBlock) and block.signature
+    )
 
 
-def _call(block: Mapping[str, Any]) -> ToolCall:
-    arguments = block.get("arguments")
-    known = dict(arguments) if isinstance(arguments, dict) else {}
-    return ToolCall(str(block.get("id", "")), str(block.get("name", "")), known)
-
-
-def _text(block: Mapping[str, Any]) -> str:
-    text = block.get("text") if block.get("type") == "text" else None
-    return well_formed(text) if isinstance(text, str) else ""
-
-
-def _joined(content: Sequence[Mapping[str, Any]]) -> str:
-    return "\n".join(text for block in content if (text := _text(block)))
+def _joined(content: Content) -> str:
+    return "\n".join(
+        well_formed(block.text) for block in content if isinstance(block, TextBlock) and block.text
+    )
 
 
 # the system prompt --------------------------------------------------------------------------------

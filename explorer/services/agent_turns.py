@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from explorer.agent.approval import Approvals
 from explorer.agent.limits import TurnLimits
@@ -24,6 +24,7 @@ from explorer.services.agent import system_prompt
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.session_files import tools_of
+from explorer.session.entries import Body, ModelChange, ThinkingLevelChange
 from explorer.templates import load_prompt
 
 NOTHING_LEFT = "There is nothing to go on with: the agent's last answer is complete."
@@ -51,17 +52,13 @@ class TurnPort:
         """The entry below which the next message goes."""
         return self._document.leaf if self._at is None else self._at
 
-    async def append(self, entry_type: str, **fields: Any) -> int:
-        """Append an entry; returns it. Raises StoreError."""
+    async def append(self, body: Body) -> int:
+        """Append an entry; returns it. See ``SessionPort``. Raises StoreError."""
         writer = self._document.writer
         if self._at is None:
-            return await writer.append(entry_type, self._document.leaf, **fields)
-        self._at = await writer.append_beside(entry_type, self._at, **fields)
+            return await writer.append(body, self._document.leaf)
+        self._at = await writer.append_beside(body, self._at)
         return self._at
-
-    async def append_message(self, message: Mapping[str, Any]) -> int:
-        """See ``SessionPort``. Raises StoreError."""
-        return await self.append("message", message=dict(message))
 
     def chat_messages(self) -> Sequence[ChatMessage]:
         """See ``SessionPort``."""
@@ -88,9 +85,9 @@ class TurnPort:
         provider, _, name = self._model.partition("/")
         name = name or provider  # as a reply of such a model is stored
         if self._model and context.model != f"{provider}/{name}":
-            appended.append(await self.append("model_change", provider=provider, model_id=name))
+            appended.append(await self.append(ModelChange(f"{provider}/{name}")))
         if thinking is not None and context.thinking_level != thinking:
-            appended.append(await self.append("thinking_level_change", thinking_level=thinking))
+            appended.append(await self.append(ThinkingLevelChange(thinking)))
         return tuple(appended)
 
 

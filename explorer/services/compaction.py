@@ -38,8 +38,8 @@ from explorer.services.open_session import OpenedSession
 from explorer.services.session_writer import uninterrupted
 from explorer.services.summary_request import Order
 from explorer.session.edits import round_of
+from explorer.session.entries import CompactionSummary
 from explorer.session.kinds import Kind
-from explorer.session.text import text_of
 from explorer.session.tree import SessionTree
 
 STORED = 0
@@ -141,8 +141,8 @@ class Compaction:
         session, tree = self._session, self._session.tree
         if not 0 <= entry < len(tree) or tree.kind(entry) is not Kind.COMPACTION:
             raise ValueError(f"#{entry} is no compaction.")
-        loaded = session.entry(entry)
-        summary = text_of(loaded.get("summary"))
+        loaded = session.entry(entry).body
+        summary = loaded.summary if isinstance(loaded, CompactionSummary) else ""
         if not summary.strip():
             raise ValueError(f"Compaction #{entry} has no summary that could be mended.")
         facts, parent = tree.columns.compactions[entry], tree.columns.parent[entry]
@@ -159,14 +159,14 @@ class Compaction:
                 "other rules, or try another cut at that place."
             )
         before = facts.tokens_before
-        short = loaded.get("shortSummary")
+        short = loaded.short_summary if isinstance(loaded, CompactionSummary) else ""
         return StoredSummary(
             shown,
             Draft(
                 STORED, "compaction", "committed", parent, (), summary, "", "",
                 first_kept_id=facts.first_kept_id,
                 tokens_before=before if before > 0 else shown.tokens_before,
-                short_summary=short if isinstance(short, str) else "",
+                short_summary=short,
                 at_leaf=False,
             ),
         )  # fmt: skip
@@ -203,8 +203,7 @@ class Compaction:
         """The summary that a compaction updates, or None (A27)."""
         if prepared.previous_compaction < 0:
             return None
-        summary = self._session.entry(prepared.previous_compaction).get("summary")
-        return summary if isinstance(summary, str) and summary else None
+        return self._session.entry(prepared.previous_compaction).summary or None
 
     def requests(
         self,
@@ -299,14 +298,7 @@ class Compaction:
             await ask_before_leaving(session, plan_move(session.tree, left, draft.leaf), False)
             if session.leaf != left:
                 raise ValueError("The session has moved on; look at the draft again.")
-        fields = {
-            "first_kept_entry_id": draft.first_kept_id,
-            "tokens_before": draft.tokens_before,
-            "short_summary": draft.short_summary or None,
-        }
-        index = await uninterrupted(
-            Drafts(session).commit("compaction", draft.leaf, draft, summary, fields)
-        )
+        index = await uninterrupted(Drafts(session).commit(draft.leaf, draft, summary))
         if moves:
             remember_origin(session, index, left)
         await notify_compacted(session, index)

@@ -11,17 +11,16 @@ from explorer.compaction.branch_summaries import BranchPreparation, finish_branc
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import SummaryRequest
-from explorer.compaction.summary import changed, details, finish
+from explorer.compaction.summary import changed, finish
 from explorer.compaction.validation import check_answer
 from explorer.compaction.verification_request import VerifyRequest, profile_checked
 from explorer.models.client import Cancelled
 from explorer.services.changes import DraftChanged
 from explorer.services.draft_records import Draft, DraftStatus, draft_of, fields_of, planned_fields
-from explorer.services.extension_review import entry_fields
 from explorer.services.open_session import OpenedSession
 from explorer.services.summary_call import SummaryCall
 from explorer.services.summary_request import Attempt, DraftFailed, DraftPart, Order
-from explorer.session.edit_entries import REPEATED_USER_TOKENS
+from explorer.session.entries import BranchSummary, CompactionSummary, FileLists
 from explorer.session.text import well_formed
 
 
@@ -296,18 +295,34 @@ class Drafts:
 
     # into the log --------------------------------------------------------------------------------
 
-    async def commit(
-        self, entry_type: str, parent: int, draft: Draft, summary: str, fields: dict[str, Any]
-    ) -> int:
+    async def commit(self, parent: int, draft: Draft, summary: str) -> int:
         """Append a draft's entry below ``parent``, then record that it was used; the entry."""
-        files = details(
-            draft.read_files, draft.modified_files, draft.failed_files,
-            created=draft.created_files, deleted=draft.deleted_files,
+        files = FileLists(
+            draft.read_files, draft.modified_files, draft.created_files, draft.deleted_files,
+            draft.failed_files,
         )  # fmt: skip
-        if entry_type == "compaction" and (kept := _kept_user_tokens(draft)):
-            files[REPEATED_USER_TOKENS] = kept
-        whole = {"summary": summary, **fields, "details": files, **entry_fields(draft)}
-        index = await self._session.writer.append(entry_type, parent, **whole)
+        details = draft.facts.get("details")
+        body: CompactionSummary | BranchSummary = BranchSummary(
+            summary,
+            draft.from_id,
+            files,
+            bool(draft.facts.get("from_extension")),
+            details=details if isinstance(details, dict) else {},
+        )
+        if draft.kind == "compaction":
+            preserved = draft.facts.get("preserve_data")
+            body = CompactionSummary(
+                summary,
+                draft.first_kept_id,
+                draft.tokens_before,
+                files=files,
+                from_extension=body.from_extension,
+                short_summary=draft.short_summary,
+                user_tokens=_repeated_user_tokens(draft),
+                details=body.details,
+                preserved=preserved if isinstance(preserved, dict) else None,
+            )
+        index = await self._session.writer.append(body, parent)
         await self.mark(draft, "committed", summary)
         return index
 
@@ -336,7 +351,7 @@ def _prepared_fields(prepared: Preparation | BranchPreparation) -> dict[str, Any
     }
 
 
-def _kept_user_tokens(draft: Draft) -> int:
+def _repeated_user_tokens(draft: Draft) -> int:
     """How many tokens of the user's messages the profile of a draft keeps word for word."""
     profile = draft.settings.get("profile")
     tokens = profile.get("keep_user_tokens") if isinstance(profile, Mapping) else 0

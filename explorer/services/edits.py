@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from explorer.compaction.messages import told_again
+from explorer.compaction.messages import repeated_entry
 from explorer.compaction.profile import PROFILES, Profile
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import Protect, PruningPlan, plan_pruning
@@ -26,9 +26,10 @@ from explorer.session.edit_entries import (
     shape_data,
 )
 from explorer.session.edits import can_be_told, prunes_on, round_of, shape_at, shapes_on
+from explorer.session.entries import CustomData, Label, SessionName
 from explorer.session.kinds import Kind
 from explorer.session.tree import Path, SessionTree
-from explorer.tokens.estimate import estimate_message
+from explorer.tokens.estimate import estimate_entry
 
 _PINNED = "It is pinned already."
 _OMITTED = "It is omitted already."
@@ -100,14 +101,12 @@ class Edits:
 
     async def set_label(self, target: int, label: str) -> int:
         """Label an entry; an empty text removes its label. Returns the appended entry."""
-        fields: dict[str, Any] = {"target_id": self._tree.columns.ids[target]}
-        if label:
-            fields["label"] = label
-        return await self._session.writer.append("label", self._leaf, **fields)
+        body = Label(self._tree.columns.ids[target], label)
+        return await self._session.writer.append(body, self._leaf)
 
     async def rename(self, name: str) -> int:
         """Name the session; returns the appended entry."""
-        return await self._session.writer.append("session_info", self._leaf, name=name)
+        return await self._session.writer.append(SessionName(name), self._leaf)
 
     # pins and omissions --------------------------------------------------------------------------
 
@@ -286,9 +285,7 @@ class Edits:
             raise ValueError("The session has moved on since this was planned; plan it anew.")
         data = plan.data(self._tree.columns.ids)
         data["reason"] = " ".join(filter(None, (reason, plan.reason)))
-        return await self._session.writer.append(
-            "custom", plan.leaf, custom_type=PRUNE_TYPE, data=data
-        )
+        return await self._session.writer.append(CustomData(PRUNE_TYPE, data), plan.leaf)
 
     async def undo_prune(self, entry: int | None = None) -> Undone:
         """Take back a prune entry of the active path, by default the latest in force.
@@ -305,9 +302,7 @@ class Edits:
             await self._session.writer.move_leaf(self._tree.columns.parent[entry])
         else:
             data = {"undoes": self._tree.columns.ids[entry]}
-            await self._session.writer.append(
-                "custom", self._leaf, custom_type=PRUNE_TYPE, data=data
-            )
+            await self._session.writer.append(CustomData(PRUNE_TYPE, data), self._leaf)
         return Undone("prune", entry, self._leaf)
 
     # undo ----------------------------------------------------------------------------------------
@@ -369,7 +364,7 @@ class Edits:
         """Tokens of a reply's content when it is repeated; -1 where they are those of the entry."""
         if self._tree.columns.kind[entry] != Kind.ASSISTANT:
             return -1
-        return estimate_message(told_again(self._session.entry(entry), "")["message"])
+        return estimate_entry(repeated_entry(self._session.entry(entry), ""))
 
     async def _lifted(self, kind: ShapeKind, entries: list[int], reason: str, what: str) -> Shaped:
         if not entries:
@@ -379,11 +374,8 @@ class Edits:
         return await self._append(facts, entries)
 
     async def _append(self, facts: ShapeFacts, entries: Sequence[int]) -> Shaped:
-        custom_type = CUSTOM_TYPES[facts.kind]
-        data = shape_data(facts)
-        entry = await self._session.writer.append(
-            "custom", self._leaf, custom_type=custom_type, data=data
-        )
+        body = CustomData(CUSTOM_TYPES[facts.kind], shape_data(facts))
+        entry = await self._session.writer.append(body, self._leaf)
         return Shaped(entry, tuple(entries))
 
 

@@ -24,6 +24,8 @@ from explorer.extensions.records import (
     SuppliedSummary,
 )
 from explorer.extensions.runner import HookRunner
+from explorer.formats import entry_json
+from explorer.formats.pi.entries import agent_message, read_message
 from explorer.models.client import (
     CancelToken,
     ChatMessage,
@@ -33,7 +35,6 @@ from explorer.models.client import (
     ToolCall,
 )
 from explorer.services.changes import ChangeHub, ExtensionsActed
-from explorer.services.draft_records import Draft
 from explorer.services.open_session import OpenedSession
 from explorer.services.summary_request import DraftFailed, DraftKind, Order
 
@@ -163,13 +164,27 @@ async def review_of(document: OpenedSession, cancel: CancelToken) -> Review:
 
 def surroundings_of(document: OpenedSession) -> SessionAccess:
     """The session as views see it."""
+    name, read = document.header.format, document.payloads.entries
+
+    def entries(indices: Sequence[int]) -> list[dict[str, Any]]:
+        return [entry_json(name, entry) for entry in read(indices)]
+
+    def messages(indices: Sequence[int]) -> list[dict[str, Any]]:
+        return [agent_message(entry) for entry in entries(indices)]
+
     return SessionAccess(
         document.tree.columns.ids,
-        document.payloads.entries,
+        entries,
+        messages,
+        read_message,
         document.templates,
         document.header.cwd,
         document.row.session_id,
     )
+
+
+def _json(document: OpenedSession, index: int) -> dict[str, Any]:
+    return entry_json(document.header.format, document.entry(index))
 
 
 async def notify_compacted(document: OpenedSession, index: int) -> None:
@@ -177,7 +192,7 @@ async def notify_compacted(document: OpenedSession, index: int) -> None:
     review = await review_of(document, CancelToken())
     from_extension = bool(document.tree.columns.compactions[index].from_extension)
     records = await review.runner.compacted(
-        lambda: dict(document.entry(index)), from_extension, review.cancel
+        lambda: _json(document, index), from_extension, review.cancel
     )
     review.take("session_compact", records)
 
@@ -193,7 +208,7 @@ async def notify_navigated(document: OpenedSession, old_leaf: int, summary: int 
     records = await review.runner.tree(
         name(document.leaf),
         name(old_leaf),
-        lambda: dict(document.entry(summary)) if summary >= 0 else None,
+        lambda: _json(document, summary) if summary >= 0 else None,
         review.cancel,
     )
     review.take("session_tree", records)
@@ -206,17 +221,6 @@ def supplied_order(order: Order, supplied: SuppliedCompaction | SuppliedSummary)
     if isinstance(supplied, SuppliedCompaction) and supplied.preserve_data is not None:
         facts["preserve_data"] = dict(supplied.preserve_data)
     return replace(order, model=f"extension/{supplied.by}", facts=facts)
-
-
-def entry_fields(draft: Draft) -> dict[str, Any]:
-    """The fields of a stored entry that extensions decide: who made it, their data (A1, A2)."""
-    fields: dict[str, Any] = {}
-    if draft.facts.get("from_extension"):
-        fields["from_extension"] = True
-        fields["details"] = draft.facts.get("details")
-    if isinstance(data := draft.facts.get("preserve_data"), dict):
-        fields["preserve_data"] = data
-    return fields
 
 
 # texts of a conversation -------------------------------------------------------------------------

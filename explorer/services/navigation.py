@@ -6,9 +6,7 @@ word, and a branch summary below the entry before it summarizes the rest, which 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from explorer.compaction.branch_summaries import BranchPreparation
 from explorer.compaction.cut_point import Cuts
@@ -39,7 +37,7 @@ from explorer.services.extension_review import (
 from explorer.services.open_session import OpenedSession
 from explorer.services.session_writer import uninterrupted
 from explorer.services.summary_request import Order
-from explorer.session.describe import blocks_of, text_of
+from explorer.session.entries import Entry, images_of, text_of
 from explorer.session.kinds import METADATA_KINDS, Kind
 from explorer.session.tree import SessionTree
 
@@ -84,7 +82,7 @@ def plan_navigation(
     tree: SessionTree,
     old_leaf: int,
     target: int,
-    payload: Mapping[str, Any] | None,
+    payload: Entry | None,
     seen_leaf: int | None = None,
     anew: bool = False,
 ) -> NavigationPlan:
@@ -99,13 +97,9 @@ def plan_navigation(
     pictures: tuple[ImagePart, ...] = ()
     if target >= 0 and tree.kind(target) in _EDITED_AGAIN and (anew or target != old_leaf):
         new_leaf = tree.columns.parent[target]
-        content = _content(payload or {})
+        content = payload.content if payload is not None else ()
         text = text_of(content)
-        pictures = tuple(
-            ImagePart(str(block.get("mimeType", "")), str(block.get("data", "")))
-            for block in blocks_of(content)
-            if block.get("type") == "image"
-        )
+        pictures = tuple(ImagePart(image.mime, image.data) for image in images_of(content))
     seen = old_leaf if seen_leaf is None else seen_leaf
     left = _left_behind(tree, old_leaf, new_leaf)
     return NavigationPlan(old_leaf, target, new_leaf, text, left, seen, pictures)
@@ -126,11 +120,6 @@ def _left_behind(tree: SessionTree, old_leaf: int, new_leaf: int) -> list[int]:
     path = tree.path(old_leaf)
     left = path[path.position(ancestor) + 1 :].indices()
     return left if any(tree.kind(entry) not in METADATA_KINDS for entry in left) else []
-
-
-def _content(entry: Mapping[str, Any]) -> object:
-    message = entry.get("message")
-    return message.get("content") if isinstance(message, Mapping) else entry.get("content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,10 +259,7 @@ class Navigation:
             return self._session.leaf
         summary = draft.summary if text is None else text
         Drafts.check(draft, summary)
-        fields = {"from_id": draft.from_id}
-        stored = await uninterrupted(
-            Drafts(self._session).commit("branch_summary", plan.new_leaf, draft, summary, fields)
-        )
+        stored = await uninterrupted(Drafts(self._session).commit(plan.new_leaf, draft, summary))
         if plan.keeps_shape:
             await Edits(self._session).restate(shape)
         await notify_navigated(self._session, old, stored)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
 from typing import Any
@@ -13,18 +13,20 @@ from explorer.compaction.context_size import ContextSize, context_size, counted_
 from explorer.compaction.profile import Profile
 from explorer.compaction.templates import Templates
 from explorer.extensions.manager import Extensions
+from explorer.formats import adapter_of
 from explorer.models.client import ModelClient
 from explorer.services.changes import ChangeHub, CountsChanged
+from explorer.services.counting_process import ProcessCounter
 from explorer.services.session_writer import SessionWriter
 from explorer.services.spending import SessionSpending
 from explorer.session.context import Context, context_at
-from explorer.session.describe import prompt_tokens
+from explorer.session.entries import Entry
 from explorer.session.kinds import Kind
 from explorer.session.payloads import Payloads
 from explorer.session.text import legible
 from explorer.session.tree import SessionTree
 from explorer.store import LoadedSession, Store, StoreError
-from explorer.tokens.counters import Counter, EstimateCounter, ProcessCounter, count_entry
+from explorer.tokens.counters import Counter, EstimateCounter, count_entry
 
 _BATCH = 256
 """Entries counted between two looks at the cancel button, and stored together."""
@@ -122,7 +124,7 @@ class OpenedSession:
     @property
     def format_title(self) -> str:
         """Which agent's session it is, for people."""
-        return {"pi": "pi session", "omp": "oh-my-pi session"}[self.header.format]
+        return f"{adapter_of(self.header.format).title} session"
 
     def context_size(self, profile: Profile, at: int | None = None) -> ContextSize:
         """Tokens of the context at an entry: the number that is shown, triggers and is tested."""
@@ -151,9 +153,8 @@ class OpenedSession:
     def prompt_of(self, reply: int) -> int:
         """Tokens of the prompt that the provider reported with a reply; -1 for none (B18)."""
         if reply not in self._prompts:
-            message = self.payloads.entry(reply).get("message")
-            usage = message.get("usage") if isinstance(message, Mapping) else None
-            self._prompts[reply] = prompt_tokens(usage)
+            usage = self.payloads.entry(reply).usage
+            self._prompts[reply] = usage.prompt if usage is not None else -1
         return self._prompts[reply]
 
     async def take_stored_counts(self, counter: Counter) -> bool:
@@ -200,7 +201,7 @@ class OpenedSession:
     def previews(self, indices: Sequence[int]) -> list[str]:
         return self.payloads.previews(indices)
 
-    def entry(self, index: int) -> Mapping[str, Any]:
+    def entry(self, index: int) -> Entry:
         return self.payloads.entry(index)
 
     def made_here(self, index: int) -> bool:
@@ -298,7 +299,7 @@ def count_session(
 def _counts(payloads: Payloads, entries: Sequence[int], counter: Counter) -> list[int]:
     if isinstance(counter, ProcessCounter):
         found = dict(payloads.raws(entries))
-        return counter.count_lines([found.get(entry, "") for entry in entries])
+        return counter.count_records(payloads.format, [found.get(entry, "") for entry in entries])
     return [count_entry(counter, entry) for entry in payloads.entries(entries)]
 
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from explorer import paths, private_files
 from explorer.agent.approval import Approvals
@@ -27,8 +26,28 @@ from explorer.compaction.templates import fill
 from explorer.models.offline.scenario import Scenario
 from explorer.services.document import Document
 from explorer.services.session_forks import ancestors_of
+from explorer.session.entries import (
+    AssistantMessage,
+    Block,
+    Body,
+    BranchSummary,
+    CompactionSummary,
+    Entry,
+    FilesMessage,
+    ImageBlock,
+    Label,
+    ModelChange,
+    SessionName,
+    ShellMessage,
+    SummaryMessage,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultMessage,
+    UnknownBlock,
+)
 from explorer.session.payloads import Payloads
-from explorer.session.text import blocks_of, well_formed
+from explorer.session.text import well_formed
 from explorer.session.tree import SessionTree
 
 TRANSCRIPTS = "transcripts"
@@ -44,7 +63,6 @@ _AT_ONCE = 256
 _UNSAFE = re.compile(r"[^\w.-]+")
 _SEPARATOR = "~"
 """In no session's name, so that its files cannot be confused with another's."""
-_TEXT_FIELDS = ("summary", "command", "code", "output")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,32 +151,51 @@ def _lines(tree: SessionTree, payloads: Payloads, leaf: int) -> Iterator[str]:
                 yield from (well_formed(line) for line in text.split("\n"))
 
 
-def _entry_texts(at: int, time_ms: float, entry: Mapping[str, Any]) -> Iterator[str]:
+def _entry_texts(at: int, time_ms: float, entry: Entry) -> Iterator[str]:
     """An entry in blocks of text, the first of them its heading."""
-    message = entry.get("message")
-    source: Mapping[str, Any] = message if isinstance(message, dict) else entry
-    who = str(source.get("role") or entry.get("type", "entry"))
-    name = source.get("toolName")
-    title = f"{who} {name}" if isinstance(name, str) else who
+    body = entry.body
+    who = entry.kind.name.lower().replace("_", " ")
+    title = f"{who} {body.tool}" if isinstance(body, ToolResultMessage) else who
     yield f"=== #{at} {title}, {_when(time_ms)}"
-    for key in _TEXT_FIELDS:
-        if isinstance(source.get(key), str) and source[key]:
-            yield _plain(f"{key}: {source[key]}")
-    for block in blocks_of(source.get("content")):
+    for name, text in _fields(body):
+        if text:
+            yield _plain(f"{name}: {text}")
+    for block in entry.content:
         if text := _block_text(block):
             yield _plain(text)
 
 
-def _block_text(block: Mapping[str, Any]) -> str:
-    kind = block.get("type")
-    if kind == "text" or kind == "thinking":
-        text = block.get(kind)
-        shown = text if isinstance(text, str) else ""
-        return f"[thinking] {shown}" if kind == "thinking" and shown else shown
-    if kind == "toolCall":
-        arguments = json.dumps(block.get("arguments"), ensure_ascii=False)
-        return f"[calls {block.get('name')}] {arguments}"
-    return f"[{kind}]" if kind else ""
+def _fields(body: Body) -> Iterator[tuple[str, str]]:
+    match body:
+        case CompactionSummary() | BranchSummary() | SummaryMessage():
+            yield "summary", body.summary
+        case ShellMessage():
+            yield from (("command", body.command), ("output", body.output))
+        case AssistantMessage():
+            yield "error", body.error
+        case Label():
+            yield "label", body.text
+        case SessionName():
+            yield "name", body.name
+        case ModelChange():
+            yield "model", body.model
+        case FilesMessage():
+            for file in body.files:
+                yield file.path, file.content
+
+
+def _block_text(block: Block) -> str:
+    match block:
+        case TextBlock(text):
+            return text
+        case ThinkingBlock():
+            return f"[thinking] {block.text}" if block.text else ""
+        case ToolCallBlock():
+            return f"[calls {block.name}] {json.dumps(block.arguments, ensure_ascii=False)}"
+        case ImageBlock():
+            return "[image]"
+        case UnknownBlock():
+            return f"[{block.type}]" if block.type else ""
 
 
 def _plain(text: str) -> str:

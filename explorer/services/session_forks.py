@@ -8,56 +8,20 @@ its entries could not be named otherwise.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 from random import Random
-from typing import Any
 
-from explorer.formats import new_entry, new_id, pi
-from explorer.formats.jsonl import parse_exactly
-from explorer.formats.pi.entries import iso_time
-from explorer.formats.pi.export import PiUpgrade, dumps, made_header
-from explorer.formats.pi.header import VERSION
+from explorer.formats import entry_record, new_id, write_record
+from explorer.formats.pi.export import PiUpgrade
+from explorer.formats.pi.new_header import fork_header
 from explorer.services.document import Document
-from explorer.session.describe import describe
-from explorer.session.records import EntryRecord, ReadReport, SessionHeader
+from explorer.session.entries import Body, Entry, Label, SessionName
+from explorer.session.records import EntryRecord, ReadReport
 from explorer.session.tree import SessionTree
 from explorer.store import Store
 from explorer.store.rows import SessionRow
-from explorer.tokens.estimate import estimate_entry
-
-_BITS = 128
-
-
-def session_uuid(time_ms: float, random: Random) -> str:
-    """An id that sorts by its time, as pi gives them: a UUID of version 7."""
-    bits = (int(time_ms) & (2**48 - 1)) << 80 | random.getrandbits(80)
-    bits = bits & ~(0xF << 76) | 0x7 << 76
-    bits = bits & ~(0x3 << 62) | 0x2 << 62
-    text = f"{bits:0{_BITS // 4}x}"
-    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
-
-
-def new_header(cwd: str, time_ms: float, random: Random, parent_session: str = "") -> SessionHeader:
-    """The header of a session that begins now in the folder ``cwd``.
-
-    ``time_ms`` counts from 1970; ``parent_session`` names the file or the id of the session that
-    it was forked from. Raises ValueError for a time that cannot be written.
-    """
-    session_id = session_uuid(time_ms, random)
-    line = {
-        "type": "session",
-        "version": VERSION,
-        "id": session_id,
-        "timestamp": iso_time(time_ms),
-        "cwd": cwd,
-    }
-    if parent_session:
-        line["parentSession"] = parent_session
-    raw = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
-    return SessionHeader(session_id, "pi", VERSION, cwd, time_ms, parent_session, raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,24 +198,18 @@ class ForkSource:
 
     def _added(self, count: int) -> list[EntryRecord]:
         """Labels and the name, below the entry to go on from and below each other."""
-        fields: list[tuple[str, dict[str, Any]]] = []
         ids = self._tree.columns.ids
-        for target, label in self.plan.labels.items():
-            fields.append(("label", {"target_id": ids[target], "label": label or None}))
+        bodies: list[Body] = [Label(ids[at], text) for at, text in self.plan.labels.items()]
         if self._name:
-            fields.append(("session_info", {"name": self._name}))
+            bodies.append(SessionName(self._name))
         found: list[EntryRecord] = []
         parent, parent_id = self.report.leaf, ids[self.plan.at]
-        for kind, values in fields:
+        for body in bodies:
             entry_id = new_id(self._tree, self._random)
-            entry = new_entry(
-                self.header.format, kind, parent_id, self._time_ms, entry_id, **values
-            )
-            raw = dumps(entry)
+            entry = Entry.of(body, entry_id, parent_id, self._time_ms)
+            record = write_record(self.header.format, entry)
             assert parent is not None
-            found.append(
-                EntryRecord(entry_id, parent, 0, raw, describe(entry), estimate_entry(entry))
-            )
+            found.append(entry_record(entry, record, parent=parent))
             parent, parent_id = count + len(found) - 1, entry_id
         self.added = len(found)
         return found
@@ -266,29 +224,6 @@ def place_of(entry: int, starts: list[tuple[range, int]]) -> int:
         if entry in part:
             return first + entry - part.start
     return -1
-
-
-def fork_header(header: SessionHeader, path: str, time_ms: float, random: Random) -> SessionHeader:
-    """The header of a fork: the origin's, unknown fields included, with an id and a time of its
-    own, and the origin's file as its parent, or where there is none the origin's id."""
-    parent = path or header.session_id
-    version = pi.VERSION if header.version == 1 else header.version
-    line: Mapping[str, Any] = {}
-    if header.raw:
-        value = parse_exactly(header.raw.encode("utf-8", "surrogatepass"))
-        line = value if isinstance(value, dict) else {}
-    session_id = session_uuid(time_ms, random)
-    own = {
-        "version": version,
-        "id": session_id,
-        "timestamp": iso_time(time_ms),
-        "parentSession": parent,
-    }
-    raw = dumps({**(line or made_header(header)), **own})
-    return replace(
-        header, session_id=session_id, version=version, time_ms=time_ms, parent_session=parent,
-        raw=raw,
-    )  # fmt: skip
 
 
 def store_fork(

@@ -24,7 +24,6 @@ from explorer.services.draft_records import recorded_inputs
 from explorer.services.effective_rules import recorded_rules
 from explorer.services.open_session import OpenedSession
 from explorer.session.kinds import Kind
-from explorer.session.text import text_of
 from explorer.tokens.estimate import estimate_text
 
 OnProgress = Callable[[int, int], None]
@@ -227,7 +226,7 @@ def form_in(summary: str) -> Form:
 
 
 def _summary_of(session: OpenedSession, entry: int) -> str:
-    return text_of(session.entry(entry).get("summary"))
+    return session.entry(entry).summary
 
 
 def _tokens(session: OpenedSession, entries: Sequence[int]) -> int:

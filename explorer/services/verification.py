@@ -38,6 +38,7 @@ from explorer.services.draft_records import Draft
 from explorer.services.extension_review import review_of, with_review
 from explorer.services.summary_audit import Auditor
 from explorer.services.summary_request import Order
+from explorer.session.entries import Entry
 
 _LACKING: dict[Fate, Lacking] = {
     Fate.LOST: "lost",
@@ -223,7 +224,7 @@ def _spans(finding: Finding) -> Sequence[Span]:
     return finding.source.spans
 
 
-def _line_at(entry: Mapping[str, Any], span: Span) -> str:
+def _line_at(entry: Entry, span: Span) -> str:
     """The line of an entry that holds a span, shortened around it where it is long."""
     for stated in texts_of(entry):
         if stated.block != span.block or stated.argument != span.argument:

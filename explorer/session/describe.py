@@ -17,7 +17,7 @@ from explorer.session.edit_entries import (
 from explorer.session.entries import (
     AssistantMessage,
     BranchSummary,
-    Compaction,
+    CompactionSummary,
     Content,
     CustomData,
     Entry,
@@ -118,7 +118,7 @@ def describe(entry: Entry) -> Facts:
             return _shell(facts, body)
         case SummaryMessage():
             return facts._replace(flags=int(Flag.HAS_TEXT), preview=first_line(body.summary))
-        case Compaction() | BranchSummary():
+        case CompactionSummary() | BranchSummary():
             return _summary(facts, body)
         case ModelChange():
             text = f"model {first_line(body.model)}"
@@ -221,10 +221,10 @@ def _reply(facts: Facts, body: AssistantMessage) -> Facts:
     )
 
 
-def _summary(facts: Facts, body: Compaction | BranchSummary) -> Facts:
+def _summary(facts: Facts, body: CompactionSummary | BranchSummary) -> Facts:
     files = body.files
     flags = Flag.FROM_EXTENSION if body.from_extension else Flag.NONE
-    if isinstance(body, Compaction):
+    if isinstance(body, CompactionSummary):
         compaction = CompactionFacts(
             body.first_kept_id, body.tokens_before, files.read, files.modified,
             body.from_extension, files.created, files.deleted, body.user_tokens,

@@ -248,7 +248,7 @@ class FileLists:
 
 
 @dataclass(frozen=True, slots=True)
-class Compaction:
+class CompactionSummary:
     """A compaction (A1)."""
 
     summary: str
@@ -260,11 +260,13 @@ class Compaction:
     short_summary: str = ""
     user_tokens: int = 0
     """Up to how many tokens of the user's messages its profile repeats word for word."""
+    failure: str = ""
+    """What it records of its own failure; empty where it succeeded."""
     usage: TokenUsage | None = None
     details: Mapping[str, Any] = NOTHING_RECORDED
     """What its maker recorded beside the summary."""
-    more: Mapping[str, Any] = NOTHING_RECORDED
-    """Further fields that are written with it, in the words of whoever made it."""
+    preserved: Mapping[str, Any] | None = None
+    """Data of an extension that is stored with it (A39)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +279,6 @@ class BranchSummary:
     from_extension: bool = False
     usage: TokenUsage | None = None
     details: Mapping[str, Any] = NOTHING_RECORDED
-    more: Mapping[str, Any] = NOTHING_RECORDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +328,7 @@ class Unknown:
 
 Body = (
     Message
-    | Compaction
+    | CompactionSummary
     | BranchSummary
     | CustomData
     | Label
@@ -336,7 +337,7 @@ Body = (
     | ThinkingLevelChange
     | Unknown
 )
-Summary = Compaction | BranchSummary | SummaryMessage
+Summary = CompactionSummary | BranchSummary | SummaryMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,7 +399,7 @@ _KINDS: dict[type[Body], Kind] = {
     NoteMessage: Kind.CUSTOM_MESSAGE,
     SystemMessage: Kind.SYSTEM,
     UnknownMessage: Kind.OTHER_ROLE,
-    Compaction: Kind.COMPACTION,
+    CompactionSummary: Kind.COMPACTION,
     BranchSummary: Kind.BRANCH_SUMMARY,
     CustomData: Kind.CUSTOM,
     Label: Kind.LABEL,
@@ -462,7 +463,7 @@ def all_texts(entry: Entry) -> Iterator[str]:
                 yield from (file.path, file.content)
         case NoteMessage():
             yield body.name
-        case Compaction() | BranchSummary():
+        case CompactionSummary() | BranchSummary():
             yield body.summary
             yield from json_texts(dict(body.details))
         case SummaryMessage():

@@ -6,10 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from explorer.session.entries import Entry, TokenUsage
+from explorer.session.records import FormatName
 
 
 class Payloads(Protocol):
     """Reads payloads by entry index. Implementations may be called from any thread."""
+
+    @property
+    def format(self) -> FormatName:
+        """The format of the records."""
 
     def raw(self, index: int) -> str:
         """The record of the entry as it was read: one line, or several."""

@@ -42,7 +42,7 @@ class StoredPayloads:
     def __init__(self, readers: Readers, key: int, format_name: FormatName) -> None:
         self._readers = readers
         self._key = key
-        self._format = format_name
+        self.format = format_name
         self._blocks: OrderedDict[int, list[str]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -82,7 +82,7 @@ class StoredPayloads:
 
     def entry(self, index: int) -> Entry:
         """The entry."""
-        return read_record(self._format, self.raw(index))
+        return read_record(self.format, self.raw(index))
 
     def entries(self, indices: Sequence[int]) -> list[Entry]:
         """Several entries, in the order asked for."""
@@ -95,7 +95,7 @@ class StoredPayloads:
     def found(self, indices: Sequence[int]) -> Iterator[tuple[int, Entry]]:
         """Several entries, given in ascending order; those that are there."""
         for at, raw in self.raws(indices):
-            yield at, read_record(self._format, raw)
+            yield at, read_record(self.format, raw)
 
     def raws(self, indices: Sequence[int]) -> Iterator[tuple[int, str]]:
         """The lines of several entries, given in ascending order, a few hundred at a time."""
@@ -118,7 +118,7 @@ class StoredPayloads:
         context that it is known to report."""
         context = dict(wanted)
         for at, raw in self.raws([at for at, _ in wanted]):
-            yield at, usage_in(self._format, raw, context[at])
+            yield at, usage_in(self.format, raw, context[at])
 
     def previews(self, indices: Sequence[int]) -> list[str]:
         """First lines, for lists and the map; empty for entries that are not there."""

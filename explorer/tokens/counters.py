@@ -19,7 +19,7 @@ import tiktoken
 from explorer.session.entries import (
     Body,
     BranchSummary,
-    Compaction,
+    CompactionSummary,
     Entry,
     FilesMessage,
     ImageBlock,
@@ -185,7 +185,7 @@ def count_entry(counter: Counter, entry: Entry) -> int:
 def _field_texts(body: Body) -> Iterator[str]:
     """Texts that are fields of a message or summary, not blocks of its content."""
     match body:
-        case Compaction() | BranchSummary() | SummaryMessage():
+        case CompactionSummary() | BranchSummary() | SummaryMessage():
             yield body.summary
         case ShellMessage():
             yield from (body.command, body.output)

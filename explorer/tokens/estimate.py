@@ -18,7 +18,7 @@ from explorer.session.entries import (
     AssistantMessage,
     Body,
     BranchSummary,
-    Compaction,
+    CompactionSummary,
     Content,
     Entry,
     FilesMessage,
@@ -206,7 +206,7 @@ def estimate_message(message: Body) -> int:
             units = _content_units(message.content, IMAGE_UNITS)
         case ShellMessage():
             units = utf16_units(message.command) + utf16_units(message.output)
-        case SummaryMessage() | Compaction() | BranchSummary():
+        case SummaryMessage() | CompactionSummary() | BranchSummary():
             units = utf16_units(message.summary)
         case FilesMessage():
             units = sum(utf16_units(one.path) + utf16_units(one.content) for one in message.files)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress, groupby
-from typing import Any
 
 from explorer.audit.excerpt import Excerpt, excerpt
 from explorer.audit.findings import Fidelity, Finding
@@ -27,6 +26,7 @@ from explorer.audit.report.model import (
 )
 from explorer.audit.severity import Group, grouped
 from explorer.facts import Span
+from explorer.session.entries import Entry
 from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 
@@ -38,7 +38,7 @@ SHOWN_ENTRIES = 5
 """Entries of a loss that are named with their first words."""
 MOST_RUNS = 60
 
-ReadEntries = Callable[[Sequence[int]], Sequence[Mapping[str, Any]]]
+ReadEntries = Callable[[Sequence[int]], Sequence[Entry]]
 Previews = Callable[[Sequence[int]], Sequence[str]]
 
 _SENT = (LedgerVerdict.VERBATIM, LedgerVerdict.PRUNED, LedgerVerdict.PINNED)

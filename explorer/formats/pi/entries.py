@@ -19,7 +19,7 @@ from explorer.session.entries import (
     Block,
     Body,
     BranchSummary,
-    Compaction,
+    CompactionSummary,
     Content,
     CustomData,
     Entry,
@@ -173,8 +173,8 @@ def read_usage(usage: object) -> TokenUsage | None:
         whole = known and len(known) == len(counts) and sum(known) <= MAX_COUNT
         context = sum(known) if whole else -1
     cost, costs = _cost(usage.get("cost"))
-    counted = [token_count(part) for part in parts]
-    return TokenUsage(*counted, context=context, cost=cost, costs=costs)
+    given, written, cached, stored = map(token_count, parts)
+    return TokenUsage(given, written, cached, stored, context, cost, costs)
 
 
 def _cost(cost: object) -> tuple[float, tuple[float, float, float, float] | None]:
@@ -216,6 +216,7 @@ def _reply(message: Json) -> AssistantMessage:
     )
 
 
+_FAILED = frozenset({"error", "aborted", "failed", "cancelled"})
 _READ_STOPS = {"toolUse": "tool_calls"}
 
 
@@ -299,14 +300,14 @@ def _file_lists(details: Json) -> FileLists:
     return FileLists(*map(listed, ("read", "modified", "created", "deleted", "failed")))
 
 
-def _compaction(entry: Json) -> Compaction:
+def _compaction(entry: Json) -> CompactionSummary:
     details = _details(entry)
     after = entry.get("tokensAfter", entry.get("tokens_after"))
     place = entry.get("firstKeptEntryIndex")
     kept = _text(entry, "firstKeptEntryId", "first_kept_entry_id", "retained_from_id")
     if not kept and type(place) is int and place > 0:
         kept = pi.positional_id(place)
-    return Compaction(
+    return CompactionSummary(
         _text(entry, "summary"),
         kept,
         token_count(entry.get("tokensBefore", entry.get("tokens_before"))),
@@ -315,9 +316,22 @@ def _compaction(entry: Json) -> Compaction:
         _from_extension(entry),
         _text(entry, "shortSummary"),
         token_count(details.get(REPEATED_USER_TOKENS)),
+        _failure(entry),
         read_usage(entry.get("usage")),
         details,
     )
+
+
+def _failure(entry: Json) -> str:
+    """What a compaction records of its own failure, in its words."""
+    for key in ("error", "errorMessage", "warning"):
+        value = _text(entry, key).strip()
+        if value:
+            return f"{key}: {value[:120]}"
+    for key in ("status", "stopReason"):
+        if (value := _text(entry, key)) in _FAILED:
+            return f"{key}: {value}"
+    return ""
 
 
 def _branch_summary(entry: Json) -> BranchSummary:
@@ -353,6 +367,24 @@ _BODIES: dict[Kind, Callable[[Json], Body]] = {
     Kind.MODEL_CHANGE: _model_change,
     Kind.THINKING_LEVEL_CHANGE: lambda it: ThinkingLevelChange(_text(it, "thinkingLevel", "level")),
 }
+
+
+def agent_message(entry: Json) -> dict[str, Any]:
+    """The message of an entry's JSON object as an agent holds it: a role and what belongs to it."""
+    kind = entry.get("type")
+    if kind == "message":
+        message = entry.get("message")
+        return dict(message) if isinstance(message, Mapping) else {}
+    roles = {
+        "custom_message": "custom",
+        "compaction": "compactionSummary",
+        "branch_summary": "branchSummary",
+    }
+    fields = {
+        name: value for name, value in entry.items() if name not in ("type", "id", "parentId")
+    }
+    return {"role": roles.get(str(kind), str(kind)), **fields}
+
 
 # writing ------------------------------------------------------------------------------------------
 
@@ -395,7 +427,7 @@ def write_entry(entry: Entry, format_name: FormatName) -> dict[str, Any]:
 def _write_body(entry: Entry, format_name: FormatName) -> tuple[str, dict[str, Any]]:
     body, is_omp = entry.body, format_name == "omp"
     match body:
-        case Compaction():
+        case CompactionSummary():
             return "compaction", {
                 "summary": body.summary,
                 "firstKeptEntryId": body.first_kept_id,
@@ -403,7 +435,7 @@ def _write_body(entry: Entry, format_name: FormatName) -> tuple[str, dict[str, A
                 "shortSummary": body.short_summary or None,
                 "details": _written_details(body),
                 **_written_origin(body.from_extension, is_omp),
-                **body.more,
+                "preserveData": body.preserved,
             }
         case BranchSummary():
             return "branch_summary", {
@@ -411,7 +443,6 @@ def _write_body(entry: Entry, format_name: FormatName) -> tuple[str, dict[str, A
                 "fromId": body.from_id,
                 "details": _written_details(body),
                 **_written_origin(body.from_extension, is_omp),
-                **body.more,
             }
         case NoteMessage() if entry.kind is Kind.CUSTOM_MESSAGE:
             return "custom_message", {
@@ -441,7 +472,7 @@ def _written_origin(from_extension: bool, is_omp: bool) -> dict[str, Any]:
     return {key: True} if from_extension else {}
 
 
-def _written_details(body: Compaction | BranchSummary) -> dict[str, Any]:
+def _written_details(body: CompactionSummary | BranchSummary) -> dict[str, Any]:
     """``created`` and ``deleted`` files are among the modified ones too, which is all that others
     look at (A1, A2)."""
     files = body.files
@@ -449,7 +480,7 @@ def _written_details(body: Compaction | BranchSummary) -> dict[str, Any]:
     for name in ("created", "deleted", "failed"):
         if listed := getattr(files, name):
             found[f"{name}Files"] = list(listed)
-    if isinstance(body, Compaction) and body.user_tokens:
+    if isinstance(body, CompactionSummary) and body.user_tokens:
         found[REPEATED_USER_TOKENS] = body.user_tokens
     return found | dict(body.details)
 

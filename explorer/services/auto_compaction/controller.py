@@ -43,6 +43,7 @@ from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.summary_request import DraftFailed
 from explorer.session.edits import prunes_on
+from explorer.session.entries import AssistantMessage
 from explorer.session.kinds import CONTEXT_KINDS, Flag, Kind, selector
 
 _MESSAGES = selector(CONTEXT_KINDS)
@@ -370,7 +371,7 @@ def _refused_reply(document: Document) -> LastReply | None:
     columns, leaf = document.tree.columns, document.leaf
     if leaf < 0 or columns.kind[leaf] != Kind.ASSISTANT or not columns.flags[leaf] & Flag.ERROR:
         return None
-    message = document.entry(leaf).get("message")
-    if not isinstance(message, dict) or message.get("errorKind") != "overflow":
+    reply = document.entry(leaf).body
+    if not isinstance(reply, AssistantMessage) or reply.error_kind != "overflow":
         return None
-    return LastReply(f"{message.get('provider', '')}/{message.get('model', '')}", "overflow")
+    return LastReply(f"{reply.provider}/{reply.model}", "overflow")

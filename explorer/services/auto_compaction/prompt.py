@@ -26,7 +26,7 @@ from explorer.prompting.turns import Conversation, PromptMessage, Said, Thinking
 from explorer.prompting.turns import conversation as as_conversation
 from explorer.services.document import Document
 from explorer.session.context import sent_tokens
-from explorer.session.describe import blocks_of
+from explorer.session.entries import ThinkingBlock
 from explorer.session.kinds import Flag, Kind
 from explorer.session.text import well_formed
 from explorer.templates import load_prompt
@@ -162,14 +162,9 @@ def _last_thinking(
     for position in range(end - 1, -1, -1):
         at = context.path[position]
         if columns.kind[at] == Kind.ASSISTANT and columns.flags[at] & Flag.HAS_THINKING:
-            message = document.entry(at).get("message")
-            content = message.get("content") if isinstance(message, dict) else None
-            for block in reversed(blocks_of(content)):
-                text = block.get("thinking")
-                if block.get("type") == "thinking" and isinstance(text, str):
-                    signature = block.get("thinkingSignature")
-                    sign = signature if isinstance(signature, str) else ""
-                    return Thinking(well_formed(text), sign)
+            for block in reversed(document.entry(at).content):
+                if isinstance(block, ThinkingBlock):
+                    return Thinking(well_formed(block.text), block.signature)
     return None
 
 

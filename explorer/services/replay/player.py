@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from explorer.agent.limits import TurnLimits
 from explorer.agent.loop import Stored, TurnEvent
@@ -41,9 +41,19 @@ from explorer.services.agent_turns import resume_turn, start_turn
 from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
-from explorer.services.replay.recording import EntryMap, Recorded, Scene, calls_of, scenes
+from explorer.services.replay.recording import EntryMap, Recorded, Scene, scenes
 from explorer.session.edit_entries import CUSTOM_TYPES
-from explorer.session.text import blocks_of, well_formed
+from explorer.session.entries import (
+    AssistantMessage,
+    Content,
+    CustomData,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultMessage,
+    images_of,
+    text_of,
+)
+from explorer.session.text import well_formed
 from explorer.tokens.estimate import estimate_text
 
 PIECE = 24
@@ -97,10 +107,10 @@ class RecordedModel:
         """``window``: tokens that a request may take; a larger one is refused."""
         self._pace = pace
         self._window = window
-        self._replies: deque[Mapping[str, Any]] = deque()
+        self._replies: deque[AssistantMessage] = deque()
         self._lock = threading.Lock()
 
-    def load(self, replies: Iterable[Mapping[str, Any]]) -> None:
+    def load(self, replies: Iterable[AssistantMessage]) -> None:
         """The messages that come next; what was left of others is dropped."""
         with self._lock:
             self._replies = deque(replies)
@@ -132,7 +142,7 @@ class RecordedModel:
             written += tokens
             emit(event)
         emit(UsageReport(Usage(read, written, total=read + written)))
-        emit(Finished(_STOPS.get(str(message.get("stopReason", "")), "stop")))
+        emit(Finished(_STOPS.get(message.stop_reason, "stop")))
 
 
 def _tokens(message: ChatMessage) -> int:
@@ -140,20 +150,16 @@ def _tokens(message: ChatMessage) -> int:
     return estimate_text(message.text + calls)
 
 
-def _events(message: Mapping[str, Any]) -> Iterable[tuple[Event, int]]:
+def _events(reply: AssistantMessage) -> Iterable[tuple[Event, int]]:
     """The events of a reply, each with its tokens by the estimate."""
-    for block in blocks_of(message.get("content")):
-        kind = block.get("type")
-        text = block.get(kind) if kind in ("text", "thinking") else None
-        if isinstance(text, str):
-            make = TextDelta if kind == "text" else ThinkingDelta
-            for piece in _pieces(well_formed(text)):
+    for block in reply.content:
+        if isinstance(block, TextBlock | ThinkingBlock):
+            make = TextDelta if isinstance(block, TextBlock) else ThinkingDelta
+            for piece in _pieces(well_formed(block.text)):
                 yield make(piece), estimate_text(piece)
-    for called in calls_of(message):
-        arguments = called.get("arguments")
-        known = dict(arguments) if isinstance(arguments, Mapping) else {}
-        call = ToolCall(str(called.get("id", "")), str(called.get("name", "")), known)
-        yield ToolCallReady(call), estimate_text(str(known))
+    for called in reply.calls:
+        call = ToolCall(called.id, called.name, dict(called.named_arguments))
+        yield ToolCallReady(call), estimate_text(str(call.arguments))
 
 
 def _pieces(text: str) -> Iterable[str]:
@@ -165,15 +171,15 @@ class RecordedTools:
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
-        self._answers: dict[str, Mapping[str, Any]] = {}
+        self._answers: dict[str, ToolResultMessage] = {}
         self._names: tuple[str, ...] = ()
 
     def load(
-        self, replies: Iterable[Mapping[str, Any]], answers: Mapping[str, Mapping[str, Any]]
+        self, replies: Iterable[AssistantMessage], answers: Mapping[str, ToolResultMessage]
     ) -> None:
         """The replies that come next, and the results of their calls by the id of the call."""
         self._answers = dict(answers)
-        called = (str(call.get("name", "")) for reply in replies for call in calls_of(reply))
+        called = (call.name for reply in replies for call in reply.calls)
         self._names = tuple(dict.fromkeys(called))
 
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -191,20 +197,17 @@ class RecordedTools:
         message = self._answers.get(call.id)
         if message is None:
             return ToolOutcome("The recording holds no result of this call.", is_error=True)
-        blocks = blocks_of(message.get("content"))
-        texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
-        images = tuple(
-            ImagePart(str(block.get("mimeType", "")), str(block.get("data", "")))
-            for block in blocks
-            if block.get("type") == "image"
-        )
-        details = message.get("details")
+        details = message.details
         return ToolOutcome(
-            "\n".join(texts),
-            message.get("isError") is True,
-            images,
+            text_of(message.content),
+            message.is_error,
+            _pictures(message.content),
             dict(details) if isinstance(details, Mapping) else {},
         )
+
+
+def _pictures(content: Content) -> tuple[ImagePart, ...]:
+    return tuple(ImagePart(image.mime, image.data) for image in images_of(content))
 
 
 PREFIX = "replay/"
@@ -325,7 +328,7 @@ class Player:
         self, scene: Scene, cancel: CancelToken, on_event: Callable[[TurnEvent], None]
     ) -> str:
         """Play one scene; what went wrong, as a sentence, empty for nothing."""
-        replies = [self.play.message(step.entry) for step in scene.replies]
+        replies = self.play.replies(scene.replies)
         self._answers.load(replies)
         answers = [self.play.answers(step.entry) for step in scene.replies]
         self._tools.load(replies, dict(pair for each in answers for pair in each.items()))
@@ -363,14 +366,14 @@ class Player:
 
     async def _copy(self, entry: int, on_event: Callable[[TurnEvent], None]) -> None:
         """Copy an entry; a pin or an omission names the entries that stand for its own."""
-        kind, fields = self.play.copied(entry)
+        body = self.play.copied(entry)
         shape = self.play.document.tree.columns.shapes.get(entry)
         if shape is not None:
             data = self._entry_map.shape(shape)
             if data is None:
                 return
-            kind, fields = "custom", {"custom_type": CUSTOM_TYPES[shape.kind], "data": data}
-        stored = await self.target.writer.append(kind, self.target.leaf, **fields)
+            body = CustomData(CUSTOM_TYPES[shape.kind], data)
+        stored = await self.target.writer.append(body, self.target.leaf)
         self._entry_map.copied(entry, stored)
         on_event(Stored(stored))
 
@@ -389,20 +392,13 @@ class Player:
         self._answers.load(())
         for step in unasked:
             for entry in (step.entry, *self.play.results.get(step.entry, ())):
-                kind, fields = self.play.copied(entry)
-                stored = await self.target.writer.append(kind, self.target.leaf, **fields)
+                body = self.play.copied(entry)
+                stored = await self.target.writer.append(body, self.target.leaf)
                 on_event(Stored(stored))
 
     def _prompt(self, entry: int) -> Prompt:
-        message = self.play.message(entry)
-        blocks = blocks_of(message.get("content"))
-        texts = [str(b.get("text", "")) for b in blocks if b.get("type") == "text"]
-        images = tuple(
-            ImagePart(str(b.get("mimeType", "")), str(b.get("data", "")))
-            for b in blocks
-            if b.get("type") == "image"
-        )
-        return Prompt(well_formed("\n".join(texts)), images)
+        content = self.play.document.payloads.entry(entry).content
+        return Prompt(well_formed(text_of(content)), _pictures(content))
 
 
 def _length(scene: Scene) -> int:

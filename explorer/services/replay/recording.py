@@ -4,13 +4,13 @@ entry of the replay stands for which of the recording."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from explorer.services.document import Document
 from explorer.session.edit_entries import ShapeFacts, shape_data
+from explorer.session.entries import AssistantMessage, Body, ToolResultMessage
 from explorer.session.kinds import Flag, Kind
-from explorer.session.text import blocks_of
 from explorer.session.tree import SessionTree
 
 COPIED = frozenset(
@@ -26,7 +26,6 @@ COPIED = frozenset(
     }
 )
 """Entries that the model sees and that neither a user nor a model wrote: they are copied."""
-_IDENTITY = frozenset({"type", "id", "parentId", "timestamp"})
 """Fields that differ with the place of an entry."""
 
 StepKind = Literal["prompt", "reply", "copy"]
@@ -56,25 +55,25 @@ class Recorded:
     def __len__(self) -> int:
         return len(self.steps)
 
-    def message(self, entry: int) -> Mapping[str, Any]:
-        """The message of an entry of the recorded session; empty for one that has none."""
-        message = self.document.payloads.entry(entry).get("message")
-        return message if isinstance(message, Mapping) else {}
+    def body(self, entry: int) -> Body:
+        """What an entry of the recorded session says."""
+        return self.document.payloads.entry(entry).body
 
-    def copied(self, entry: int) -> tuple[str, dict[str, Any]]:
-        """Type and fields with which an entry is copied; a reply without its usage, which is of
-        another context."""
-        loaded = self.document.payloads.entry(entry)
-        fields = {key: value for key, value in loaded.items() if key not in _IDENTITY}
-        message = fields.get("message")
-        if isinstance(message, Mapping):
-            fields["message"] = {key: message[key] for key in message if key != "usage"}
-        return str(loaded.get("type", "message")), fields
+    def copied(self, entry: int) -> Body:
+        """What an entry says, to be copied; a reply without its usage, which is of another
+        context."""
+        body = self.body(entry)
+        return replace(body, usage=None) if isinstance(body, AssistantMessage) else body
 
-    def answers(self, reply: int) -> dict[str, Mapping[str, Any]]:
+    def replies(self, steps: Sequence[Step]) -> list[AssistantMessage]:
+        """The replies of some steps."""
+        found = (self.body(step.entry) for step in steps)
+        return [body for body in found if isinstance(body, AssistantMessage)]
+
+    def answers(self, reply: int) -> dict[str, ToolResultMessage]:
         """The results of a reply's calls by the id of the call."""
-        found = (self.message(entry) for entry in self.results.get(reply, ()))
-        return {str(message.get("toolCallId", "")): message for message in found}
+        found = (self.body(entry) for entry in self.results.get(reply, ()))
+        return {body.call_id: body for body in found if isinstance(body, ToolResultMessage)}
 
 
 def recorded(document: Document, leaf: int | None = None) -> Recorded:
@@ -129,11 +128,6 @@ def scenes(play: Recorded, start: int = 0) -> Iterator[Scene]:
             end += 1
         yield Scene(opening, play.steps[at:end], first)
         at = end
-
-
-def calls_of(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The tool calls of a reply."""
-    return [block for block in blocks_of(message.get("content")) if block.get("type") == "toolCall"]
 
 
 _PAIRED = (Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT)
