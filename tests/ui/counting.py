@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from explorer.tokens import counters as counting
+from explorer.services import counting_process as counting
 from explorer.services.counting_process import CountingLost
 
 _Process = counting._Process

@@ -21,7 +21,7 @@ from explorer.session.edit_entries import (
 from explorer.session.entries import (
     AssistantMessage,
     BranchSummary,
-    Compaction,
+    CompactionSummary,
     Content,
     CustomData,
     Entry,
@@ -182,7 +182,7 @@ def blocks(entry: Entry, related: Mapping[int, Entry] | None = None) -> list[Blo
             return [PlainBlock(file.content, file.path, file.path) for file in body.files]
         case NoteMessage():
             return _note(body)
-        case Compaction():
+        case CompactionSummary():
             return _summary(body, _compaction_facts(body, entry.id))
         case BranchSummary():
             return _summary(
@@ -359,7 +359,7 @@ def _note(body: NoteMessage) -> list[Block]:
     return out
 
 
-def _compaction_facts(body: Compaction, entry_id: str) -> list[Fact]:
+def _compaction_facts(body: CompactionSummary, entry_id: str) -> list[Fact]:
     before = f"{body.tokens_before:,}" if body.tokens_before else NOT_RECORDED
     facts = [Fact("Tokens before", before)]
     if body.tokens_after is not None:

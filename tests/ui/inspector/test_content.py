@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import plan_pruning
+from explorer.formats.pi.entries import read_entry
 from explorer.session.edit_entries import PRUNE_TYPE
+from explorer.session.entries import CustomData, Entry, ShellMessage, TextBlock, ThinkingBlock
+from explorer.session.text_difference import changed_lines
 from tests.compaction.pruned_sessions import prune, take_back, used
 from tests.compaction.sessions import Session
 from tests.ui.sessions import Talk, call_block
-from ui.inspector.blocks import (
-    CallBlock,
-    CommandBlock,
-    FactsBlock,
-    JsonBlock,
-    TextBlock,
-    ThinkingBlock,
-)
 from ui.inspector.code import spans
-from ui.inspector.content import blocks
-from ui.inspector.diff_view import diff_lines
 from ui.inspector.gather import caller_of, gather, pruned_facts, related_entries, results_after
 from ui.inspector.markdown_view import can_render, keep_breaks
+from ui.widgets.message_blocks import Block, CallBlock, FactsBlock, JsonBlock, blocks, shell_remarks
 
 
 def test_a_reply_is_shown_in_its_own_order_with_results_by_call_id() -> None:
@@ -80,7 +74,8 @@ def test_edits_of_every_spelling_become_diffs() -> None:
         call_block("c", "Edit", file_path="x", old_string="5", new_string="6"),
     )
     found = blocks(talk.document.payloads.entry(at))
-    pairs = [(d.old, d.new) for b in found if isinstance(b, CallBlock) for d in b.diffs]
+    changed = [d.lines for b in found if isinstance(b, CallBlock) for d in b.diffs]
+    pairs = [tuple(line.text for line in lines) for lines in changed]
     assert pairs == [("1", "2"), ("3", "4"), ("5", "6")]
 
 
@@ -90,8 +85,8 @@ def test_a_command_shows_exit_code_and_remarks() -> None:
         "bashExecution", command="false", output="no", exitCode=3, excludeFromContext=True
     )
     (block,) = blocks(talk.document.payloads.entry(at))
-    assert isinstance(block, CommandBlock)
-    assert (block.exit_code, block.remarks) == (3, ("kept out of the context",))
+    assert isinstance(block, ShellMessage)
+    assert (block.exit_code, shell_remarks(block)) == (3, ["left out of the context"])
 
 
 def test_a_compaction_shows_its_facts_in_either_spelling() -> None:
@@ -127,23 +122,23 @@ def test_what_is_not_known_is_shown_raw() -> None:
 
 def test_malformed_messages_never_raise() -> None:
     for message in (None, "text", {}, {"role": "assistant", "content": [1, None, {"type": 3}]}):
-        blocks({"type": "message", "id": "a", "message": message})
-    blocks({"type": "compaction", "summary": 3, "details": "no"})
-    blocks({})
+        blocks(read_entry({"type": "message", "id": "a", "message": message}))
+    blocks(read_entry({"type": "compaction", "summary": 3, "details": "no"}))
+    blocks(read_entry({}))
 
 
 def test_diff_has_signs_and_context() -> None:
     old = "\n".join(f"line {n}" for n in range(40))
     new = old.replace("line 20", "changed")
-    lines = diff_lines(old, new)
+    lines = changed_lines(old, new)
     assert [line for line in lines if line.sign in "+-"] == [("-", "line 20"), ("+", "changed")]
     assert len(lines) == 8
-    assert diff_lines("same", "same") == []
-    assert [line.sign for line in diff_lines("--- a", "+++ b")] == ["-", "+"]
+    assert changed_lines("same", "same") == ()
+    assert [line.sign for line in changed_lines("--- a", "+++ b")] == ["-", "+"]
 
 
 def test_a_huge_replacement_is_not_compared_line_by_line() -> None:
-    lines = diff_lines("a\nsame\n" * 1_000, "b\nsame\n" * 1_000 + "c")
+    lines = changed_lines("a\nsame\n" * 1_000, "b\nsame\n" * 1_000 + "c")
     assert [line.sign for line in lines] == ["-"] * 2_000 + ["+"] * 2_001
 
 
@@ -169,23 +164,27 @@ def test_code_is_coloured_by_language_or_file_name() -> None:
     assert spans("def f(): pass\n" * 10_000, "python") == []
 
 
+def _custom(data: object) -> list[Block]:
+    return blocks(Entry.of(CustomData(PRUNE_TYPE, data)))
+
+
 def test_a_prune_tells_how_many_what_it_saved_why_and_which() -> None:
     results = [{"id": f"e{at}", "tokens": 1_200, "text": "[note]"} for at in range(3)]
     data = {"results": results, "saved": 3_576, "reason": "3 tool results: 3 superseded."}
-    told, named = blocks({"type": "custom", "customType": PRUNE_TYPE, "data": data})
+    told, named = _custom(data)
     assert isinstance(told, FactsBlock) and isinstance(named, FactsBlock)
     assert [fact.value for fact in told.facts] == ["3", "3,576", data["reason"]]
     assert [fact.entry_id for fact in named.facts] == ["e0", "e1", "e2"]
     many = {**data, "results": results[:1] * 150}
-    named = blocks({"type": "custom", "customType": PRUNE_TYPE, "data": many})[1]
+    named = _custom(many)[1]
     assert isinstance(named, FactsBlock)
     assert (len(named.facts), named.facts[-1].value) == (101, "50"), "the rest is counted"
 
 
 def test_what_takes_a_prune_back_names_it_and_one_that_cannot_be_read_is_raw() -> None:
-    (told,) = blocks({"type": "custom", "customType": PRUNE_TYPE, "data": {"undoes": "e9"}})
+    (told,) = _custom({"undoes": "e9"})
     assert isinstance(told, FactsBlock) and told.facts[0].entry_id == "e9"
-    (raw,) = blocks({"type": "custom", "customType": PRUNE_TYPE, "data": "?"})
+    (raw,) = _custom("?")
     assert isinstance(raw, JsonBlock)
 
 

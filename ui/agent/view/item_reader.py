@@ -22,7 +22,7 @@ from explorer.session.describe import describe
 from explorer.session.entries import (
     AssistantMessage,
     BranchSummary,
-    Compaction,
+    CompactionSummary,
     Entry,
     ImageBlock,
     ModelChange,
@@ -141,7 +141,7 @@ def _mark(item: ItemRead, entry: Entry, is_open: Opened) -> list[Part]:
     kind, body = item.kind, entry.body
     known = None
     if item.sizes is not None:
-        before = body.tokens_before if isinstance(body, Compaction) else 0
+        before = body.tokens_before if isinstance(body, CompactionSummary) else 0
         known = sizes_known(before, item.made_here)
     figures = sized(*item.sizes, known) if item.sizes is not None and known is not None else ""
     text, tail = _mark_words(entry, figures)
@@ -160,7 +160,7 @@ def _mark(item: ItemRead, entry: Entry, is_open: Opened) -> list[Part]:
     if not opened:
         return [row]
     found = [row, *text_parts("m", words, inset=True)]
-    if isinstance(body, Compaction | BranchSummary) and body.from_extension:
+    if isinstance(body, CompactionSummary | BranchSummary) and body.from_extension:
         found.append(Note(key="m.by", text="written by an extension", inset=True))
     return found
 
@@ -168,7 +168,7 @@ def _mark(item: ItemRead, entry: Entry, is_open: Opened) -> list[Part]:
 def _mark_words(entry: Entry, figures: str) -> tuple[str, str]:
     line = describe(entry).preview
     match entry.body:
-        case Compaction():
+        case CompactionSummary():
             return " · ".join(part for part in (figures, line) if part), "summary"
         case BranchSummary(summary) | SummaryMessage(summary):
             line = summary_line(summary)
