@@ -301,13 +301,12 @@ class Drafts:
             draft.read_files, draft.modified_files, draft.created_files, draft.deleted_files,
             draft.failed_files,
         )  # fmt: skip
-        details = draft.facts.get("details")
         body: CompactionSummary | BranchSummary = BranchSummary(
             summary,
             draft.from_id,
             files,
             bool(draft.facts.get("from_extension")),
-            details=details if isinstance(details, dict) else {},
+            details=draft.facts.get("details"),
         )
         if draft.kind == "compaction":
             preserved = draft.facts.get("preserve_data")

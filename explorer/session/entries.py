@@ -9,12 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from explorer.session.kinds import Kind
-
-NOTHING_RECORDED: Mapping[str, Any] = MappingProxyType({})
 
 # blocks -------------------------------------------------------------------------------------------
 
@@ -263,8 +260,8 @@ class CompactionSummary:
     failure: str = ""
     """What it records of its own failure; empty where it succeeded."""
     usage: TokenUsage | None = None
-    details: Mapping[str, Any] = NOTHING_RECORDED
-    """What its maker recorded beside the summary."""
+    details: Any = None
+    """What an extension that made it recorded beside the summary; a JSON value."""
     preserved: Mapping[str, Any] | None = None
     """Data of an extension that is stored with it (A39)."""
 
@@ -278,7 +275,7 @@ class BranchSummary:
     files: FileLists = FileLists()
     from_extension: bool = False
     usage: TokenUsage | None = None
-    details: Mapping[str, Any] = NOTHING_RECORDED
+    details: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +350,7 @@ class Entry:
     parent_id: str | None = None
     time_ms: float = 0.0
     """Milliseconds since 1970; 0 where none is recorded."""
-    recorded: Mapping[str, Any] = field(default=NOTHING_RECORDED, compare=False, repr=False)
+    recorded: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """The record that it was read from, in its agent's words; to be shown, not to be read."""
 
     @classmethod
@@ -465,7 +462,7 @@ def all_texts(entry: Entry) -> Iterator[str]:
             yield body.name
         case CompactionSummary() | BranchSummary():
             yield body.summary
-            yield from json_texts(dict(body.details))
+            yield from json_texts(body.details)
         case SummaryMessage():
             yield body.summary
         case CustomData():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 from explorer.agent.tools.port import ToolOutcome
+from explorer.formats.pi.entries import read_message, write_message
 from explorer.models.client import (
     Cancelled,
     CancelToken,
@@ -20,8 +21,15 @@ from explorer.models.client import (
     ToolSpec,
 )
 from explorer.services.agent import chat_of
+from explorer.session.entries import Message, ModelMessage
 
 Run = Callable[[ToolCall, CancelToken, Callable[[str], None]], Awaitable[ToolOutcome]]
+
+
+def sent_messages(messages: Sequence[dict[str, Any]]) -> list[ModelMessage]:
+    """Messages in pi's JSON, as they are sent to a model."""
+    read = map(read_message, messages)
+    return [one for one in read if isinstance(one, ModelMessage)]
 
 
 class Log:
@@ -30,13 +38,13 @@ class Log:
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
 
-    async def append_message(self, message: Mapping[str, Any]) -> int:
+    async def append(self, body: Message) -> int:
         await asyncio.sleep(0)
-        self.messages.append(dict(message))
+        self.messages.append(write_message(body))
         return len(self.messages) - 1
 
     def chat_messages(self) -> Sequence[ChatMessage]:
-        return chat_of(self.messages)
+        return chat_of(sent_messages(self.messages))
 
     def open_calls(self) -> Sequence[ToolCall]:
         answered: set[str] = set()

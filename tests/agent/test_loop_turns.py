@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -27,6 +26,7 @@ from explorer.models.client import (
     UsageReport,
 )
 from explorer.models.retry import Retry, RetryPolicy
+from explorer.session.entries import Message, UserMessage, text_of
 from tests.agent.desk import Box, Hold, Log, Scripted, calling, check_pairs, gives
 
 DONE: list[Event] = [TextDelta("Done."), Finished("stop")]
@@ -109,10 +109,10 @@ def test_a_stopped_turn_leaves_what_waits() -> None:
 
 def test_a_message_that_cannot_be_stored_waits_on() -> None:
     class Full(Log):
-        async def append_message(self, message: Mapping[str, Any]) -> int:
-            if message["content"][0].get("text") == "two":
+        async def append(self, body: Message) -> int:
+            if isinstance(body, UserMessage) and text_of(body.content) == "two":
                 raise OSError("disk full")
-            return await super().append_message(message)
+            return await super().append(body)
 
     desk = Desk(DONE)
     desk.log = Full()

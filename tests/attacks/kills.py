@@ -25,6 +25,7 @@ from typing import Any
 
 from explorer import paths
 from explorer.formats import open_source
+from explorer.formats.pi.export import dumps
 from explorer.models.client import ModelClient
 from explorer.session.kinds import Kind
 from explorer.store import Store, StoreError
@@ -335,7 +336,9 @@ def _not_gone_on(store: Store, scene: Scene) -> Iterator[str]:
         ids = store.load(row.key).tree.columns.ids
         parent = ids[-1] if ids else None
         name = f"after-{row.key}"
-        future = store.append(row.key, [(message(0, parent, "on") | {"id": name}, parent)], name)
+        future = store.append(
+            row.key, [(dumps(message(0, parent, "on") | {"id": name}), parent)], name
+        )
         if future.result() != [row.entries] and scene.file is None:
             yield f"session {row.key} goes on at {future.result()}, not {row.entries}"
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from explorer.cli import main
 from explorer.commands import compaction, run
+from explorer.formats.pi.export import dumps
 from explorer.models import offline
 from explorer.session.records import SessionHeader
 from explorer.store import Store, StoreError
@@ -49,7 +50,9 @@ def append(database: str, key: int, seed: str) -> None:
         for at in range(chance.choice((1, 1, 1, 5, 20))):
             name = f"{seed}-{burst}-{at}"
             entry = message(0, parent, "x" * chance.choice((10, 400, 40_000))) | {"id": name}
-            future = store.append(key, [(entry, parent)], name if chance.random() < 0.9 else None)
+            future = store.append(
+                key, [(dumps(entry), parent)], name if chance.random() < 0.9 else None
+            )
             future.add_done_callback(lambda one, name=name: done(one, name))  # type: ignore[misc]
             waiting.append(future)
             parent = name

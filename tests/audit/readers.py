@@ -7,6 +7,7 @@ from typing import Any
 
 from explorer.audit.fidelity import fidelity
 from explorer.facts import FactTable, extract, scan
+from explorer.formats.pi.entries import read_entry
 from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall, ToolSpec
@@ -18,7 +19,9 @@ _READ = ToolCall("a", "read", {"path": "a.py"})
 
 
 def _table(entries: Sequence[Mapping[str, Any]]) -> FactTable:
-    return scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
+    return scan(
+        range(len(entries)), lambda wanted: [read_entry(entries[index]) for index in wanted]
+    )
 
 
 def _extracted(text: str) -> None:

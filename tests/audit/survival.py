@@ -23,6 +23,7 @@ from explorer.audit.summary_text import SummaryText
 from explorer.compaction.summary import footer
 from explorer.facts import FactKind, scan
 from explorer.facts.words import statement_key
+from explorer.formats.pi.entries import read_entry
 from explorer.models.offline.extractive import summarize
 from explorer.session.file_tools import file_ops
 from explorer.tokens.estimate import estimate_text
@@ -93,7 +94,9 @@ def run(story: Story, share: float, *, whole: bool, tally: Tally) -> None:
         previous = summarize(summary_request(chunk, previous, limit), lambda: False)
         everything += entries_of(chunk)
     previous += footer(*_files(everything))
-    table = scan(range(len(everything)), lambda wanted: [everything[at] for at in wanted])
+    table = scan(
+        range(len(everything)), lambda wanted: [read_entry(everything[at]) for at in wanted]
+    )
     found = fidelity(previous, range(len(everything)), (), table)
     for one in found.findings:
         if one.fate in STATED_WRONGLY:

@@ -9,6 +9,7 @@ from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fate, Fidelity, Finding, RequestCheck
 from explorer.audit.severity import grouped
 from explorer.facts import Fact, FactKind, scan
+from explorer.formats.pi.entries import read_entry
 from explorer.session.text_difference import (
     Piece,
 )
@@ -29,7 +30,7 @@ POOR = "## Goal\nThe upload.\n\n## Next Steps\n1. Run the tests.\n\n## Notes\nNo
 
 
 def audited(summary: str) -> Fidelity:
-    table = scan(range(3), lambda wanted: [ENTRIES[at] for at in wanted])
+    table = scan(range(3), lambda wanted: [read_entry(ENTRIES[at]) for at in wanted])
     return fidelity(summary, range(3), (), table)
 
 

@@ -6,6 +6,7 @@ from explorer.audit.difference import Candidate
 from explorer.audit.drift import drift
 from explorer.audit.excerpt import excerpt
 from explorer.facts import FactKind, Span
+from explorer.formats.pi.entries import read_entry
 
 FIRST = (
     "## Goal\nShip v1.2.0.\n\n## Critical Context\n- src/upload.py waits 250 ms.\n"
@@ -44,9 +45,9 @@ def test_a_place_is_shown_with_what_stands_around_it() -> None:
     entry = {"type": "message", "message": {"role": "user", "content": text}}
     start = len("The smile 😀 comes first, then `".encode("utf-16-le")) // 2
     span = Span(0, start, start + len("src/upload.py"))
-    found = excerpt(entry, span, 12)
+    found = excerpt(read_entry(entry), span, 12)
     assert found is not None
     assert found.text == "src/upload.py"
     assert found.before == "…irst, then `" and found.after == "`, then the …"
-    assert excerpt(entry, Span(0, 500, 510)) is None
-    assert excerpt({"type": "label"}, span) is None
+    assert excerpt(read_entry(entry), Span(0, 500, 510)) is None
+    assert excerpt(read_entry({"type": "label"}), span) is None

@@ -9,6 +9,7 @@ from explorer.audit.ledger import Ledger, LedgerVerdict, ledger_at
 from explorer.audit.provenance import Provenance
 from explorer.audit.strip import survival_strip
 from explorer.compaction.profile import BASES
+from explorer.formats.pi.entries import read_entry
 from explorer.session.edit_entries import OMIT_TYPE, PIN_TYPE, PRUNE_TYPE
 from tests.compaction.sessions import Session
 
@@ -121,7 +122,7 @@ def test_a_summary_that_was_not_gone_on_with_loses_all_that_it_told() -> None:
     made.entries[second]["summary"] = "No prior history.\n\n---\n\n**Turn Context**"
 
     def read(indices: object) -> list[dict[str, object]]:
-        return [made.entries[at] for at in indices]  # type: ignore[attr-defined]
+        return [read_entry(made.entries[at]) for at in indices]  # type: ignore[attr-defined]
 
     now = ledger_at(made.tree, made.leaf, None, PI, read=read)
     verdict, rule = of(now, old)

@@ -11,6 +11,7 @@ from explorer.audit.branch_audit import Origin, branch_audit
 from explorer.audit.losses import Gravity, Loss, LossKind, Repair, find_losses, lost_line
 from explorer.audit.provenance import Provenance
 from explorer.compaction.profile import BASES, Profile, Settings
+from explorer.formats.pi.entries import read_entry
 from explorer.session.describe import Facts, describe
 from explorer.session.edit_entries import PIN_TYPE
 from tests.audit.test_ledger import twice
@@ -27,7 +28,7 @@ FORM = "\n".join(
 
 def losses(made: Session, profile: Profile = PI, **more: Any) -> dict[LossKind, Loss]:
     def read(indices: Sequence[int]) -> list[dict[str, Any]]:
-        return [made.entries[at] for at in indices]
+        return [read_entry(made.entries[at]) for at in indices]
 
     return {
         one.kind: one
@@ -132,7 +133,9 @@ def test_a_summary_that_looks_cut_short(text: str, short: bool) -> None:
     made.user(2000)
     kept = made.user(10)
     at = made.compaction(kept, text)
-    found = find_losses(made.tree, made.leaf, PI, read=lambda ix: [made.entries[i] for i in ix])
+    found = find_losses(
+        made.tree, made.leaf, PI, read=lambda ix: [read_entry(made.entries[i]) for i in ix]
+    )
     assert [one.kind for one in found] == ([LossKind.CUT_SHORT] if short else [])
     assert all(one.at == at and one.provenance is Provenance.INFERRED for one in found)
 
@@ -254,7 +257,7 @@ def test_an_empty_branch_summary_and_one_that_names_no_branch() -> None:
 
 
 def describe_branch(from_id: str) -> Facts:
-    return describe({"type": "branch_summary", "fromId": from_id, "summary": "x"})
+    return describe(read_entry({"type": "branch_summary", "fromId": from_id, "summary": "x"}))
 
 
 def test_what_is_pinned_is_lost_no_more() -> None:

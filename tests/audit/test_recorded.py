@@ -11,6 +11,7 @@ from explorer.audit.findings import Fate
 from explorer.audit.ranges import left_behind
 from explorer.audit.recorded import compactions_on_path, recorded
 from explorer.facts import FactKind, scan
+from explorer.formats.pi.entries import read_entry
 from tests.compaction.sessions import Session
 from tests.conformance.vectors import Vector, load_session
 
@@ -125,7 +126,9 @@ def test_many_compactions_carry_on_without_end() -> None:
 
 def test_the_rules_that_the_bundled_session_lost_are_found_with_their_source() -> None:
     session = sample()
-    table = scan(range(len(session.entries)), lambda at: [session.entries[i] for i in at])
+    table = scan(
+        range(len(session.entries)), lambda at: [read_entry(session.entries[i]) for i in at]
+    )
     of = recorded(session.tree, min(session.tree.columns.compactions))
     summary = session.entries[of.compaction]["summary"]
     found = fidelity(summary, of.summarized, of.kept, table, changed=of.changed)

@@ -21,7 +21,6 @@ from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.replay.player import Pace, Player
 from explorer.services.replay.recording import recorded
-from explorer.session.describe import prompt_tokens
 from explorer.session.edits import prunes_on
 from explorer.session.kinds import Kind
 from explorer.store import Store
@@ -85,8 +84,9 @@ def known_of(document: Document) -> Known:
     reports = {}
     for entry in path:
         if columns.kind[entry] == Kind.ASSISTANT and columns.usage[entry] >= 0:
-            usage = document.entry(entry)["message"].get("usage")
-            reports[entry] = Report(prompt_tokens(usage), columns.usage[entry])
+            usage = document.entry(entry).usage
+            assert usage is not None
+            reports[entry] = Report(usage.prompt, columns.usage[entry])
     summaries = [columns.estimate[at] for at in path if columns.kind[at] == Kind.COMPACTION]
     return Known(reports, summaries)
 

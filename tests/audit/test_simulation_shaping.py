@@ -16,6 +16,7 @@ from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import PROFILES, Profile, Settings
 from explorer.compaction.profile.rules import Pruning
 from explorer.compaction.pruning import prune_note
+from explorer.formats.pi.entries import read_entry
 from explorer.session.context import context_at
 from explorer.session.describe import describe
 from explorer.session.edits import heading_of
@@ -61,7 +62,7 @@ class Twin(SessionTree):
 
     def _put(self, name: str, entry: dict[str, Any], tokens: int, number: int = -1) -> int:
         self._numbers.append(number)
-        return self.append(name, len(self) - 1, describe(entry), tokens)
+        return self.append(name, len(self) - 1, describe(read_entry(entry)), tokens)
 
     def _prune(self, session: Session, results: tuple[int, ...], tokens: Any) -> None:
         data = [

@@ -8,6 +8,7 @@ from typing import Any
 from explorer.compaction.partition import Partition, Verdict, partition
 from explorer.compaction.preparation import Preparation, Refusal, prepare
 from explorer.compaction.profile import PROFILES, Profile, Settings
+from explorer.formats.pi.entries import read_entry
 from explorer.session.describe import describe
 from explorer.session.tree import SessionTree
 from explorer.tokens.estimate import estimate_entry
@@ -33,7 +34,9 @@ class Session:
     def add(self, entry: dict[str, Any], under: int | None = None) -> int:
         parent = self.leaf if under is None else under
         name = f"e{len(self.entries)}"
-        self.leaf = self.tree.append(name, parent, describe(entry), estimate_entry(entry))
+        self.leaf = self.tree.append(
+            name, parent, describe(read_entry(entry)), estimate_entry(read_entry(entry))
+        )
         self.entries.append({"id": name, **entry})
         return self.leaf
 
@@ -129,7 +132,7 @@ class Session:
         )
 
     def read(self, indices: Sequence[int]) -> list[dict[str, Any]]:
-        return [self.entries[index] for index in indices]
+        return [read_entry(self.entries[index]) for index in indices]
 
     def prepare(self, keep: int, profile: Profile = EXPLORER, **more: Any) -> Preparation | Refusal:
         leaf = more.pop("leaf", self.leaf)

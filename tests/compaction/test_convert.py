@@ -9,6 +9,7 @@ import pytest
 from explorer.compaction.messages import entry_to_llm, message_to_llm
 from explorer.compaction.profile import Profile
 from explorer.compaction.serialization import serialize, serialize_message
+from explorer.formats.pi.entries import read_entry, read_message
 from explorer.templates import load_templates
 from tests.compaction.sessions import EXPLORER, PI
 
@@ -21,7 +22,7 @@ WRAPPED = (
 
 def said(entry: dict[str, Any]) -> str:
     """The one text of the user message that an entry becomes."""
-    message = entry_to_llm(entry, TEMPLATES)
+    message = entry_to_llm(read_entry(entry), TEMPLATES)
     assert message is not None
     assert message["role"] == "user"
     (block,) = message["content"]
@@ -44,7 +45,7 @@ def test_a6_a_branch_summary_becomes_a_user_message_in_its_wrapper() -> None:
 
 
 def test_b2_an_empty_branch_summary_is_not_sent() -> None:
-    assert entry_to_llm({"type": "branch_summary", "summary": ""}, TEMPLATES) is None
+    assert entry_to_llm(read_entry({"type": "branch_summary", "summary": ""}), TEMPLATES) is None
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_a6_a_command_tells_what_ran_what_it_said_and_how_it_ended() -> None:
     run = {"role": "bashExecution", "command": "make", "output": "no rule", "exitCode": 2}
     text = said({"type": "message", "message": run})
     assert "make" in text and "no rule" in text and "exited with code 2" in text
-    assert message_to_llm({**run, "excludeFromContext": True}, TEMPLATES) is None
+    assert message_to_llm(read_message({**run, "excludeFromContext": True}), TEMPLATES) is None
     silent = said({"type": "message", "message": {**run, "output": "", "cancelled": True}})
     assert "(no output)" in silent and "cancelled" in silent
     cut = {**run, "truncated": True, "fullOutputPath": "/tmp/all.txt"}
@@ -74,7 +75,7 @@ def test_a6_python_and_mentioned_files_of_oh_my_pi() -> None:
     python = {"role": "pythonExecution", "code": "print(8431)", "output": "8431"}
     text = said({"type": "message", "message": python})
     assert "print(8431)" in text and text.count("8431") == 2
-    assert message_to_llm({**python, "excludeFromContext": True}, TEMPLATES) is None
+    assert message_to_llm(read_message({**python, "excludeFromContext": True}), TEMPLATES) is None
     files = [{"path": "a.py", "content": "x = 1"}, {"path": "b.py", "content": "y = 2"}]
     text = said({"type": "message", "message": {"role": "fileMention", "files": files}})
     assert [part in text for part in ("a.py", "x = 1", "b.py", "y = 2")] == [True] * 4
@@ -83,7 +84,7 @@ def test_a6_python_and_mentioned_files_of_oh_my_pi() -> None:
 @pytest.mark.parametrize("entry_type", ["label", "custom", "session_info", "model_change", "new"])
 def test_a4_metadata_is_never_sent(entry_type: str) -> None:
     entry = {"type": entry_type, "content": "not for models", "summary": "neither"}
-    assert entry_to_llm(entry, TEMPLATES) is None
+    assert entry_to_llm(read_entry(entry), TEMPLATES) is None
 
 
 MESSAGES: list[tuple[int, dict[str, Any]]] = [
@@ -121,4 +122,6 @@ def test_a21_a_conversation_in_the_markers_that_summarizers_know(profile: Profil
     )
     assert [span.entry for span in whole.spans] == [3, 4, 5]
     for span, (_, message) in zip(whole.spans, MESSAGES, strict=True):
-        assert whole.text[span.start : span.end] == serialize_message(message, profile)
+        assert whole.text[span.start : span.end] == serialize_message(
+            read_message(message), profile
+        )

@@ -16,7 +16,7 @@ import pytest
 from explorer import paths
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile_comparison import ProfileOutcome, causes, compare_profiles
-from explorer.session.describe import prompt_tokens
+from explorer.formats.pi.entries import read_entry, read_usage
 from explorer.tokens.estimate import estimate_entry
 from tests.conformance.vectors import Vector, load_session
 
@@ -79,7 +79,7 @@ class Told:
         for at in range(len(self.entries) - 1, -1, -1):
             if self.entries[at]["type"] != "message":
                 continue
-            total += estimate_entry(self.entries[at])
+            total += estimate_entry(read_entry(self.entries[at]))
             if total >= keep:
                 while self.role(at) not in ("user", "assistant", "bashExecution"):
                     at += 1
@@ -108,7 +108,7 @@ def test_omp_keeps_less_because_the_provider_counted_more_than_the_estimate(told
     """B18: what was said since the last compaction, estimated, against the last prompt."""
     since = told.last("compaction") + 1
     estimated = sum(
-        estimate_entry(entry)
+        estimate_entry(read_entry(entry))
         for entry in told.entries[since:]
         if entry["type"] in ("message", "branch_summary")
     )
@@ -118,7 +118,9 @@ def test_omp_keeps_less_because_the_provider_counted_more_than_the_estimate(told
         if entry["type"] == "message" and entry["message"].get("usage")
         and entry["message"]["stopReason"] not in ("error", "aborted")
     )  # fmt: skip
-    ratio = prompt_tokens(usage) / estimated
+    read = read_usage(usage)
+    assert read is not None
+    ratio = read.prompt / estimated
     assert ratio > 1
     assert told.first_kept("omp") == told.walked(int(20_000 / ratio))
     assert told.first_kept("omp") > told.first_kept("explorer")

@@ -10,6 +10,7 @@ from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.requests import Additions, SummaryRequest, build_requests, output_cap
 from explorer.compaction.serialization import cut_result, escape_tags, serialize_message
+from explorer.formats.pi.entries import read_message
 from explorer.templates import load_templates
 from explorer.tokens.estimate import utf16_units
 from tests.compaction.sessions import EXPLORER, PI, Session
@@ -172,7 +173,7 @@ def test_b11_other_text_is_not_touched() -> None:
 
 def tool_result(text: str, profile: Profile) -> str:
     message = {"role": "toolResult", "content": [{"type": "text", "text": text}]}
-    return serialize_message(message, profile)
+    return serialize_message(read_message(message), profile)
 
 
 def test_b11_long_results_are_cut_at_2000_units_and_say_so() -> None:
@@ -202,12 +203,12 @@ def test_b11_images_vanish_and_thinking_is_told() -> None:
             {"type": "toolCall", "name": "g", "arguments": {}},
         ],
     }
-    assert serialize_message(message, EXPLORER) == (
+    assert serialize_message(read_message(message), EXPLORER) == (
         "[Assistant thinking]: hm\n\n[Assistant]: a\nb\n\n"
         "[Assistant tool calls]: f(1=[true], 2=1); g()"
     )
     picture = {"role": "user", "content": [{"type": "image", "data": "zzz"}]}
-    assert serialize_message(picture, EXPLORER) == ""
+    assert serialize_message(read_message(picture), EXPLORER) == ""
 
 
 @pytest.mark.parametrize("profile", [EXPLORER, PI], ids=lambda profile: profile.name)
@@ -228,7 +229,7 @@ def test_every_line_of_a_request_knows_its_entry(profile: Profile) -> None:
         ]
         for span in request.sources:
             message = session.entries[span.entry]["message"]
-            text = serialize_message(message, profile)
+            text = serialize_message(read_message(message), profile)
             assert request.prompt[span.start : span.end] == text
         ends = [0, *(span.end for span in request.sources)]
         assert all(span.start >= end for span, end in zip(request.sources, ends, strict=False))

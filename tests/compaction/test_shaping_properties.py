@@ -14,6 +14,7 @@ from explorer.compaction.partition import Partition, Verdict, partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import BASES, Profile
 from explorer.compaction.requests import build_requests
+from explorer.formats.pi.entries import read_entry, read_message
 from explorer.session.context import Context, context_at, sent_tokens
 from explorer.session.edits import round_of, shape_at, shapes_on
 from explorer.session.kinds import Kind
@@ -102,7 +103,7 @@ SESSIONS = st.lists(STEPS, min_size=6, max_size=45).map(build)
 def told(session: Session, context: Context) -> list[dict[str, Any]]:
     """The messages of a context as they are sent."""
     read = with_notes(session.read, context.pruned, context.again)
-    found = (entry_to_llm(entry, TEMPLATES) for entry in read(context.messages))
+    found = (entry_to_llm(read_entry(entry), TEMPLATES) for entry in read(context.messages))
     return [message for message in found if message is not None]
 
 
@@ -158,7 +159,7 @@ def test_tokens_shown_are_those_of_what_is_sent(session: Session) -> None:
         if kind in (Kind.USER, Kind.TOOL_RESULT) or (
             kind is Kind.ASSISTANT and at not in context.again
         ):
-            assert row == estimate_message(entry["message"])
+            assert row == estimate_message(read_message(entry["message"]))
 
 
 @settings(max_examples=200, deadline=None)

@@ -30,6 +30,7 @@ from explorer.compaction.triggers import (
     should_compact,
 )
 from explorer.compaction.validation import check_answer
+from explorer.formats.pi.entries import read_message
 from explorer.session.context import context_at
 from explorer.templates import load_templates
 from tests.compaction.sessions import Session
@@ -220,7 +221,7 @@ def _stale() -> Session:
 
 def _told(text: str, role: str = "user") -> Callable[[Profile], object]:
     message = {"role": role, "content": [{"type": "text", "text": text}]}
-    return lambda profile: serialize_message(message, profile)
+    return lambda profile: serialize_message(read_message(message), profile)
 
 
 def _notes_in_branch(profile: Profile) -> object:

@@ -16,6 +16,7 @@ from explorer.compaction.preparation import Preparation, Refusal, prepare
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.serialization import serialize_message
 from explorer.compaction.triggers import should_compact
+from explorer.formats.pi.entries import read_entry, read_message
 from explorer.session.kinds import CONTEXT_KINDS, selector
 from explorer.templates import load_templates
 from explorer.tokens.estimate import estimate_entry, utf16_units
@@ -37,7 +38,10 @@ def test_every_entry_of_the_session_is_in_the_tree(omp_vector: Vector) -> None:
 def test_estimates_of_messages_are_omps(omp_vector: Vector) -> None:
     """B8."""
     expected = omp_vector.expected.get("estimate_tokens", {})
-    got = {name: estimate_entry(omp_vector.entries[omp_vector.index(name)]) for name in expected}
+    got = {
+        name: estimate_entry(read_entry(omp_vector.entries[omp_vector.index(name)]))
+        for name in expected
+    }
     assert got == expected
 
 
@@ -45,8 +49,8 @@ def test_messages_are_serialized_as_omp_does(omp_vector: Vector) -> None:
     """A21: the labels, and B11: long results."""
     templates = load_templates()
     for name, expected in omp_vector.expected.get("serialized", {}).items():
-        message = entry_to_llm(omp_vector.entries[omp_vector.index(name)], templates)
-        text = serialize_message(message, OMP) if message is not None else ""
+        message = entry_to_llm(read_entry(omp_vector.entries[omp_vector.index(name)]), templates)
+        text = serialize_message(read_message(message), OMP) if message is not None else ""
         if "text" in expected:
             assert text == expected["text"], name
         else:

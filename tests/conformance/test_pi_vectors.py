@@ -17,6 +17,7 @@ from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.serialization import serialize_message
 from explorer.compaction.summary import footer
+from explorer.formats.pi.entries import read_entry, read_message
 from explorer.session.context import context_at
 from explorer.session.describe import kind_of
 from explorer.templates import load_templates
@@ -33,7 +34,9 @@ def test_every_entry_of_the_session_is_in_the_tree(vector: Vector) -> None:
 def test_estimates_of_messages_are_pis(vector: Vector) -> None:
     """B8: ceil(UTF-16 units / 4), arguments as JSON.stringify writes them."""
     expected = vector.expected["estimate_tokens"]
-    got = {name: estimate_entry(vector.entries[vector.index(name)]) for name in expected}
+    got = {
+        name: estimate_entry(read_entry(vector.entries[vector.index(name)])) for name in expected
+    }
     assert got == expected
 
 
@@ -41,8 +44,8 @@ def test_messages_are_serialized_as_pi_does(vector: Vector, pi: Profile) -> None
     """B11: the text that a summarizer reads, to the last UTF-16 unit."""
     templates = load_templates()
     for name, expected in vector.expected["serialized"].items():
-        message = entry_to_llm(vector.entries[vector.index(name)], templates)
-        text = serialize_message(message, pi) if message is not None else ""
+        message = entry_to_llm(read_entry(vector.entries[vector.index(name)]), templates)
+        text = serialize_message(read_message(message), pi) if message is not None else ""
         if "text" in expected:
             assert text == expected["text"], name
         else:
@@ -61,7 +64,7 @@ def test_contexts_hold_the_messages_that_pi_rebuilt(vector: Vector) -> None:
         sent = [
             message
             for entry in context.messages
-            if (message := entry_to_llm(vector.entries[entry], templates)) is not None
+            if (message := entry_to_llm(read_entry(vector.entries[entry]), templates)) is not None
         ]
         letters = "".join(ROLE_LETTERS[message["role"]] for message in sent)
         assert letters == expected["roles_in_llm"]
@@ -70,7 +73,7 @@ def test_contexts_hold_the_messages_that_pi_rebuilt(vector: Vector) -> None:
 def test_the_table_of_roles_agrees_with_the_conversion(vector: Vector) -> None:
     templates = load_templates()
     for entry in vector.entries:
-        message = entry_to_llm(entry, templates)
+        message = entry_to_llm(read_entry(entry), templates)
         if message is not None:
             assert LLM_ROLES[kind_of(entry)] == message["role"]
 

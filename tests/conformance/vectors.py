@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.formats import open_source
-from explorer.session.describe import prompt_tokens
+from explorer.formats.pi.entries import read_entry
 from explorer.session.tree import SessionTree
 
 DATA = Path(__file__).parent / "data"
@@ -40,7 +40,8 @@ class Vector:
 
     def prompt_of(self, entry: int) -> int:
         """The prompt tokens that the provider reported with a reply; -1 for none."""
-        return prompt_tokens(self.entries[entry]["message"].get("usage"))
+        usage = read_entry(self.entries[entry]).usage
+        return usage.prompt if usage is not None else -1
 
     def names(self, entries: Any) -> list[str]:
         """Entries as the vector names them."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from explorer.facts import FactKind, ScanCancelled, extract, scan
 from explorer.facts.figures import figure
 from explorer.facts.paths import path_key
+from explorer.formats.pi.entries import read_entry
 from tests.audit.texts import assistant, call, compaction, conversation, result, user
 
 
@@ -238,7 +239,7 @@ def test_an_entry_is_read_and_scanned_once() -> None:
 
     def read(indices: Sequence[int]) -> list[dict[str, Any]]:
         asked.extend(indices)
-        return [entries[index] for index in indices]
+        return [read_entry(entries[index]) for index in indices]
 
     first = scan(range(3), read)
     both = scan(range(len(entries)), read, first)
@@ -251,11 +252,13 @@ def test_a_scan_tells_how_far_it_is_and_stops_when_told() -> None:
     entries = [user(f"see src/file{number}.py") for number in range(700)]
     told: list[tuple[int, int]] = []
     table = scan(
-        range(700), lambda at: [entries[i] for i in at], progress=lambda *of: told.append(of)
+        range(700),
+        lambda at: [read_entry(entries[i]) for i in at],
+        progress=lambda *of: told.append(of),
     )
     assert told[-1] == (700, 700) and len(told) > 1 and len(table) == 700
     with pytest.raises(ScanCancelled):
-        scan(range(700), lambda at: [entries[i] for i in at], cancelled=lambda: True)
+        scan(range(700), lambda at: [read_entry(entries[i]) for i in at], cancelled=lambda: True)
 
 
 @pytest.mark.parametrize(

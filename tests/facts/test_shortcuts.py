@@ -17,6 +17,7 @@ from explorer.facts.errors import FailureCache, error_lines
 from explorer.facts.identifiers import WordCache, pieces_of
 from explorer.facts.message import Message, Ranges, even_lower, units, wide_places
 from explorer.facts.words import word_set
+from explorer.formats.pi.entries import read_entry
 
 _LOOSE = st.text("aAiIsSkKéİıſK0٣5 \t\n.,:;!?-–'’→$~(", max_size=60)
 _WORDS = word_set(
@@ -150,7 +151,9 @@ def test_ranges_that_grow_are_gathered_as_if_each_were_the_first() -> None:
         "Only 12 ms.",
     ]
     entries = [{"type": "message", "message": {"role": "user", "content": text}} for text in said]
-    table = scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
+    table = scan(
+        range(len(entries)), lambda wanted: [read_entry(entries[index]) for index in wanted]
+    )
     kept = Gathered()
     for first, last in [*pairwise((0, 1, 3, 4)), (0, 3), (0, 4), (2, 4), (1, 2)]:
         known = range(first, last)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.formats.pi.export import dumps
 from explorer.store import Store, StoreError
 from explorer.store.database import driver
 from tests.store.sources import FileSource, chain, message, write_file
@@ -36,11 +37,11 @@ def test_a_full_disk_refuses_an_append_and_keeps_what_was_there(
     key = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", chain(50)))).key
     leave_room(store, 2)
     with pytest.raises(StoreError, match="disk is full") as caught:
-        store.append(key, [(message(70, "e49", "x" * 500_000), "e49")], "e70").result()
+        store.append(key, [(dumps(message(70, "e49", "x" * 500_000)), "e49")], "e70").result()
     assert str(database) in str(caught.value)
     assert len(store.load(key).tree) == 50 and store.load(key).leaf == 49
     leave_room(store, None)
-    assert store.append(key, [(message(70, "e49", "x" * 500_000), "e49")]).result() == [50]
+    assert store.append(key, [(dumps(message(70, "e49", "x" * 500_000)), "e49")]).result() == [50]
     check(database)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.formats.pi.export import dumps
 from explorer.store import DamagedError, Store, StoreError, salvage
 from tests.store.sources import FileSource, chain, message, write_file
 
@@ -22,7 +23,7 @@ def filled(database: Path, tmp_path: Path, sessions: int = 3, entries: int = 400
                     "cwd": "/w"}  # fmt: skip
             file = write_file(tmp_path / f"{number}.jsonl", chain(entries), head)
             key = store.import_session(FileSource(file)).key
-            store.append(key, [(message(9000, "e5", "made here"), "e5")], "e9000").result()
+            store.append(key, [(dumps(message(9000, "e5", "made here")), "e5")], "e9000").result()
             store.add_draft(key, {"summary": f"draft {number}", "leaf": 7}).result()
             store.set_session_setting(key, "profile", "pi").result()
             keys.append(key)
@@ -128,7 +129,7 @@ def test_a_sound_database_is_saved_whole_with_drafts_settings_and_what_is_in_its
     (key,) = filled(database, tmp_path, sessions=1)
     target = tmp_path / "saved.db"
     with Store.open(database) as store:
-        store.append(key, [(message(9001, "e9000", "in the log"), "e9000")]).result()
+        store.append(key, [(dumps(message(9001, "e9000", "in the log")), "e9000")]).result()
         store.set_leaf(key, 3).result()
         wal = Path(f"{database}-wal")
         assert wal.stat().st_size > 0

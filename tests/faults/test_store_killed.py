@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.formats.pi.export import dumps
 from explorer.store import Store
 from tests.faults.programs import kill, start
 from tests.store.conftest import eventually
@@ -109,7 +110,7 @@ def test_appends_to_other_sessions_get_through_while_an_import_runs(
         if done < total:
             parent = f"p{len(during) - 1}" if during else "e1"
             entry = {"type": "custom", "id": f"p{len(during)}", "parentId": parent}
-            during.extend(store.append(key, [(entry, parent)]).result(timeout=30))
+            during.extend(store.append(key, [(dumps(entry), parent)]).result(timeout=30))
 
     store.import_session(FileSource(big, batch=250), progress)
     assert during == list(range(2, 2 + len(during))) and len(during) > 15

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.formats.pi.export import dumps
 from explorer.store import Store
 from tests.faults.programs import kill, start
 from tests.store.sources import FileSource, chain, message, write_file
@@ -85,7 +86,7 @@ def test_a_window_sees_within_a_moment_what_another_appends(
     store.changed_elsewhere()
     noticed = threading.Event()
     stop = store.watch(noticed.set, interval_s=0.05)
-    store.append(key, [(message(5, "e1", "own"), "e1")]).result()
+    store.append(key, [(dumps(message(5, "e1", "own")), "e1")]).result()
     assert not noticed.wait(0.3), "what this program writes is no news"
     assert not store.changed_elsewhere()
     out, _ = start(APPENDS, database, key, "other", 3).communicate(timeout=60)
@@ -107,7 +108,7 @@ def test_appending_goes_on_where_another_program_was_killed(
         other.stdout.readline()
     kill(other)
     before = len(store.tail(key, 0))
-    (index,) = store.append(key, [(message(9, "e1", "mine"), "e1")]).result()
+    (index,) = store.append(key, [(dumps(message(9, "e1", "mine")), "e1")]).result()
     assert index == before >= 2 + 19
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.formats import FileSource, open_source
 from explorer.formats.pi.export import Line
+from explorer.formats.pi.source import FileSource, open_source
 from explorer.session.records import EntryRecord
 
 Json = dict[str, Any]

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from explorer.formats import open_source
 from explorer.formats.pi.digest import digest, pieces
 from explorer.formats.pi.digest_process import DigestLost, DigestProcess
+from explorer.formats.pi.entries import read_entry
 from explorer.formats.pi.source import FileSource
 from explorer.session.describe import FileOp, describe
 from explorer.session.kinds import Flag
@@ -42,12 +43,12 @@ def _check(lines: list[bytes]) -> int:
     assert len(rows) == len(rest)
     for place, (line, row) in enumerate(zip(rest, rows, strict=True)):
         value = orjson.loads(line)
-        facts = describe(value)
+        facts = describe(read_entry(value))
         if len(line) > 65536:
             facts = facts._replace(flags=facts.flags | Flag.LARGE)
         shown = (facts.kind, facts.flags, facts.time_ms, facts.usage, facts.model, facts.preview)
         assert row[:2] == (value["id"], value["parentId"])
-        assert row[2:] == (*shown, facts.call_id, facts.tool, estimate_entry(value))
+        assert row[2:] == (*shown, facts.call_id, facts.tool, estimate_entry(read_entry(value)))
         if place in found.rare:
             assert found.rare[place] == facts and place not in found.ops
         else:

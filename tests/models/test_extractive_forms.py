@@ -22,6 +22,7 @@ from explorer.compaction.requests import (
 from explorer.compaction.serialization import Serialized, serialize
 from explorer.compaction.summary import merge_summaries
 from explorer.compaction.validation import SECTION_SETS, check_answer, clean_answer, form_of
+from explorer.formats.pi.entries import read_message
 from explorer.models.offline.extractive import summarize
 from explorer.models.request import ChatMessage, ModelRequest
 from explorer.templates import load_templates
@@ -46,7 +47,11 @@ def whole_sample(profile: Profile) -> Serialized:
     messages: list[tuple[int, Any]] = []
     for line in SAMPLE.read_text("utf-8").splitlines():
         entry = json.loads(line)
-        sent = message_to_llm(entry["message"], TEMPLATES) if entry["type"] == "message" else None
+        sent = (
+            message_to_llm(read_message(entry["message"]), TEMPLATES)
+            if entry["type"] == "message"
+            else None
+        )
         if sent is not None:
             messages.append((len(messages), sent))
     return serialize(messages, profile)

@@ -6,6 +6,7 @@ from explorer import paths
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import BASES, Settings
 from explorer.compaction.requests import build_requests
+from explorer.formats.pi.entries import read_entry
 from explorer.models.offline.extractive.summarize import summarize
 from explorer.models.request import ChatMessage, ModelRequest
 from explorer.templates import load_templates
@@ -20,7 +21,7 @@ def test_calls_told_as_speech_are_summarized() -> None:
     assert isinstance(prepared, Preparation)
 
     def read(wanted: object) -> list[dict[str, object]]:
-        return [session.entries[at] for at in wanted]  # type: ignore[attr-defined]
+        return [read_entry(session.entries[at]) for at in wanted]  # type: ignore[attr-defined]
 
     for request in build_requests(prepared, read, None, "", load_templates()):
         prompt = request.prompt.replace("[ASSISTANT_TOOL_CALLS]\n", "(tool calls) ")

@@ -170,13 +170,12 @@ def test_a_long_prompt_is_paid_at_its_tier() -> None:
     assert cost_of(Usage(1, 10, cache_read=200_000), tiered).output == pytest.approx(4e-5)
 
 
-def test_the_record_is_as_pi_writes_it_and_never_an_estimate() -> None:
+def test_a_usage_record_is_never_an_estimate() -> None:
     record = usage_record(Usage(10, 5, 2, 1, 18), PRICED)
-    assert list(record) == ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost"]
-    assert list(record["cost"]) == ["input", "output", "cacheRead", "cacheWrite", "total"]
-    assert (record["totalTokens"], record["cost"]["total"]) == (18, pytest.approx(1.0935e-4))
+    assert (record.input, record.output, record.cache_read, record.cache_write) == (10, 5, 2, 1)
+    assert (record.context, record.cost) == (18, pytest.approx(1.0935e-4))
     nothing = usage_record(Usage(10, 5, source="estimate"), PRICED)
-    assert not any(nothing[name] for name in ("input", "output", "totalTokens"))
+    assert not nothing.input and not nothing.output and nothing.context <= 0
     assert nothing == usage_record(None)
 
 

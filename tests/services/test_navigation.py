@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from explorer.formats.pi.entries import read_entry
 from explorer.services.navigation import plan_navigation
 from explorer.session.describe import describe
 from explorer.session.tree import SessionTree
@@ -20,7 +21,7 @@ def tree_of(*entries: dict[str, Any]) -> SessionTree:
     tree = SessionTree()
     for item in entries:
         parent = tree.index_of(item["parentId"]) if item["parentId"] else -1
-        tree.append(item["id"], parent, describe(item), 1)
+        tree.append(item["id"], parent, describe(read_entry(item)), 1)
     return tree
 
 

@@ -9,10 +9,10 @@ from random import Random
 
 from explorer.audit.provenance import Provenance
 from explorer.formats import open_source
+from explorer.formats.pi.new_header import new_header, session_uuid
 from explorer.models.client import ModelClient
 from explorer.services.document import Document
 from explorer.services.effective_rules import recorded_rules
-from explorer.services.session_forks import new_header, session_uuid
 from explorer.store import Store
 from explorer.workbench import Workbench
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from explorer.formats.pi.entries import read_entry
 from explorer.session.columns import KNOWN, OP_KINDS, ColumnBuilder
 from explorer.session.describe import describe
 from explorer.session.kinds import Kind
@@ -15,7 +16,7 @@ Json = dict[str, Any]
 
 def _add(builder: ColumnBuilder, entry: Json, estimate: int = 0) -> int:
     index = len(builder.columns)
-    return builder.append(f"e{index}", index - 1, describe(entry), estimate)
+    return builder.append(f"e{index}", index - 1, describe(read_entry(entry)), estimate)
 
 
 def _reply(*calls: tuple[str, str, str], model: str = "m") -> Json:

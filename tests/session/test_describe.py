@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from explorer.formats.pi.entries import read_entry, read_usage
 from explorer.session.columns import ColumnBuilder
 from explorer.session.describe import (
     PREVIEW_UNITS,
@@ -17,9 +18,8 @@ from explorer.session.describe import (
     call_title,
     describe,
     first_line,
-    time_ms,
-    usage_tokens,
 )
+from explorer.session.json_values import time_ms
 from explorer.session.kinds import Flag, Kind
 from tests.formats.test_fuzz import ENTRY
 
@@ -51,7 +51,7 @@ def test_a1_a3_a_compaction_in_any_spelling(key: str) -> None:
         "tokens_before" if snake else "tokensBefore": 123.0,
         "details": details,
     }
-    facts = describe(entry)
+    facts = describe(read_entry(entry))
     assert facts.kind is Kind.COMPACTION and facts.preview == "win"
     assert facts.compaction == CompactionFacts("k", 123, ("a",), ("b",), False)
 
@@ -60,7 +60,7 @@ def test_a1_a3_a_compaction_in_any_spelling(key: str) -> None:
 @pytest.mark.parametrize("value", [True, False, None, "yes"])
 def test_a3_made_by_an_extension_in_either_spelling(key: str, value: object) -> None:
     for kind in ("compaction", "branch_summary"):
-        facts = describe({"type": kind, "summary": "s", key: value})
+        facts = describe(read_entry({"type": kind, "summary": "s", key: value}))
         summary = facts.compaction or facts.branch
         assert summary is not None and summary.from_extension is (value is True)
         assert bool(facts.flags & Flag.FROM_EXTENSION) is (value is True)
@@ -68,48 +68,48 @@ def test_a3_made_by_an_extension_in_either_spelling(key: str, value: object) -> 
 
 def test_a1_the_short_summary_is_what_lists_show() -> None:
     entry = {"type": "compaction", "summary": "long", "shortSummary": "I did it."}
-    assert describe(entry).preview == "I did it."
+    assert describe(read_entry(entry)).preview == "I did it."
 
 
 @pytest.mark.parametrize("key", ["fromId", "from_id"])
 def test_a2_a_branch_summary(key: str) -> None:
     entry = {"type": "branch_summary", key: "x", "summary": "", "details": {"readFiles": ["r"]}}
-    facts = describe(entry)
+    facts = describe(read_entry(entry))
     assert facts.branch == BranchFacts("x", ("r",), (), False)
     assert facts.flags & Flag.EMPTY_SUMMARY
-    assert not describe(entry | {"summary": "s"}).flags & Flag.EMPTY_SUMMARY
+    assert not describe(read_entry(entry | {"summary": "s"})).flags & Flag.EMPTY_SUMMARY
 
 
 def test_a4_model_changes_of_both_agents() -> None:
     pi = {"type": "model_change", "provider": "anthropic", "modelId": "claude"}
     omp = {"type": "model_change", "model": "anthropic/claude", "role": "default"}
-    assert describe(pi).model == describe(omp).model == "anthropic/claude"
-    assert describe(pi).preview == "model anthropic/claude"
+    assert describe(read_entry(pi)).model == describe(read_entry(omp)).model == "anthropic/claude"
+    assert describe(read_entry(pi)).preview == "model anthropic/claude"
 
 
 def test_a4_metadata() -> None:
-    level = describe({"type": "thinking_level_change", "thinkingLevel": "high"})
+    level = describe(read_entry({"type": "thinking_level_change", "thinkingLevel": "high"}))
     assert (level.thinking_level, level.preview) == ("high", "thinking high")
-    label = describe({"type": "label", "targetId": "t", "label": "here"})
+    label = describe(read_entry({"type": "label", "targetId": "t", "label": "here"}))
     assert label.label == ("t", "here") and "here" in label.preview
-    cleared = describe({"type": "label", "targetId": "t"})
+    cleared = describe(read_entry({"type": "label", "targetId": "t"}))
     assert cleared.label == ("t", "") and cleared.preview == "label removed"
-    name = describe({"type": "session_info", "name": "work"})
+    name = describe(read_entry({"type": "session_info", "name": "work"}))
     assert name.name == "work" and "work" in name.preview
-    title = describe({"type": "title_change", "title": "work", "source": "user"})
+    title = describe(read_entry({"type": "title_change", "title": "work", "source": "user"}))
     assert title == name
-    assert describe({"type": "custom", "customType": "todo"}).preview == "todo"
-    assert describe({"type": "of the future"}).preview == "of the future"
-    assert describe({}).preview == "entry without a type"
+    assert describe(read_entry({"type": "custom", "customType": "todo"})).preview == "todo"
+    assert describe(read_entry({"type": "of the future"})).preview == "of the future"
+    assert describe(read_entry({})).preview == "entry without a type"
 
 
 def test_a4_a_custom_message_may_be_hidden() -> None:
     entry = {"type": "custom_message", "content": _text("note"), "display": False}
-    facts = describe(entry)
+    facts = describe(read_entry(entry))
     assert facts.kind is Kind.CUSTOM_MESSAGE and facts.preview == "note"
     assert facts.flags & Flag.HIDDEN
-    assert not describe(entry | {"display": True}).flags & Flag.HIDDEN
-    assert describe(entry | {"content": [{"type": "image"}]}).flags & Flag.HAS_IMAGE
+    assert not describe(read_entry(entry | {"display": True})).flags & Flag.HIDDEN
+    assert describe(read_entry(entry | {"content": [{"type": "image"}]})).flags & Flag.HAS_IMAGE
 
 
 def test_a28_a_reply_tells_its_file_operations() -> None:
@@ -122,7 +122,7 @@ def test_a28_a_reply_tells_its_file_operations() -> None:
         {"type": "toolCall", "id": "5", "name": "edit", "arguments": "a.py"},
         {"type": "toolCall", "id": "6", "name": "edit", "arguments": {"path": 7}},
     ]
-    facts = describe(_message("assistant", content))
+    facts = describe(read_entry(_message("assistant", content)))
     assert facts.ops == (FileOp("read", "a.py", "1"), FileOp("write", "b.py", "2"))
     assert facts.preview.startswith("read a.py · write b.py · edit")
     assert facts.flags == Flag.HAS_THINKING | Flag.HAS_TOOL_CALL
@@ -132,13 +132,15 @@ def test_a_reply_shows_its_text_else_its_calls_else_its_thinking_else_its_error(
     thinking = {"type": "thinking", "thinking": "\n think\n"}
     call = {"type": "toolCall", "name": "bash", "arguments": {"command": "ls"}}
     blocks = [thinking, call, *_text("  ", "said")]
-    assert describe(_message("assistant", blocks)).preview == "said"
-    assert describe(_message("assistant", blocks[:2])).preview == "bash ls"
-    assert describe(_message("assistant", blocks[:1])).preview == "think"
+    assert describe(read_entry(_message("assistant", blocks))).preview == "said"
+    assert describe(read_entry(_message("assistant", blocks[:2]))).preview == "bash ls"
+    assert describe(read_entry(_message("assistant", blocks[:1]))).preview == "think"
     failed = _message("assistant", [], stopReason="error", errorMessage="overloaded")
-    assert describe(failed).preview == "overloaded"
-    assert describe(_message("assistant", [], stopReason="aborted")).preview == "aborted"
-    assert describe(_message("assistant", "plain")).preview == "plain"
+    assert describe(read_entry(failed)).preview == "overloaded"
+    assert (
+        describe(read_entry(_message("assistant", [], stopReason="aborted"))).preview == "aborted"
+    )
+    assert describe(read_entry(_message("assistant", "plain"))).preview == "plain"
 
 
 @pytest.mark.parametrize(
@@ -152,29 +154,33 @@ def test_a_reply_shows_its_text_else_its_calls_else_its_thinking_else_its_error(
     ],
 )
 def test_how_a_reply_stopped(stop: object, flag: Flag) -> None:
-    assert describe(_message("assistant", [], stopReason=stop)).flags == flag
+    assert describe(read_entry(_message("assistant", [], stopReason=stop))).flags == flag
 
 
 def test_a_tool_result_names_its_call_and_its_error() -> None:
-    facts = describe(_message("toolResult", _text("", "out"), toolCallId="c", isError=True))
+    facts = describe(
+        read_entry(_message("toolResult", _text("", "out"), toolCallId="c", isError=True))
+    )
     assert facts.kind is Kind.TOOL_RESULT
     assert (facts.call_id, facts.preview) == ("c", "out")
     assert facts.flags & Flag.ERROR and not facts.flags & Flag.HAS_IMAGE
-    assert describe(_message("toolResult", [{"type": "image"}])).flags & Flag.HAS_IMAGE
+    assert describe(read_entry(_message("toolResult", [{"type": "image"}]))).flags & Flag.HAS_IMAGE
 
 
 def test_b6_images_of_a_person_are_counted_apart() -> None:
-    facts = describe(_message("user", [{"type": "image"}, {"type": "image"}]))
+    facts = describe(read_entry(_message("user", [{"type": "image"}, {"type": "image"}])))
     assert facts.user_images == 2 and facts.preview == "image"
-    assert describe(_message("custom", [{"type": "image"}])).user_images == 0
+    assert describe(read_entry(_message("custom", [{"type": "image"}]))).user_images == 0
 
 
 def test_bash_and_python_runs() -> None:
     bash = _message("bashExecution", command="make\nall", exitCode=2, excludeFromContext=True)
-    facts = describe(bash)
+    facts = describe(read_entry(bash))
     assert facts.preview == "make"
     assert facts.flags & Flag.EXCLUDED and facts.flags & Flag.ERROR
-    python = describe(_message("pythonExecution", code="1 + 1", exitCode=0, cancelled=True))
+    python = describe(
+        read_entry(_message("pythonExecution", code="1 + 1", exitCode=0, cancelled=True))
+    )
     assert python.preview == "1 + 1"
     assert python.flags & Flag.ABORTED and not python.flags & Flag.ERROR
 
@@ -207,7 +213,8 @@ def test_bash_and_python_runs() -> None:
     ],
 )
 def test_b9_usage_is_the_total_or_the_sum_of_its_parts(usage: object, tokens: int) -> None:
-    assert usage_tokens(usage) == tokens
+    read = read_usage(usage)
+    assert (read.context if read is not None else -1) == tokens
 
 
 @pytest.mark.parametrize(
@@ -235,7 +242,7 @@ def test_times(value: object, expected: float) -> None:
 
 def test_a_message_without_an_entry_time_has_its_own() -> None:
     entry = {"type": "message", "message": {"role": "user", "content": "", "timestamp": 5}}
-    assert describe(entry).time_ms == 5
+    assert describe(read_entry(entry)).time_ms == 5
 
 
 @given(st.text(st.sampled_from(" \n\t\r\xa0\u2003ab\x1f\u2028😀"), max_size=900))
@@ -249,7 +256,7 @@ def test_the_first_line_is_the_first_that_holds_anything(text: str) -> None:
 
 @given(st.lists(st.text(st.sampled_from(" \nab"), max_size=5), max_size=4))
 def test_the_first_line_of_blocks_is_that_of_their_text_together(texts: list[str]) -> None:
-    facts = describe(_message("toolResult", _text(*texts)))
+    facts = describe(read_entry(_message("toolResult", _text(*texts))))
     assert facts.preview == first_line("\n".join(texts))
 
 
@@ -268,17 +275,17 @@ def test_a_call_says_its_most_telling_argument() -> None:
 def test_previews_are_one_short_line(kind: str) -> None:
     text = "two\nlines" + "x" * 1000
     keys = ("customType", "label", "name", "modelId", "thinkingLevel")
-    assert len(describe({"type": kind} | dict.fromkeys(keys, text)).preview) < 20
+    assert len(describe(read_entry({"type": kind} | dict.fromkeys(keys, text))).preview) < 20
     call = {"type": "toolCall", "name": text, "arguments": {"path": text}}
-    preview = describe(_message("assistant", [call])).preview
+    preview = describe(read_entry(_message("assistant", [call]))).preview
     assert preview == "two two"
-    assert describe(_message("assistant", [], stopReason=text)).preview == "two"
+    assert describe(read_entry(_message("assistant", [], stopReason=text))).preview == "two"
 
 
 @settings(max_examples=300)
 @given(ENTRY)
 def test_nothing_is_too_odd_to_describe(entry: Json) -> None:
-    facts = describe(entry)
+    facts = describe(read_entry(entry))
     assert isinstance(facts.kind, Kind)
     assert len(facts.preview) <= 4 * PREVIEW_UNITS and "\n" not in facts.preview
     ColumnBuilder().append("e", -1, facts, 0)
@@ -294,8 +301,8 @@ def test_a1_a_summary_is_listed_by_what_stands_under_its_first_heading() -> None
     text = "The person left a branch.\n\n## Goal\n\n1. Find the race in `retry.py`\n2. More\n"
     for kind in ("compaction", "branch_summary"):
         entry = {"type": kind, "id": "c", "parentId": None, "summary": text}
-        assert describe(entry).preview == "Find the race in `retry.py`"
-    assert describe({"type": "compaction", "summary": "no heading at all"}).preview == (
+        assert describe(read_entry(entry)).preview == "Find the race in `retry.py`"
+    assert describe(read_entry({"type": "compaction", "summary": "no heading at all"})).preview == (
         "no heading at all"
     )
-    assert describe({"type": "compaction", "summary": "## Goal"}).preview == "## Goal"
+    assert describe(read_entry({"type": "compaction", "summary": "## Goal"})).preview == "## Goal"

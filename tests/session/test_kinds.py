@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.session.describe import kind_of
+from explorer.formats.pi.entries import kind_of
 from explorer.session.kinds import (
     CONTEXT_KINDS,
     MESSAGE_KINDS,

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.formats.pi.adapter import PI
+from explorer.formats.pi.entries import read_entry, read_usage
 from explorer.session.describe import describe
 from explorer.session.spending import (
     NOTHING,
@@ -16,9 +18,7 @@ from explorer.session.spending import (
     Spending,
     SpendingLedger,
     Spent,
-    spent_in,
     spent_of,
-    usage_in,
 )
 from explorer.session.tree import SessionTree
 from tests.session.trees import naive_path, parent_lists
@@ -50,6 +50,12 @@ def reply(record: Json | None, *blocks: Json) -> Json:
     }
 
 
+def spent_in(line: str, context: int) -> Spent | None:
+    """What the entry in a line took; None when it says nothing of that."""
+    usage = PI.usage(line, context)
+    return None if usage is None else spent_of(usage)
+
+
 class Session:
     """A tree with the lines that it was grown from, and its ledger."""
 
@@ -61,7 +67,7 @@ class Session:
     def add(self, entry: Json, parent: int | None = None) -> int:
         self.lines.append(json.dumps(entry))
         above = len(self.tree) - 1 if parent is None else parent
-        return self.tree.append(f"e{len(self.tree)}", above, describe(entry), 1)
+        return self.tree.append(f"e{len(self.tree)}", above, describe(read_entry(entry)), 1)
 
     def follow(self) -> SpendingLedger:
         columns = self.tree.columns
@@ -75,7 +81,7 @@ class Session:
 
 
 def test_a_reply_takes_what_its_provider_counted_and_costs_what_was_recorded() -> None:
-    spent = spent_of(usage(100, 20, read=800, write=50, cost=0.0123))
+    spent = spent_of(read_usage(usage(100, 20, read=800, write=50, cost=0.0123)))
     assert spent == Spent(100, 20, 800, 50, 0.0123, calls=1)
     assert spent.tokens == 970
 
@@ -85,13 +91,13 @@ def test_a_reply_takes_what_its_provider_counted_and_costs_what_was_recorded() -
 )
 def test_what_nobody_counted_is_told_apart_and_never_summed(record: object) -> None:
     """E7: our own estimates are stored as nothing."""
-    assert spent_of(record) == UNCOUNTED
+    assert spent_of(read_usage(record)) == UNCOUNTED
     assert UNCOUNTED.tokens == 0
 
 
 def test_a_call_without_a_price_is_told_apart() -> None:
-    assert spent_of(usage(10, 5)).unpriced == 1
-    assert spent_of(usage(10, 5, cost=0.5)).unpriced == 0
+    assert spent_of(read_usage(usage(10, 5))).unpriced == 1
+    assert spent_of(read_usage(usage(10, 5, cost=0.5))).unpriced == 0
 
 
 @pytest.mark.parametrize(
@@ -158,9 +164,9 @@ def test_a_usage_of_something_else_in_the_line_is_not_taken() -> None:
     line = json.dumps(reply(usage(10, 1, cost=0.1), call))
     after = json.dumps({"type": "message", "message": {"usage": usage(10, 1), "content": [call]}})
     assert spent_in(line, 11) == Spent(10, 1, 0, 0, 0.1, 1)
-    assert usage_in(after, 11) == usage(10, 1)
+    assert PI.usage(after, 11) == read_usage(usage(10, 1))
     assert spent_in("not a line", 11) is None
-    assert usage_in("[1]", 11) is None
+    assert PI.usage("[1]", 11) is None
 
 
 def test_the_ledger_grows_with_its_session() -> None:

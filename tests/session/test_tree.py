@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.formats.pi.entries import read_entry
 from explorer.session.columns import SessionColumns
 from explorer.session.describe import describe
 from explorer.session.tree import SessionTree
@@ -128,7 +129,7 @@ def test_a_chain_of_200_000_entries_needs_no_recursion() -> None:
         assert tree.deepest_leaf(0) == DEEP - 1
         assert len(tree.subtree(1)) == DEEP - 1
         assert tree.index_of(f"e{DEEP - 1}") == DEEP - 1
-        assert tree.append("new", 5, describe({"type": "custom"}), 0) == DEEP
+        assert tree.append("new", 5, describe(read_entry({"type": "custom"})), 0) == DEEP
         assert tree.path(DEEP).indices() == [0, 1, 2, 3, 4, 5, DEEP]
         assert tree.branch_points() == [5]
     finally:

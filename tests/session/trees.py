@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from explorer.formats.pi.entries import read_entry
 from explorer.session.describe import describe
 from explorer.session.tree import SessionTree
 
@@ -16,7 +17,7 @@ Json = dict[str, Any]
 def grow(tree: SessionTree, entry: Json, parent: int) -> int:
     """Append an entry below an index, named ``e<index>`` unless it has an id."""
     entry_id = entry.get("id", f"e{len(tree)}")
-    return tree.append(entry_id, parent, describe(entry), 1)
+    return tree.append(entry_id, parent, describe(read_entry(entry)), 1)
 
 
 def plant(parents: Sequence[int], times: Sequence[float] | None = None) -> SessionTree:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from explorer.formats.pi.entries import read_entry
 from explorer.session.describe import describe
 from explorer.session.records import Aside, EntryRecord, ReadReport, SessionHeader
 from explorer.tokens.estimate import estimate_entry
@@ -82,9 +83,11 @@ class FileSource:
                     continue
                 parent = ids.get(entry["parentId"], -1) if entry.get("parentId") else -1
                 self.report.leaf = ids[entry["id"]] = len(ids)
-                facts = describe(entry)
+                facts = describe(read_entry(entry))
                 batch.append(
-                    EntryRecord(entry["id"], parent, number, raw, facts, estimate_entry(entry))
+                    EntryRecord(
+                        entry["id"], parent, number, raw, facts, estimate_entry(read_entry(entry))
+                    )
                 )
                 if len(batch) >= self._batch:
                     yield batch

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from explorer.formats.pi.export import dumps
 from explorer.session.json_values import MAX_DEPTH
 from explorer.store import ImportCancelled, Store
 from tests.store.sources import FileSource, chain, message, write_file
@@ -44,7 +45,7 @@ def test_entries_made_here_and_a_moved_leaf_stay_where_they_are(
 ) -> None:
     file = write_file(tmp_path / "a.jsonl", chain(3))
     key = store.import_session(FileSource(file)).key
-    store.append(key, [(message(90, "e2", "made here"), "e2")], leaf_id="e90").result()
+    store.append(key, [(dumps(message(90, "e2", "made here")), "e2")], leaf_id="e90").result()
     write_file(file, chain(4))
     report = store.import_session(FileSource(file))
     loaded = store.load(key)
@@ -102,7 +103,7 @@ def test_lines_come_back_in_the_order_of_the_file_with_what_is_no_entry(
     odd = "{broken \udcff line"
     file = write_file(tmp_path / "a.jsonl", [*entries[:2], odd, *entries[2:]])
     key = store.import_session(FileSource(file)).key
-    store.append(key, [(message(9, "e5", "nine"), "e5")]).result()
+    store.append(key, [(dumps(message(9, "e5", "nine")), "e5")]).result()
     in_file = file.read_bytes().split(b"\n")[1:-1]
     lines = [
         (number, line.rstrip(b"\n") if isinstance(line, bytes) else line.encode())
@@ -138,7 +139,7 @@ def test_what_was_stored_more_deeply_than_is_read_is_there_as_deep(
         nested = [nested]
     entry = message(1, "e0", "words beside it")
     entry["message"]["details"] = {"nested": nested}
-    store.append(key, [(entry, "e0")]).result()
+    store.append(key, [(dumps(entry), "e0")]).result()
     found = store.load(key).payloads.entry(1)
     levels, inner = 0, found["message"].pop("details")["nested"]
     while inner:
@@ -162,7 +163,7 @@ def test_texts_that_utf8_cannot_carry_are_kept(store: Store, tmp_path: Path) -> 
     assert loaded.tree.columns.ids == ["e0", "id-\udc00", "e2"]
     assert loaded.payloads.entry(1) == odd
     assert loaded.payloads.previews([1]) == ["half ? pair"]
-    store.append(key, [(message(3, "id-\udc00", "tail \ud83d"), "id-\udc00")]).result()
+    store.append(key, [(dumps(message(3, "id-\udc00", "tail \ud83d")), "id-\udc00")]).result()
     assert store.tail(key, 3)[0].parent == 1
     assert store.load(key).payloads.entry(3)["message"]["content"] == "tail \ud83d"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from explorer.formats.pi.export import dumps
 from explorer.session.columns import SessionColumns
 from explorer.store import Store
 from explorer.store.stored_columns import pack, unpack
@@ -67,7 +68,7 @@ def test_columns_are_the_same_packed_from_rows_or_appended(store: Store, tmp_pat
     head = {"type": "session", "version": 3, "id": "s-2", "timestamp": "", "cwd": "/w"}
     part = store.import_session(FileSource(write_file(tmp_path / "b.jsonl", entries[:2], head))).key
     for entry in entries[2:]:
-        store.append(part, [(entry, entry["parentId"])]).result()
+        store.append(part, [(dumps(entry), entry["parentId"])]).result()
     packed = store.load(whole).tree.columns
     check_varied(packed)
     assert facts(store.load(part).tree.columns) == facts(packed)
@@ -101,7 +102,7 @@ def test_the_library_shows_name_first_words_and_counts(store: Store, tmp_path: P
     assert row.last_ms == 1767323046000 and row.path == str(tmp_path / "a.jsonl")
     assert store.labels() == [(row.key, "e0", "L")]
     cleared = {"type": "label", "id": "e10", "parentId": "e8", "targetId": "e0"}
-    store.append(row.key, [(cleared, "e8")]).result()
+    store.append(row.key, [(dumps(cleared), "e8")]).result()
     assert store.labels(row.key) == []
 
 
@@ -112,7 +113,7 @@ def test_a_large_line_is_read_in_pieces_that_end_at_characters(
     key = store.import_session(
         FileSource(write_file(tmp_path / "a.jsonl", [message(0, None, "s")]))
     ).key
-    store.append(key, [(message(1, "e0", text), "e0")]).result()
+    store.append(key, [(dumps(message(1, "e0", text)), "e0")]).result()
     payloads = store.load(key).payloads
     whole = payloads.raw(1)
     assert payloads.size(1) == len(whole.encode())
@@ -139,7 +140,7 @@ def test_previews_of_entries_appended_after_the_first_look_are_seen(
     ).key
     payloads = store.load(key).payloads
     assert payloads.previews([0, 1]) == ["zero", ""]
-    store.append(key, [(message(1, "e0", "one"), "e0")]).result()
+    store.append(key, [(dumps(message(1, "e0", "one")), "e0")]).result()
     assert payloads.previews([1, 0]) == ["one", "zero"]
 
 

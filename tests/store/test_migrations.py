@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.formats.pi.export import dumps
 from explorer.store import NewerVersionError, Store, StoreError, migrations
 from explorer.store.schema import APPLICATION_ID, SCHEMA_VERSION
 from tests.store.sources import FileSource, chain, message, write_file
@@ -100,7 +101,7 @@ def test_version_1_comes_forward_with_its_sessions_and_a_copy_is_left(
         assert loaded.tree.columns.ids == ["e0", "e1", "e2"] and loaded.leaf == 2
         assert loaded.tree.labels() == {0: "here"}
         assert store.labels() == [(7, "e0", "here")]
-        assert store.append(7, [(message(3, "e2", "new"), "e2")]).result() == [3]
+        assert store.append(7, [(dumps(message(3, "e2", "new")), "e2")]).result() == [3]
     copy = Path(f"{database}.version-1")
     assert sqlite3.connect(copy).execute("PRAGMA user_version").fetchone() == (1,)
     assert len(before) == copy.stat().st_size

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.formats.pi.export import dumps
 from explorer.session.records import SessionHeader
 from explorer.store import Store, StoreError
 from tests.store.sources import FileSource, chain, message, write_file
@@ -50,9 +51,9 @@ def test_appended_entries_get_the_next_indices_and_are_there_after_reopening(
     with pytest.raises(StoreError, match="no entry 5"):
         store.set_leaf(key, 5).result()
     with pytest.raises(StoreError, match="already"):
-        store.append(key, [(message(10, "e2", "x"), "e2")]).result()
+        store.append(key, [(dumps(message(10, "e2", "x")), "e2")]).result()
     with pytest.raises(StoreError, match="no entry 'nowhere'"):
-        store.append(key, [(message(12, "nowhere", "x"), "nowhere")]).result()
+        store.append(key, [(dumps(message(12, "nowhere", "x")), "nowhere")]).result()
     assert len(store.load(key).tree) == 5
     store.close()
 

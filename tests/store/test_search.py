@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from explorer.formats.pi.entries import read_entry
+from explorer.formats.pi.export import dumps
 from explorer.store import Hit, Store
 from explorer.store.search import entry_text, index_path, parse_query
 from tests.store.conftest import eventually
@@ -105,7 +107,7 @@ def test_what_is_appended_is_found_at_once_and_indexed_soon(
 ) -> None:
     key = filled(store, tmp_path)
     indexed()
-    store.append(key, [(message(50, "e5", "a brand new zebra"), "e5")]).result()
+    store.append(key, [(dumps(message(50, "e5", "a brand new zebra")), "e5")]).result()
     assert found(store.search("zebra")) == [6]
     indexed()
     assert found(store.search("zebra", key)) == [6]
@@ -120,12 +122,15 @@ def test_tool_calls_results_and_summaries_are_searched_but_not_pictures() -> Non
         {"type": "toolCall", "id": "c", "name": "bash", "arguments": {"command": "make all"}},
         {"type": "image", "data": "AAAA", "mimeType": "image/png"},
     ]
-    assert entry_text(entry) == "ponder\nbash\nmake all"
-    assert entry_text({"type": "compaction", "id": "x", "summary": "what was"}) == "what was"
+    assert entry_text(read_entry(entry)) == "ponder\nbash\nmake all"
+    assert (
+        entry_text(read_entry({"type": "compaction", "id": "x", "summary": "what was"}))
+        == "what was"
+    )
     deep: dict[str, object] = {"text": "bottom"}
     for _ in range(5000):
         deep = {"in": [deep]}
-    assert entry_text(deep) == "bottom"
+    assert entry_text(read_entry(deep)) == "bottom"
 
 
 @settings(

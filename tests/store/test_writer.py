@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
+from explorer.formats.pi.export import dumps
 from explorer.store import Store, StoreError, writer
 from explorer.store.database import driver
 from tests.store.sources import FileSource, chain, message, write_file
@@ -40,7 +41,7 @@ def waiting(store: Store) -> Iterator[None]:
 
 
 def append(store: Store, key: int, name: str, parent: str, text: str = "") -> Future[list[int]]:
-    return store.append(key, [(message(0, parent, text) | {"id": name}, parent)], name)
+    return store.append(key, [(dumps(message(0, parent, text) | {"id": name}), parent)], name)
 
 
 def breaks_the_commit(connection: Connection) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.formats.pi.entries import read_entry
 from explorer.tokens.counters import (
     ENCODINGS,
     PIECE_BYTES,
@@ -82,8 +83,8 @@ def test_b6_entries_count_their_texts_and_every_image() -> None:
     counter = TiktokenCounter("o200k_base")
     image = {"type": "image", "data": ""}
     user = {"role": "user", "content": [{"type": "text", "text": "hello world"}, image]}
-    assert count_entry(counter, {"type": "message", "message": user}) == 1202
-    assert count_entry(EstimateCounter(), {"type": "message", "message": user}) == 1203
+    assert count_entry(counter, read_entry({"type": "message", "message": user})) == 1202
+    assert count_entry(EstimateCounter(), read_entry({"type": "message", "message": user})) == 1203
     reply = {
         "role": "assistant",
         "content": [
@@ -92,11 +93,13 @@ def test_b6_entries_count_their_texts_and_every_image() -> None:
         ],
     }
     call = counter.count('read{"path":"a"}')
-    assert count_entry(counter, {"type": "message", "message": reply}) == 2 + call
+    assert count_entry(counter, read_entry({"type": "message", "message": reply})) == 2 + call
     bash = {"role": "bashExecution", "command": "hello", "output": "hello world"}
-    assert count_entry(counter, {"type": "message", "message": bash}) == 3
-    assert count_entry(counter, {"type": "compaction", "summary": "hello world"}) == 2
-    assert count_entry(counter, {"type": "custom_message", "content": "hello world"}) == 2
-    assert count_entry(counter, {"type": "label", "label": "hello"}) == 0
+    assert count_entry(counter, read_entry({"type": "message", "message": bash})) == 3
+    assert count_entry(counter, read_entry({"type": "compaction", "summary": "hello world"})) == 2
+    assert (
+        count_entry(counter, read_entry({"type": "custom_message", "content": "hello world"})) == 2
+    )
+    assert count_entry(counter, read_entry({"type": "label", "label": "hello"})) == 0
     mention = {"role": "fileMention", "files": [{"path": "hello", "content": "hello world"}]}
-    assert count_entry(counter, {"type": "message", "message": mention}) == 3
+    assert count_entry(counter, read_entry({"type": "message", "message": mention})) == 3

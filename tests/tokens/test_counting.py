@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from explorer.formats.pi.entries import read_entry
 from explorer.services.counting_process import ProcessCounter
 from explorer.tokens.counters import TiktokenCounter, count_entry
 
@@ -33,7 +34,7 @@ LINES = [
 
 def here(name: str = "o200k_base") -> list[int]:
     counter = TiktokenCounter(name)
-    return [count_entry(counter, entry) for entry in map(entry_of, LINES)]
+    return [count_entry(counter, read_entry(entry)) for entry in map(entry_of, LINES)]
 
 
 def entry_of(text: str) -> dict[str, Any]:

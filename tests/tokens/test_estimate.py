@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.formats.pi.entries import read_entry, read_message
 from explorer.tokens.estimate import estimate_entry, estimate_message, js_json, utf16_units
 
 IMAGE = {"type": "image", "data": "x" * 9000, "mimeType": "image/png"}
@@ -47,16 +48,21 @@ MESSAGES: list[tuple[dict[str, Any], int]] = [
 
 @pytest.mark.parametrize(("message", "tokens"), MESSAGES)
 def test_b6_b8_tokens_of_messages(message: dict[str, Any], tokens: int) -> None:
-    assert estimate_message(message) == tokens
+    assert estimate_message(read_message(message)) == tokens
 
 
 def test_entries_count_their_message_content_or_summary() -> None:
-    assert estimate_entry({"type": "message", "message": {"role": "user", "content": "abcd"}}) == 1
-    assert estimate_entry({"type": "custom_message", "content": "abcde"}) == 2
-    assert estimate_entry({"type": "compaction", "summary": "abcdefgh"}) == 2
-    assert estimate_entry({"type": "branch_summary", "summary": "a"}) == 1
-    assert estimate_entry({"type": "model_change", "modelId": "a-long-name"}) == 0
-    assert estimate_entry({"type": "message"}) == 0
+    assert (
+        estimate_entry(
+            read_entry({"type": "message", "message": {"role": "user", "content": "abcd"}})
+        )
+        == 1
+    )
+    assert estimate_entry(read_entry({"type": "custom_message", "content": "abcde"})) == 2
+    assert estimate_entry(read_entry({"type": "compaction", "summary": "abcdefgh"})) == 2
+    assert estimate_entry(read_entry({"type": "branch_summary", "summary": "a"})) == 1
+    assert estimate_entry(read_entry({"type": "model_change", "modelId": "a-long-name"})) == 0
+    assert estimate_entry(read_entry({"type": "message"})) == 0
 
 
 ARGUMENTS = st.dictionaries(
@@ -70,4 +76,6 @@ ARGUMENTS = st.dictionaries(
 def test_arguments_count_as_javascripts_json_whatever_they_hold(arguments: dict[str, Any]) -> None:
     call = {"type": "toolCall", "name": "", "arguments": arguments}
     units = utf16_units(js_json(arguments))
-    assert estimate_message({"role": "assistant", "content": [call]}) == -(-units // 4)
+    assert estimate_message(read_message({"role": "assistant", "content": [call]})) == -(
+        -units // 4
+    )

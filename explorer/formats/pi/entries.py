@@ -14,7 +14,6 @@ from explorer.formats.pi import header as pi
 from explorer.formats.pi import omp
 from explorer.session.edit_entries import REPEATED_USER_TOKENS
 from explorer.session.entries import (
-    NOTHING_RECORDED,
     AssistantMessage,
     Block,
     Body,
@@ -54,6 +53,7 @@ Json = Mapping[str, Any]
 
 _EPOCH = datetime(1970, 1, 1)
 _ID_DIGITS = 8
+_DETAILS = {"read_files": "readFiles", "modified_files": "modifiedFiles"}
 _TOKENS = ("input", "output", "cacheRead", "cacheWrite")
 
 ROLE_KINDS: dict[str, Kind] = {
@@ -286,12 +286,10 @@ def _from_extension(entry: Json) -> bool:
     return entry.get("fromExtension") is True or entry.get("fromHook") is True
 
 
-def _details(entry: Json) -> Json:
-    details = entry.get("details")
-    return details if isinstance(details, dict) else NOTHING_RECORDED
+def _file_lists(details: object) -> FileLists:
+    if not isinstance(details, dict):
+        return FileLists()
 
-
-def _file_lists(details: Json) -> FileLists:
     def listed(what: str) -> tuple[str, ...]:
         value = details.get(f"{what}Files", details.get(f"{what}_files"))
         names = value if isinstance(value, list) else []
@@ -301,7 +299,7 @@ def _file_lists(details: Json) -> FileLists:
 
 
 def _compaction(entry: Json) -> CompactionSummary:
-    details = _details(entry)
+    details = entry.get("details")
     after = entry.get("tokensAfter", entry.get("tokens_after"))
     place = entry.get("firstKeptEntryIndex")
     kept = _text(entry, "firstKeptEntryId", "first_kept_entry_id", "retained_from_id")
@@ -315,10 +313,10 @@ def _compaction(entry: Json) -> CompactionSummary:
         _file_lists(details),
         _from_extension(entry),
         _text(entry, "shortSummary"),
-        token_count(details.get(REPEATED_USER_TOKENS)),
+        token_count(details.get(REPEATED_USER_TOKENS)) if isinstance(details, dict) else 0,
         _failure(entry),
         read_usage(entry.get("usage")),
-        details,
+        details if _from_extension(entry) else None,
     )
 
 
@@ -335,14 +333,14 @@ def _failure(entry: Json) -> str:
 
 
 def _branch_summary(entry: Json) -> BranchSummary:
-    details = _details(entry)
+    details = entry.get("details")
     return BranchSummary(
         _text(entry, "summary"),
         _text(entry, "fromId", "from_id"),
         _file_lists(details),
         _from_extension(entry),
         read_usage(entry.get("usage")),
-        details,
+        details if _from_extension(entry) else None,
     )
 
 
@@ -472,9 +470,14 @@ def _written_origin(from_extension: bool, is_omp: bool) -> dict[str, Any]:
     return {key: True} if from_extension else {}
 
 
-def _written_details(body: CompactionSummary | BranchSummary) -> dict[str, Any]:
+def _written_details(body: CompactionSummary | BranchSummary) -> Any:
     """``created`` and ``deleted`` files are among the modified ones too, which is all that others
-    look at (A1, A2)."""
+    look at (A1, A2); an extension's details are its own."""
+    if body.from_extension:
+        details = body.details
+        if not isinstance(details, dict):
+            return details
+        return {_DETAILS.get(key, key): value for key, value in details.items()}
     files = body.files
     found: dict[str, Any] = {"readFiles": list(files.read), "modifiedFiles": list(files.modified)}
     for name in ("created", "deleted", "failed"):
@@ -482,7 +485,7 @@ def _written_details(body: CompactionSummary | BranchSummary) -> dict[str, Any]:
             found[f"{name}Files"] = list(listed)
     if isinstance(body, CompactionSummary) and body.user_tokens:
         found[REPEATED_USER_TOKENS] = body.user_tokens
-    return found | dict(body.details)
+    return found
 
 
 def write_message(message: Message) -> dict[str, Any]:

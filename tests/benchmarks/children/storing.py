@@ -10,7 +10,8 @@ from itertools import count as count_from
 from pathlib import Path
 from typing import Any
 
-from explorer.formats import new_entry, open_source
+from explorer.formats import open_source, write_record
+from explorer.session.entries import Entry, UserMessage, text_content
 from explorer.store import Store
 from explorer.tokens.counters import DEFAULT_ENCODING
 from tests.benchmarks.children.process import memory_mb, times_ms
@@ -91,8 +92,8 @@ def _ms(work: Callable[[], object]) -> float:
 
 def _appends(store: Store, key: int, parent: str) -> Iterator[Future[list[int]]]:
     for number in count_from():
-        message = {"role": "user", "content": [{"type": "text", "text": "go on " * 40}]}
         entry_id = f"made-{time.time_ns():x}-{number}"
-        entry = new_entry("pi", "message", parent, 1.8e12 + number, entry_id, message=message)
-        yield store.append(key, [(entry, parent)], leaf_id=entry_id)
+        body = UserMessage(text_content("go on " * 40))
+        entry = Entry.of(body, entry_id, parent, 1.8e12 + number)
+        yield store.append(key, [(write_record("pi", entry), parent)], leaf_id=entry_id)
         parent = entry_id

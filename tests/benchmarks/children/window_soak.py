@@ -65,7 +65,8 @@ def _append_from_another_process(home: str, key: int, seconds: float) -> subproc
 
 def append(home: str, key: int, seconds: float, per_second: float) -> None:
     """Append replies to a session at a steady rate, as an agent at work in another program."""
-    from explorer.formats import new_entry
+    from explorer.formats import write_record
+    from explorer.session.entries import AssistantMessage, Entry, UserMessage, text_content
     from explorer.store import Store
     from tests.benchmarks.children.storing import database_of
 
@@ -74,11 +75,11 @@ def append(home: str, key: int, seconds: float, per_second: float) -> None:
         parent = store.load(key).tree.columns.ids[-1]
         start = time.monotonic()
         for number in range(int(seconds * per_second)):
-            message = {"role": "assistant" if number % 4 else "user",
-                       "content": [{"type": "text", "text": f"{number} {text}"}]}  # fmt: skip
+            content = text_content(f"{number} {text}")
             entry_id = f"soak-{time.time_ns():x}"
-            entry = new_entry("pi", "message", parent, 1.8e12 + number, entry_id, message=message)
-            store.append(key, [(entry, parent)], leaf_id=entry_id).result()
+            body = AssistantMessage(content) if number % 4 else UserMessage(content)
+            entry = Entry.of(body, entry_id, parent, 1.8e12 + number)
+            store.append(key, [(write_record("pi", entry), parent)], leaf_id=entry_id).result()
             parent = entry_id
             time.sleep(max(0.0, start + (number + 1) / per_second - time.monotonic()))
 
