@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from explorer.services import counting_process as counting
 from explorer.services.counting_process import CountingLost
-from explorer.tokens import counters as counting
 
 _Process = counting._Process
 
