@@ -144,9 +144,9 @@ class BlockView(QWidget):
         """A card around a view."""
         frame = QFrame(self)
         frame.setProperty("card", True)
-        inside = QVBoxLayout(frame)
-        inside.setContentsMargins(S8, S4, S4, S4)
-        inside.addWidget(inner)
+        column = QVBoxLayout(frame)
+        column.setContentsMargins(S8, S4, S4, S4)
+        column.addWidget(inner)
         return frame
 
     def prose(self, text: str) -> QWidget:

@@ -19,7 +19,6 @@ from ui.widgets.message_blocks import (
     Fact,
     FactsBlock,
     PlainBlock,
-    ResultBlock,
     blocks,
     words_of,
 )
@@ -92,12 +91,14 @@ def gather(payloads: Payloads, index: int, related: list[int]) -> Gathered:
     entry = payloads.entry(index)
     others = dict(zip(related, payloads.entries(related), strict=True))
     shown = blocks(entry, others)
-    texts = [words_of(block) for block in blocks(entry) if isinstance(block, _COPIED)]
-    copied = "\n".join(texts) or json.dumps(dict(entry.recorded), ensure_ascii=False, indent=2)
+    texts = [words_of(block) for block in shown if isinstance(block, _COPIED)]
+    copied = "\n".join(texts) or entry.text
+    if not copied:
+        copied = json.dumps(dict(entry.recorded), ensure_ascii=False, indent=2)
     return Gathered(index, entry, shown, copied)
 
 
-_COPIED = (TextBlock, PlainBlock, ShellMessage, ResultBlock)
+_COPIED = (TextBlock, PlainBlock, ShellMessage)
 
 
 def with_numbers(found: list[Block], tree: SessionTree, index: int) -> list[Block]:
@@ -122,15 +123,15 @@ def pruned_facts(tree: SessionTree, index: int) -> list[Block]:
         result = None if facts.undoes else tree.prune_results(at).get(index)
         if result is None:
             continue
-        told = [
+        lines = [
             Fact("Pruned by", f"#{at}", ids[at]),
             Fact("The model is sent", f"{result.text} in its place, below that entry"),
             Fact("Tokens", f"{result.tokens:,} → {result.note_tokens:,}"),
         ]
         if ids[at] in back:
             undo = back[ids[at]]
-            told.append(Fact("Taken back by", f"#{undo}", ids[undo]))
-        found.append(FactsBlock(tuple(told)))
+            lines.append(Fact("Taken back by", f"#{undo}", ids[undo]))
+        found.append(FactsBlock(tuple(lines)))
     return found
 
 
@@ -138,24 +139,24 @@ def shaped_facts(tree: SessionTree, index: int) -> list[Block]:
     """Which entries pin or omit this one, end that, or were taken back."""
     shapes, ids = tree.columns.shapes, tree.columns.ids
     back = {facts.undoes: at for at, facts in shapes.items() if facts.undoes}
-    told: list[Fact] = []
+    lines: list[Fact] = []
     for at, facts in shapes.items():
         named = any(name == ids[index] for name, _ in facts.entries)
         if named:
-            told.append(
+            lines.append(
                 Fact("Pinned by" if facts.kind == "pin" else "Omitted by", f"#{at}", ids[at])
             )
         elif ids[index] in facts.lifts:
             word = "Unpinned by" if facts.kind == "pin" else "Taken in again by"
-            told.append(Fact(word, f"#{at}", ids[at]))
+            lines.append(Fact(word, f"#{at}", ids[at]))
         else:
             continue
         if facts.reason:
-            told.append(Fact("Why", facts.reason))
+            lines.append(Fact("Why", facts.reason))
         if ids[at] in back:
             undo = back[ids[at]]
-            told.append(Fact("Taken back by", f"#{undo}", ids[undo]))
-    return [FactsBlock(tuple(told))] if told else []
+            lines.append(Fact("Taken back by", f"#{undo}", ids[undo]))
+    return [FactsBlock(tuple(lines))] if lines else []
 
 
 def pretty(payloads: Payloads, index: int) -> str:
@@ -186,7 +187,7 @@ class _Task(QRunnable):
             result = work()
         except READ_ERRORS as error:
             failed, result = True, f"{type(error).__name__}: {error}"
-        except Exception as error:  # noqa: BLE001 - told by who waits, and written down
+        except Exception as error:  # noqa: BLE001 - logged, and shown by who waits
             # Nobody expected it, but who waits must not wait for ever.
             _log.exception("what was asked for could not be made")
             failed, result = True, f"{type(error).__name__}: {error}"

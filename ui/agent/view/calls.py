@@ -28,8 +28,8 @@ from ui.widgets.message_blocks import CallBlock, DiffBlock, ResultBlock, result_
 
 LINES_SHOWN = 24
 """Lines of an output that are shown before the rest is asked for."""
-TAIL_KEPT = 16_000
-"""Characters of a running command's output that are kept for showing."""
+MOST_STREAMED = 16_000
+"""Characters of a running command's output that can be shown."""
 
 _RECORDED = elapsed_known(made_here=True)
 
@@ -77,14 +77,14 @@ class CallStates:
         live.state = CallState.WAITING if waiting else CallState.RUNNING
         live.since = time.monotonic()
 
-    def said(self, call_id: str, text: str) -> None:
+    def add_output(self, call_id: str, text: str) -> None:
         live = self.of(call_id)
-        live.output = (live.output + text)[-TAIL_KEPT:]
+        live.output = (live.output + text)[-MOST_STREAMED:]
 
     def ended(self, call_id: str, text: str, failed: bool) -> None:
         live = self.of(call_id)
         live.took = time.monotonic() - live.since if live.since else 0.0
-        live.state, live.failed, live.output = CallState.ENDED, failed, text[-TAIL_KEPT:]
+        live.state, live.failed, live.output = CallState.ENDED, failed, text[-MOST_STREAMED:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class LiveReply:
         """Nothing has arrived."""
         return not self._blocks and not self.waiting
 
-    def said(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         if not self._blocks or not isinstance(self._blocks[-1], _Words):
             self._blocks.append(_Words())
             text = text.lstrip("\n")
@@ -60,7 +60,7 @@ class LiveReply:
         self.waiting = ""
         words.splitter.feed(text)
 
-    def thought(self, text: str) -> None:
+    def add_thinking(self, text: str) -> None:
         if not self._blocks or not isinstance(self._blocks[-1], _Thoughts):
             self._blocks.append(_Thoughts())
         thoughts = self._blocks[-1]
@@ -68,7 +68,7 @@ class LiveReply:
         self.waiting = ""
         thoughts.text += text
 
-    def called(self, call: ToolCall) -> None:
+    def add_call(self, call: ToolCall) -> None:
         block = ToolCallBlock(call.id, call.name, dict(call.arguments))
         self._blocks.append(call_block(block))
         self.waiting = ""
@@ -110,7 +110,7 @@ def _pieces(key: str, words: _Words, role: Role | None) -> list[Part]:
     return words.made + tail
 
 
-KEPT = 240
+MOST_LAID_OUT = 240
 """Items that stay laid out; those that were looked at longest ago go first."""
 LIVE = -1
 """Stands for the entry of the reply that is arriving."""
@@ -180,24 +180,23 @@ class Flow(QObject):
         if self.document is None:
             return 0
         before = len(self.items)
-        kept = self.items.show(self.document.tree, self.document.leaf)
+        unchanged = self.items.show(self.document.tree, self.document.leaf)
         heads, kinds = self.items.heads, self.document.tree.columns.kind
-        grown = kept == before
-        if (
-            self.live is not None
-            and grown
-            and any(kinds[at] == Kind.ASSISTANT for at in heads[kept:])
-        ):
-            self._live_stored(next(at for at in heads[kept:] if kinds[at] == Kind.ASSISTANT))
-        self.heights.truncate(kept)
-        self.heights.extend(map(self._guesses().__getitem__, map(kinds.__getitem__, heads[kept:])))
+        if self.live is not None and unchanged == before:
+            reply = next((at for at in heads[unchanged:] if kinds[at] == Kind.ASSISTANT), -1)
+            if reply >= 0:
+                self._live_stored(reply)
+        self.heights.truncate(unchanged)
+        self.heights.extend(
+            map(self._guesses().__getitem__, map(kinds.__getitem__, heads[unchanged:]))
+        )
         if self.live is not None:
             self.heights.extend([0.0])
             self.live_changed()
-        if kept and kept <= before:
+        if unchanged and unchanged <= before:
             # Results may have come to the last item that stayed.
-            self.reread(kept - 1)
-        return kept
+            self.reread(unchanged - 1)
+        return unchanged
 
     def _guesses(self) -> list[float]:
         line = self.inks.metrics.height()
@@ -251,7 +250,7 @@ class Flow(QObject):
         if found is None:
             found = self._laid[entry] = LaidItem(entry, self._parts(item), self.inks)
             self.heights.set(item, found.height)
-            while len(self._laid) > KEPT:
+            while len(self._laid) > MOST_LAID_OUT:
                 oldest = next(iter(self._laid))
                 if oldest == LIVE:
                     self._laid.move_to_end(LIVE)
@@ -307,7 +306,7 @@ class Flow(QObject):
                 self.heights.set(item, laid.height)
 
     def recount(self) -> None:
-        """Tokens are counted otherwise: compactions that are laid out tell their sizes anew."""
+        """Tokens are counted otherwise: show the sizes of compactions that are laid out anew."""
         if self.document is None:
             return
         kinds = self.document.tree.columns.kind

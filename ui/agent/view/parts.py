@@ -34,7 +34,7 @@ class Part:
     inset: bool = False
     """It was opened: it belongs to the row above it."""
     entry: int = -1
-    """The entry that it tells of, where that is not the item's own."""
+    """The entry that it is of, where that is not the item's own."""
 
     @property
     def words(self) -> str:
@@ -101,7 +101,7 @@ class Row(Part):
     since: float = 0.0
     """Seconds of the monotonic clock since which it runs; 0 when it does not."""
     is_mark: bool = False
-    """A line across the conversation: what happened to it rather than what was said."""
+    """A line across the conversation: an event rather than a message."""
     goes_to: int = -1
     """The entry that a click shows instead of opening anything."""
     address: str = ""
@@ -301,8 +301,8 @@ class Splitter:
 
     def _piece(self, lines: list[str], *, closes: bool) -> Segment:
         cut = self._indent
-        inside = [line[cut:] if not line[:cut].strip() else line for line in lines]
-        return Segment("\n".join(inside), True, self._language, not self._opened, closes)
+        body = [line[cut:] if not line[:cut].strip() else line for line in lines]
+        return Segment("\n".join(body), True, self._language, not self._opened, closes)
 
 
 def segments(text: str) -> list[Segment]:

@@ -149,7 +149,7 @@ def test_calls_without_a_result_are_told_apart_by_whether_a_turn_runs() -> None:
     states.waits("a", True)
     assert rows(shown(talk, states=states))[0][2] == "waiting for your approval"
     states.waits("a", False)
-    states.said("a", "half\nof it")
+    states.add_output("a", "half\nof it")
     parts = shown(talk, states=states)
     assert rows(parts)[0][2] == "running"
     assert [p.text for p in parts if isinstance(p, Code)] == ["half\nof it"]
