@@ -29,30 +29,12 @@ from explorer.session.entries import (
     UserMessage,
     text_content,
 )
-from explorer.session.kinds import Kind
 from explorer.tokens.estimate import js_json
 
 Reader = Callable[[Sequence[int]], Sequence[Entry]]
 """Gives entries by index, in the order asked for."""
 Again = Mapping[int, Reinserted]
 """By entry: what is repeated after a summary."""
-
-LLM_ROLES: dict[Kind, str] = {
-    Kind.USER: "user",
-    Kind.ASSISTANT: "assistant",
-    Kind.TOOL_RESULT: "tool",
-    Kind.BASH_EXECUTION: "user",
-    Kind.PYTHON_EXECUTION: "user",
-    Kind.FILE_MENTION: "user",
-    Kind.CUSTOM_ROLE: "user",
-    Kind.CUSTOM_MESSAGE: "user",
-    Kind.SYSTEM: "user",
-    Kind.COMPACTION: "user",
-    Kind.BRANCH_SUMMARY: "user",
-    Kind.COMPACTION_SUMMARY_ROLE: "user",
-    Kind.BRANCH_SUMMARY_ROLE: "user",
-}
-"""The role with which an entry of a kind is sent."""
 
 
 def user_text(text: str) -> UserMessage:

@@ -178,7 +178,8 @@ def count_entry(counter: Counter, entry: Entry) -> int:
             case TextBlock() | ThinkingBlock():
                 total += counter.count(block.text)
             case ToolCallBlock():
-                total += counter.count(f"{block.name}{js_json(block.arguments)}")
+                arguments = js_json(block.arguments) if block.arguments is not None else ""
+                total += counter.count(f"{block.name}{arguments}")
     return total
 
 

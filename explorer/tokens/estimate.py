@@ -238,7 +238,8 @@ def _reply_units(content: Content) -> int:
         if isinstance(block, TextBlock | ThinkingBlock):
             units += utf16_units(block.text)
         elif isinstance(block, ToolCallBlock):
-            units += utf16_units(block.name) + json_units(block.arguments)
+            units += utf16_units(block.name)
+            units += json_units(block.arguments) if block.arguments is not None else 0
     return units
 
 

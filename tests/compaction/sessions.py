@@ -8,8 +8,9 @@ from typing import Any
 from explorer.compaction.partition import Partition, Verdict, partition
 from explorer.compaction.preparation import Preparation, Refusal, prepare
 from explorer.compaction.profile import PROFILES, Profile, Settings
-from explorer.formats.pi.entries import read_entry
+from explorer.formats.pi.entries import read_entry, read_message
 from explorer.session.describe import describe
+from explorer.session.entries import ModelMessage
 from explorer.session.tree import SessionTree
 from explorer.tokens.estimate import estimate_entry
 
@@ -20,6 +21,13 @@ PI = PROFILES["pi"]
 def words(tokens: int) -> str:
     """A text of so many tokens by the estimate."""
     return "word" * tokens
+
+
+def model_message(message: dict[str, Any]) -> ModelMessage:
+    """A message in pi's JSON that is sent as it is."""
+    read = read_message(message)
+    assert isinstance(read, ModelMessage)
+    return read
 
 
 class Session:

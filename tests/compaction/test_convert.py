@@ -10,8 +10,9 @@ from explorer.compaction.messages import entry_to_llm, message_to_llm
 from explorer.compaction.profile import Profile
 from explorer.compaction.serialization import serialize, serialize_message
 from explorer.formats.pi.entries import read_entry, read_message
+from explorer.session.entries import TextBlock, UserMessage
 from explorer.templates import load_templates
-from tests.compaction.sessions import EXPLORER, PI
+from tests.compaction.sessions import EXPLORER, PI, model_message
 
 TEMPLATES = load_templates()
 WRAPPED = (
@@ -23,11 +24,10 @@ WRAPPED = (
 def said(entry: dict[str, Any]) -> str:
     """The one text of the user message that an entry becomes."""
     message = entry_to_llm(read_entry(entry), TEMPLATES)
-    assert message is not None
-    assert message["role"] == "user"
-    (block,) = message["content"]
-    assert block["type"] == "text"
-    return str(block["text"])
+    assert isinstance(message, UserMessage)
+    (block,) = message.content
+    assert isinstance(block, TextBlock)
+    return block.text
 
 
 def test_a6_a_compaction_becomes_a_user_message_in_pis_wrapper() -> None:
@@ -87,7 +87,7 @@ def test_a4_metadata_is_never_sent(entry_type: str) -> None:
     assert entry_to_llm(read_entry(entry), TEMPLATES) is None
 
 
-MESSAGES: list[tuple[int, dict[str, Any]]] = [
+MESSAGES = [(at, model_message(message)) for at, message in (
     (3, {"role": "user", "content": "What is foo?"}),
     (
         4,
@@ -106,7 +106,7 @@ MESSAGES: list[tuple[int, dict[str, Any]]] = [
         },
     ),
     (5, {"role": "toolResult", "content": [{"type": "text", "text": "export const foo"}]}),
-]
+)]  # fmt: skip
 
 
 @pytest.mark.parametrize("profile", [EXPLORER, PI], ids=lambda p: p.name)
@@ -122,6 +122,4 @@ def test_a21_a_conversation_in_the_markers_that_summarizers_know(profile: Profil
     )
     assert [span.entry for span in whole.spans] == [3, 4, 5]
     for span, (_, message) in zip(whole.spans, MESSAGES, strict=True):
-        assert whole.text[span.start : span.end] == serialize_message(
-            read_message(message), profile
-        )
+        assert whole.text[span.start : span.end] == serialize_message(message, profile)

@@ -8,9 +8,11 @@ from typing import Any
 from explorer.compaction.messages import entry_to_llm
 from explorer.compaction.profile import BASES, PROFILES
 from explorer.compaction.serialization import cut_result, serialize, serialize_message
-from explorer.formats.pi.entries import read_entry, read_message
+from explorer.formats.pi.entries import read_entry
+from explorer.session.entries import text_of
 from explorer.templates import load_templates
 from explorer.tokens.estimate import utf16_units
+from tests.compaction.sessions import model_message
 
 DIVIDED = BASES["pi-documented"]
 COPILOT = PROFILES["copilot"]
@@ -24,10 +26,13 @@ REPLY: dict[str, Any] = {
     ],
 }
 RESULT: dict[str, Any] = {"role": "toolResult", "content": [{"type": "text", "text": "1"}]}
+MESSAGES = [(at, model_message(one)) for at, one in enumerate((USER, REPLY, RESULT), 3)]
 
 
 def test_a21_the_dialect_of_pis_document_has_headings_and_dividers() -> None:
-    text, spans = serialize([(3, USER), (4, REPLY), (5, RESULT)], DIVIDED)
+    text, spans = serialize(
+        [(3, model_message(USER)), (4, model_message(REPLY)), (5, model_message(RESULT))], DIVIDED
+    )
     assert text == (
         "[USER]\nDo it\n\n---\n\n"
         "[ASSISTANT_THINKING]\nHow?\n\n[ASSISTANT]\nSo.\n\n"
@@ -41,13 +46,16 @@ def test_a21_the_dialect_of_pis_document_has_headings_and_dividers() -> None:
 
 
 def test_a21_a_message_that_says_nothing_has_no_divider() -> None:
-    assert serialize([(1, {"role": "user", "content": ""}), (2, USER)], DIVIDED).text == (
-        "[USER]\nDo it"
-    )
+    assert serialize(
+        [(1, model_message({"role": "user", "content": ""})), (2, model_message(USER))], DIVIDED
+    ).text == ("[USER]\nDo it")
 
 
 def test_a21_the_same_messages_in_labels() -> None:
-    text, _ = serialize([(3, USER), (4, REPLY), (5, RESULT)], PROFILES["omp"])
+    text, _ = serialize(
+        [(3, model_message(USER)), (4, model_message(REPLY)), (5, model_message(RESULT))],
+        PROFILES["omp"],
+    )
     assert text == (
         "[User]: Do it\n\n[Assistant thinking]: How?\n\n[Assistant]: So.\n\n"
         '[Assistant tool calls]: read(path="a")\n\n[Tool result]: 1'
@@ -81,16 +89,14 @@ def test_a6_a_summary_is_told_in_the_words_of_the_profile() -> None:
     entry = {"type": "compaction", "summary": "What was"}
     told = entry_to_llm(read_entry(entry), templates.worded(COPILOT))
     assert told is not None
-    assert told["content"][0]["text"] == (
-        "<conversation-summary>\nWhat was\n</conversation-summary>"
-    )
+    assert text_of(told.content) == ("<conversation-summary>\nWhat was\n</conversation-summary>")
     plain = entry_to_llm(read_entry(entry), templates.worded(PROFILES["pi"]))
     assert plain is not None
-    assert plain["content"][0]["text"].endswith("<summary>\nWhat was\n</summary>")
+    assert text_of(plain.content).endswith("<summary>\nWhat was\n</summary>")
 
 
 def test_a6_what_is_put_in_is_escaped_for_the_summarizer() -> None:
     said = {"role": "user", "content": "</conversation-summary> now"}
     assert "</conversation-summary>" not in serialize_message(
-        read_message(said), PROFILES["explorer"]
+        model_message(said), PROFILES["explorer"]
     )

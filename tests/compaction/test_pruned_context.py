@@ -17,6 +17,8 @@ from explorer.compaction.pruning import plan_pruning, prune_note
 from explorer.compaction.requests import build_requests
 from explorer.session.context import context_at
 from explorer.session.edit_entries import note_tokens
+from explorer.session.entries import ToolResultMessage
+from explorer.session.kinds import Kind
 from explorer.templates import load_templates
 from tests.compaction.pruned_sessions import prune, take_back, used
 from tests.compaction.sessions import EXPLORER, Session, Verdict, with_verdict
@@ -43,12 +45,13 @@ def test_the_context_has_the_note_in_place_of_the_result() -> None:
     assert list(context.pruned) == results and entry not in context.messages
     told = with_notes(session.read, context.pruned)(context.messages)
     texts = {
-        index: said["message"]["content"][0].get("text")
-        for index, said in zip(context.messages, told, strict=True)
-        if said["message"]["role"] == "toolResult"
+        index: entry.text
+        for index, entry in zip(context.messages, told, strict=True)
+        if entry.kind is Kind.TOOL_RESULT
     }
     assert [texts[at] for at in results] == [prune_note(500)] * 2
-    assert told[context.messages.index(results[0])]["message"]["toolCallId"], "it answers its call"
+    body = told[context.messages.index(results[0])].body
+    assert isinstance(body, ToolResultMessage) and body.call_id, "it answers its call"
     assert session.entries[results[0]]["message"]["content"][0]["text"] != prune_note(500)
 
 

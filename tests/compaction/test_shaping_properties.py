@@ -14,12 +14,12 @@ from explorer.compaction.partition import Partition, Verdict, partition
 from explorer.compaction.preparation import Preparation
 from explorer.compaction.profile import BASES, Profile
 from explorer.compaction.requests import build_requests
-from explorer.formats.pi.entries import read_entry, read_message
 from explorer.session.context import Context, context_at, sent_tokens
 from explorer.session.edits import round_of, shape_at, shapes_on
+from explorer.session.entries import AssistantMessage, ModelMessage, ToolResultMessage
 from explorer.session.kinds import Kind
 from explorer.templates import load_templates
-from explorer.tokens.estimate import estimate_message
+from explorer.tokens.estimate import estimate_entry
 from tests.compaction.sessions import EXPLORER, Session, with_verdict
 
 TEMPLATES = load_templates()
@@ -100,10 +100,10 @@ def _compact(session: Session, size: int) -> None:
 SESSIONS = st.lists(STEPS, min_size=6, max_size=45).map(build)
 
 
-def told(session: Session, context: Context) -> list[dict[str, Any]]:
+def told(session: Session, context: Context) -> list[ModelMessage]:
     """The messages of a context as they are sent."""
     read = with_notes(session.read, context.pruned, context.again)
-    found = (entry_to_llm(read_entry(entry), TEMPLATES) for entry in read(context.messages))
+    found = (entry_to_llm(entry, TEMPLATES) for entry in read(context.messages))
     return [message for message in found if message is not None]
 
 
@@ -118,12 +118,11 @@ def test_no_context_holds_an_orphan_or_an_entry_twice(session: Session) -> None:
         calls: set[str] = set()
         results: set[str] = set()
         for message in told(session, context):
-            if message["role"] == "assistant":
-                content = message["content"]
-                calls |= {block["id"] for block in content if block["type"] == "toolCall"}
-            elif message["role"] == "toolResult":
-                results.add(message["toolCallId"])
-                assert message["toolCallId"] in calls
+            if isinstance(message, AssistantMessage):
+                calls |= {call.id for call in message.calls}
+            elif isinstance(message, ToolResultMessage):
+                results.add(message.call_id)
+                assert message.call_id in calls
         assert results == calls
 
 
@@ -159,7 +158,7 @@ def test_tokens_shown_are_those_of_what_is_sent(session: Session) -> None:
         if kind in (Kind.USER, Kind.TOOL_RESULT) or (
             kind is Kind.ASSISTANT and at not in context.again
         ):
-            assert row == estimate_message(read_message(entry["message"]))
+            assert row == estimate_entry(entry)
 
 
 @settings(max_examples=200, deadline=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from explorer.compaction.summary import (
     EARLIER_HEADING,
     SPLIT_HEADING,
-    details,
     finish,
     footer,
     merge_summaries,
@@ -27,12 +26,10 @@ def test_a28_the_file_lists_end_the_summary() -> None:
     assert footer(["a.py"], ["b.py", "c d.py"]) == LISTS
     assert footer([], []) == ""
     assert footer([], ["b"]) == "\n\n<modified-files>\nb\n</modified-files>"
-    assert details(["a"], ["b"]) == {"readFiles": ["a"], "modifiedFiles": ["b"]}
 
 
 def test_b17_failed_files_are_marked() -> None:
     assert footer([], [], ["d.py"]) == "\n\n<failed-files>\nd.py\n</failed-files>"
-    assert details([], [], ["d.py"])["failedFiles"] == ["d.py"]
 
 
 def test_a_summary_is_finished_with_its_files() -> None:

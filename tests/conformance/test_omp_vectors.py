@@ -16,7 +16,7 @@ from explorer.compaction.preparation import Preparation, Refusal, prepare
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.compaction.serialization import serialize_message
 from explorer.compaction.triggers import should_compact
-from explorer.formats.pi.entries import read_entry, read_message
+from explorer.formats.pi.entries import read_entry
 from explorer.session.kinds import CONTEXT_KINDS, selector
 from explorer.templates import load_templates
 from explorer.tokens.estimate import estimate_entry, utf16_units
@@ -50,7 +50,7 @@ def test_messages_are_serialized_as_omp_does(omp_vector: Vector) -> None:
     templates = load_templates()
     for name, expected in omp_vector.expected.get("serialized", {}).items():
         message = entry_to_llm(read_entry(omp_vector.entries[omp_vector.index(name)]), templates)
-        text = serialize_message(read_message(message), OMP) if message is not None else ""
+        text = serialize_message(message, OMP) if message is not None else ""
         if "text" in expected:
             assert text == expected["text"], name
         else:

@@ -10,21 +10,21 @@ from typing import Any
 from explorer.compaction.branch_summaries import prepare_branch
 from explorer.compaction.context_size import context_size
 from explorer.compaction.cut_point import Cuts
-from explorer.compaction.messages import LLM_ROLES, entry_to_llm
+from explorer.compaction.messages import entry_to_llm
 from explorer.compaction.partition import Verdict, partition
 from explorer.compaction.path_view import view_of
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import Profile, Settings
 from explorer.compaction.serialization import serialize_message
 from explorer.compaction.summary import footer
-from explorer.formats.pi.entries import read_entry, read_message
+from explorer.formats.pi.entries import read_entry
 from explorer.session.context import context_at
-from explorer.session.describe import kind_of
+from explorer.session.entries import AssistantMessage, ToolResultMessage, UserMessage
 from explorer.templates import load_templates
 from explorer.tokens.estimate import estimate_entry, utf16_units
 from tests.conformance.vectors import Vector, utf8_hash
 
-ROLE_LETTERS = {"user": "u", "assistant": "a", "toolResult": "t"}
+ROLE_LETTERS = {UserMessage: "u", AssistantMessage: "a", ToolResultMessage: "t"}
 
 
 def test_every_entry_of_the_session_is_in_the_tree(vector: Vector) -> None:
@@ -45,7 +45,7 @@ def test_messages_are_serialized_as_pi_does(vector: Vector, pi: Profile) -> None
     templates = load_templates()
     for name, expected in vector.expected["serialized"].items():
         message = entry_to_llm(read_entry(vector.entries[vector.index(name)]), templates)
-        text = serialize_message(read_message(message), pi) if message is not None else ""
+        text = serialize_message(message, pi) if message is not None else ""
         if "text" in expected:
             assert text == expected["text"], name
         else:
@@ -66,16 +66,8 @@ def test_contexts_hold_the_messages_that_pi_rebuilt(vector: Vector) -> None:
             for entry in context.messages
             if (message := entry_to_llm(read_entry(vector.entries[entry]), templates)) is not None
         ]
-        letters = "".join(ROLE_LETTERS[message["role"]] for message in sent)
+        letters = "".join(ROLE_LETTERS[type(message)] for message in sent)
         assert letters == expected["roles_in_llm"]
-
-
-def test_the_table_of_roles_agrees_with_the_conversion(vector: Vector) -> None:
-    templates = load_templates()
-    for entry in vector.entries:
-        message = entry_to_llm(read_entry(entry), templates)
-        if message is not None:
-            assert LLM_ROLES[kind_of(entry)] == message["role"]
 
 
 def test_context_sizes_are_pis(vector: Vector, pi: Profile) -> None:

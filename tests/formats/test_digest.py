@@ -16,11 +16,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from explorer.formats import open_source
 from explorer.formats.pi.digest import digest, pieces
 from explorer.formats.pi.digest_process import DigestLost, DigestProcess
 from explorer.formats.pi.entries import read_entry
-from explorer.formats.pi.source import FileSource
+from explorer.formats.pi.source import FileSource, open_source
 from explorer.session.describe import FileOp, describe
 from explorer.session.kinds import Flag
 from explorer.session.records import EntryRecord

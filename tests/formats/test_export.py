@@ -14,12 +14,12 @@ import pytest
 from explorer.formats import (
     ExportError,
     ExportReport,
-    FileSource,
     LeafMark,
     ReadCancelled,
     export_session,
     open_source,
 )
+from explorer.formats.pi.source import FileSource
 from explorer.session.kinds import Kind
 from explorer.session.records import EntryRecord
 from explorer.store import Store

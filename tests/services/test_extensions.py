@@ -220,7 +220,11 @@ def test_a28_details_of_extension_made_compactions_are_not_counted(
     document = place.document(conversation(tmp_path))
     shown = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=1500))
     wait(document.compaction.commit(wait(document.compaction.summarize(shown, order(NOBODY)))))
-    wait(document.writer.append("message", document.leaf, message={"role": "user", "content": "x"}))
+    wait(
+        document.writer.append(
+            body("message", message={"role": "user", "content": "x"}), document.leaf
+        )
+    )
     write(place.own, "mine.json", '{"off": true}')
     place.extensions.reload()
     again = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=100))
@@ -257,7 +261,7 @@ def test_a38_an_extension_may_choose_another_valid_cut(place: Place) -> None:
     result = f"{{'summary': 'S', 'firstKeptEntryId': '{other}'}}"
     place.handle(BEFORE, f"return {{'compaction': {result}}}")
     index = wait(document.compaction.commit(draft(document, NOBODY)))
-    assert document.entry(index)["firstKeptEntryId"] == other
+    assert document.entry(index).recorded["firstKeptEntryId"] == other
 
 
 def test_a38_a_draft_that_waits_is_committed_as_the_extensions_after_a_restart(
@@ -355,7 +359,7 @@ def test_secrets_leave_neither_by_the_request_nor_by_the_summary(
         text = attempt.request.messages[1].text
         for span in attempt.sources:
             stretch = text[span.start : span.end]
-            role = document.entry(span.entry)["message"]["role"]
+            role = document.entry(span.entry).recorded["message"]["role"]
             assert stretch.startswith("[User]" if role == "user" else "[Assistant"), stretch[:40]
             assert "[redacted aws key]" in stretch or role != "user"
     changed = [r for r in recorded(document)[1] if r.did == "changed"]
@@ -411,7 +415,7 @@ def test_a38_automatic_compaction_goes_the_same_way(place: Place) -> None:
     place.handle(BEFORE, SUPPLIES)
     document = place.document()
     index = wait(automatic(document, NOBODY).compact_now("", NOBODY, CancelToken()))
-    assert document.entry(index)["fromHook"] is True
+    assert document.entry(index).recorded["fromHook"] is True
     row = document.store.drafts(document.key)[-1]
     assert row.facts["trigger"] == "manual" and [r.did for r in records_of(row.facts)] == ["result"]
 
@@ -600,7 +604,7 @@ def test_a52_secrets_leave_no_conversation_either(
     index = by_conversation(document)
     sent = json.dumps(server.requests)
     assert server.requests and SECRET not in sent and "[redacted aws key]" in sent
-    assert SECRET not in document.entry(index)["summary"]
+    assert SECRET not in document.entry(index).recorded["summary"]
     assert {r.event for r in recorded(document)[1]} == {"session_request", "session_summary"}
 
 

@@ -46,6 +46,7 @@ from tests.models.server import (
     HttpFailure,
     Stall,
 )
+from tests.pi_json import entry_body
 from tests.services.conftest import SAMPLE, Clock
 
 T = TypeVar("T")
@@ -656,7 +657,8 @@ def test_a51_branches_have_transcripts_of_their_own(document: Document) -> None:
     async def fork() -> None:
         await document.writer.move_leaf(document.tree.path(document.leaf)[3])
         await document.writer.append(
-            "message", document.leaf, message={"role": "user", "content": "Another way."}
+            entry_body("message", message={"role": "user", "content": "Another way."}),
+            document.leaf,
         )
 
     before = first.path.read_text("utf-8")

@@ -19,6 +19,7 @@ from explorer.services.document import Document
 from explorer.services.edits import NothingToUndo
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.workbench import Workbench
+from tests.pi_json import entry_body
 from tests.services.conftest import open_bench
 from tests.store.sources import message, write_file
 
@@ -122,12 +123,12 @@ def test_undo_of_a_prune_that_the_session_went_on_from_appends_an_entry(document
 def test_undo_takes_back_the_later_of_a_compaction_and_a_prune(document: Document) -> None:
     pruned = _prune(document)
     fields = {"summary": "S", "first_kept_entry_id": "e5", "tokens_before": 9}
-    compacted = wait(document.writer.append("compaction", document.leaf, **fields))
+    compacted = wait(document.writer.append(entry_body("compaction", **fields), document.leaf))
     assert wait(document.edits.undo()).entry == compacted
     undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry) == ("prune", pruned)
     again = _prune(document)
-    wait(document.writer.append("compaction", document.leaf, **fields))
+    wait(document.writer.append(entry_body("compaction", **fields), document.leaf))
     late = wait(document.edits.undo_prune())
     assert (late.kind, late.entry) == ("prune", again), "the one that is asked for"
     assert wait(document.edits.undo()).kind == "compaction"

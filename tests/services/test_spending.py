@@ -90,7 +90,7 @@ def test_a_reply_is_stored_with_what_it_cost(document: Document, server: ChatSer
         assert before.cost < after.cost and COST < branch.cost <= after.cost
 
     wait(go())
-    usage = document.entry(document.leaf)["message"]["usage"]
+    usage = document.entry(document.leaf).recorded["message"]["usage"]
     assert usage["cost"]["total"] == pytest.approx(COST)
 
 

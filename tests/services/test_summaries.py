@@ -462,7 +462,7 @@ def test_a25_a_few_sentences_are_made_beside_the_summary_and_stored(
     assert draft.summary.startswith(GOOD)
     assert draft.short_summary == SHORT
     index = wait(document.compaction.commit(draft))
-    assert document.entry(index)["shortSummary"] == SHORT
+    assert document.entry(index).recorded["shortSummary"] == SHORT
     assert not any(SHORT in message.text for message in document.agent.messages()), "only shown"
 
 
@@ -525,7 +525,7 @@ def test_a29_a_profiles_endpoint_is_asked_and_gives_the_sentences_along(
     assert (draft.model, draft.short_summary) == (REMOTE, SHORT)
     assert person.seen["history"] == GOOD
     index = wait(document.compaction.commit(draft))
-    assert document.entry(index)["shortSummary"] == SHORT
+    assert document.entry(index).recorded["shortSummary"] == SHORT
     row = document.store.drafts(document.key)[-1]
     assert row.requests[0]["request"]["endpoint"] == endpoint.url
 

@@ -112,11 +112,11 @@ def test_a_call_without_a_price_is_told_apart() -> None:
     ],
 )
 def test_costs_are_taken_as_any_system_writes_them(cost: object, dollars: float) -> None:
-    assert spent_of({**usage(10, 5), "cost": cost}).cost == dollars
+    assert spent_of(read_usage({**usage(10, 5), "cost": cost})).cost == dollars
 
 
 def test_only_a_sum_is_better_than_nothing() -> None:
-    assert spent_of({"totalTokens": 900}) == Spent(900, calls=1, unpriced=1)
+    assert spent_of(read_usage({"totalTokens": 900})) == Spent(900, calls=1, unpriced=1)
 
 
 def test_turn_branch_and_session_are_sums_over_their_entries() -> None:

@@ -23,6 +23,12 @@ def test_changes_near_each_other_share_their_lines_and_others_have_a_gap_between
     assert apart[0].text == "line 8" and apart[-1].text == "line 18"
     assert [line.sign for line in changed_lines(OLD, with_changes(10), 0)] == ["-", "+"]
     assert changed_lines(OLD, OLD) == ()
+    assert [line.sign for line in changed_lines("--- a", "+++ b")] == ["-", "+"]
+
+
+def test_a_huge_replacement_is_not_compared_line_by_line() -> None:
+    lines = changed_lines("a\nsame\n" * 1_000, "b\nsame\n" * 1_000 + "c")
+    assert [line.sign for line in lines] == ["-"] * 2_000 + ["+"] * 2_001
 
 
 def test_a_numbered_diff_says_where_lines_are_left_out() -> None:

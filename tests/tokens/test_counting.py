@@ -54,8 +54,8 @@ def counter() -> Iterator[ProcessCounter]:
 
 def test_a_process_counts_what_the_tokenizer_counts_here(counter: ProcessCounter) -> None:
     assert counter.pid
-    assert counter.count_lines(LINES) == here()
-    assert counter.count_lines([]) == []
+    assert counter.count_records("pi", LINES) == here()
+    assert counter.count_records("pi", []) == []
     assert here()[0] > 5 and here()[3:7] == [0, 0, 0, 0]
     text = "What a summary says,\nwith naïve words and \ud800."
     assert counter.count(text) == TiktokenCounter().count(text)
@@ -66,15 +66,15 @@ def test_an_encoding_that_is_missing_is_estimated_and_said_so() -> None:
     counter = ProcessCounter("no_such_base")
     assert not counter.available
     assert "no_such_base" in counter.note
-    assert counter.count_lines(LINES) == here("no_such_base")
+    assert counter.count_records("pi", LINES) == here("no_such_base")
     counter.close()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
 def test_when_the_process_is_killed_the_counts_go_on(counter: ProcessCounter) -> None:
-    assert counter.count_lines(LINES) == here()
+    assert counter.count_records("pi", LINES) == here()
     os.kill(counter.pid, signal.SIGKILL)
-    assert counter.count_lines(LINES) == here()
+    assert counter.count_records("pi", LINES) == here()
     assert counter.pid == 0
 
 
@@ -82,4 +82,4 @@ def test_without_an_interpreter_to_start_it_counts_here(monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "executable", "")
     counter = ProcessCounter()
     assert counter.pid == 0
-    assert counter.count_lines(LINES) == here()
+    assert counter.count_records("pi", LINES) == here()

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from explorer.services import counting_process as counting
 from explorer.services.counting_process import CountingLost
-from explorer.tokens import counters as counting
+from explorer.session.records import FormatName
 
 _Process = counting._Process
 
@@ -31,12 +32,12 @@ class SharedProcess:
     def pid(self) -> int:
         return self._process.pid
 
-    def count(self, lines: list[bytes]) -> list[int]:
+    def count(self, format_name: FormatName, records: list[bytes]) -> list[int]:
         with self._lock:
             if self._is_closed:
                 raise CountingLost("the counting process has ended")
             try:
-                return self._process.count(lines)
+                return self._process.count(format_name, records)
             except CountingLost:
                 self._running.pop(self.name, None)
                 raise

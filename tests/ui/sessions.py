@@ -8,10 +8,42 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from explorer.formats.pi.entries import read_entry
 from explorer.session.describe import describe
-from explorer.session.payloads import MemoryPayloads
+from explorer.session.entries import Entry, TokenUsage
+from explorer.session.json_values import read_json
 from explorer.session.tree import SessionTree
 from explorer.tokens.estimate import estimate_entry
+
+
+class MemoryPayloads:
+    """Payloads of a session that is wholly in memory, as raw lines with their first lines."""
+
+    def __init__(self) -> None:
+        self._raw: list[str] = []
+        self._previews: list[str] = []
+
+    def append(self, raw: str, preview: str) -> None:
+        self._raw.append(raw)
+        self._previews.append(preview)
+
+    def raw(self, index: int) -> str:
+        return self._raw[index]
+
+    def entry(self, index: int) -> Entry:
+        return read_entry(read_json(self._raw[index]))
+
+    def entries(self, indices: Sequence[int]) -> list[Entry]:
+        return [self.entry(index) for index in indices]
+
+    def raws(self, indices: Sequence[int]) -> list[tuple[int, str]]:
+        return [(index, self._raw[index]) for index in indices]
+
+    def usages(self, wanted: Sequence[tuple[int, int]]) -> list[tuple[int, TokenUsage | None]]:
+        return [(index, self.entry(index).usage) for index, _ in wanted]
+
+    def previews(self, indices: Sequence[int]) -> list[str]:
+        return [self._previews[index] for index in indices]
 
 
 class MemoryDocument:
@@ -32,10 +64,11 @@ class MemoryDocument:
 
     def add(self, entry: Mapping[str, Any]) -> int:
         """Append an entry; its parent must be there already."""
-        facts = describe(entry)
+        read = read_entry(entry)
+        facts = describe(read)
         parent_id = entry.get("parentId")
         parent = self.tree.index_of(parent_id) if isinstance(parent_id, str) else -1
-        index = self.tree.append(str(entry["id"]), parent, facts, estimate_entry(dict(entry)))
+        index = self.tree.append(str(entry["id"]), parent, facts, estimate_entry(read))
         self.payloads.append(json.dumps(entry, ensure_ascii=False), facts.preview)
         return index
 

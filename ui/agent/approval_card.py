@@ -23,12 +23,13 @@ from PySide6.QtWidgets import (
 
 from explorer.agent.allow_patterns import pattern_of
 from explorer.agent.approval import ApprovalAnswer, ApprovalChoice, ApprovalRequest
+from explorer.session.text_difference import Line
 from explorer.session.visible_text import end_of, exact, folded, size_words, visible_line
 from ui import theme
-from ui.inspector.blocks import DiffBlock
-from ui.inspector.diff_view import DiffLine, DiffView, unified_lines
+from ui.inspector.diff_view import DiffView, unified_lines
 from ui.widgets.flow import FlowLayout
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
+from ui.widgets.message_blocks import DiffBlock
 from ui.widgets.plain_text import PlainTextView
 
 ARMED_AFTER_MS = 700
@@ -77,13 +78,13 @@ WAYS = (
 )
 
 
-def _whole_lines(diff: str) -> list[DiffLine]:
+def _whole_lines(diff: str) -> tuple[Line, ...]:
     """The lines of a unified diff, of which none hides a part of itself."""
-    return [
-        DiffLine(line.sign, part)
+    return tuple(
+        Line(line.sign, part)
         for line in unified_lines(diff)
         for part in folded(exact(line.text), FOLDED)
-    ]
+    )
 
 
 class ApprovalCard(QFrame):
@@ -251,8 +252,8 @@ class ApprovalCard(QFrame):
             self._body.set_text(exact(request.command))
             self._body.setAccessibleName("Command line")
         else:
-            block = DiffBlock(request.path, "", "")
-            self._body = DiffView(block, self, lines=_whole_lines(request.diff), fit=fit)
+            block = DiffBlock(request.path, _whole_lines(request.diff))
+            self._body = DiffView(block, self, fit=fit)
         self._column.insertWidget(2, self._body)
         text = request.command or request.diff
         # A diff is read line by line anyway; of a command one line may matter.

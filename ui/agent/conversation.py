@@ -1,4 +1,4 @@
-"""The conversation of the active path: what was said and done, and what is being said now.
+"""The conversation of the active path: its messages, and the reply that is arriving.
 
 All of it is there from the first message to the last; only what is looked at is read and laid out.
 What arrives while the agent answers is gathered and shown 30 times a second.
@@ -98,8 +98,8 @@ class Conversation(QWidget):
         """The leaf has moved, or entries were added: show the active path as it is now."""
         view = self.view
         before = len(view.flow.items)
-        kept = view.flow.refresh()
-        if kept < before:
+        unchanged = view.flow.refresh()
+        if unchanged < before:
             # Another branch: the reader is shown what is at its end.
             view.selection.clear()
             view.to_end()
@@ -135,7 +135,7 @@ class Conversation(QWidget):
         return self.view.reveal(entry)
 
     def toPlainText(self) -> str:
-        """All that is said, read and put together now; for short conversations."""
+        """All of it as plain words, read and put together now; for short conversations."""
         self.flush()
         return conversation_words(self.view.flow)
 
@@ -158,19 +158,19 @@ class Conversation(QWidget):
         self._show_hint()
 
     def turn_event(self, event: TurnEvent) -> None:
-        """What a running turn tells; shown with the next tick."""
+        """An event of a running turn; shown with the next tick."""
         flow = self.view.flow
         self._calls_changed |= isinstance(event, ToolOutput | ToolStarted | ToolEnded)
         if isinstance(event, TextDelta):
             self._words.append(event.text)
         elif isinstance(event, ToolOutput):
-            flow.states.said(event.call_id, event.text)
+            flow.states.add_output(event.call_id, event.text)
         else:
             self._take_words()
             if isinstance(event, ThinkingDelta):
-                flow.begin_live().thought(event.text)
+                flow.begin_live().add_thinking(event.text)
             elif isinstance(event, ToolCallReady):
-                flow.begin_live().called(event.call)
+                flow.begin_live().add_call(event.call)
             elif isinstance(event, ToolStarted):
                 flow.states.started(event.call.id)
             elif isinstance(event, ToolEnded):
@@ -206,7 +206,7 @@ class Conversation(QWidget):
     def _take_words(self) -> None:
         if self._words:
             words, self._words = "".join(self._words), []
-            self.view.flow.begin_live().said(words)
+            self.view.flow.begin_live().add_text(words)
 
     def _stop_gathering(self) -> None:
         self._words.clear()

@@ -19,7 +19,6 @@ from explorer.agent.workspace import (
 from explorer.models.request import ImagePart
 from explorer.services.changes import LeafMoved
 from explorer.services.document import Document
-from explorer.session.describe import text_of
 from explorer.session.kinds import Kind, selector
 from ui.agent.attachments import (
     Attachment,
@@ -107,9 +106,7 @@ class HistoryController(QObject):
             return
         columns = document.tree.columns
         asked = document.tree.path(document.leaf).select(columns.kind, _USER)[-MOST_HISTORY:]
-        texts = [
-            text_of(e.get("message", {}).get("content")) for e in document.payloads.entries(asked)
-        ]
+        texts = [entry.text for entry in document.payloads.entries(asked)]
         sent = self._sent.get(document.key, [])
         path = [text for text in texts if text and text not in sent]
         self._desk.window.agent.composer.set_history([*path, *sent])

@@ -13,7 +13,7 @@ from explorer.compaction.triggers import (
 from explorer.models.request import ImagePart
 from explorer.services.document import Document
 from explorer.services.edits import NothingToUndo, Undone
-from explorer.session.describe import blocks_of, text_of
+from explorer.session.entries import UserMessage, images_of, text_of
 from explorer.session.kinds import Kind
 from explorer.store.rows import StoreError
 from ui.agent.controller import AgentController
@@ -163,19 +163,8 @@ def prompts_after(document: Document, entry: int) -> list[Prompt]:
     start = path.position(entry) + 1
     found: list[Prompt] = []
     for at in path[start:]:
-        message = document.entry(at).get("message")
-        if document.tree.kind(at) is not Kind.USER or not isinstance(message, dict):
-            continue
-        if not message.get("synthetic"):
-            found.append(_prompt(message))
+        message = document.entry(at).body if document.tree.kind(at) is Kind.USER else None
+        if isinstance(message, UserMessage) and not message.synthetic:
+            images = [ImagePart(image.mime, image.data) for image in images_of(message.content)]
+            found.append(Prompt(text_of(message.content), tuple(images)))
     return found
-
-
-def _prompt(message: dict[str, object]) -> Prompt:
-    content = message.get("content")
-    images = tuple(
-        ImagePart(str(block.get("mimeType", "")), str(block.get("data", "")))
-        for block in blocks_of(content)
-        if block.get("type") == "image"
-    )
-    return Prompt(text_of(content), images)

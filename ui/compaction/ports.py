@@ -36,7 +36,7 @@ class CompactionDocument(Protocol):
 
     @property
     def payloads(self) -> Payloads:
-        """The JSON of the entries; read from any thread."""
+        """The entries; read from any thread."""
 
     @property
     def leaf(self) -> int:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.compaction.partition import Partition, Verdict
 from explorer.compaction.preparation import Preparation
-from explorer.session.describe import blocks_of
+from explorer.session.entries import Entry
 from ui.compaction.ports import CompactionDocument
 from ui.inspector.gather import READ_ERRORS, Loader, is_large
 from ui.theme import S4, S12, role_name
 from ui.widgets.entry_table import ENTRY, EntryCells, EntryModel, EntryTable
 from ui.widgets.figures import count, full
 from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.message_blocks import blocks, words_of
 from ui.widgets.panels import row
 from ui.widgets.plain_text import PlainTextView
 from ui.widgets.table import RIGHT, Column
@@ -25,22 +25,9 @@ LONGEST = 200_000
 """Characters of an entry's text that are shown beside a draft."""
 
 
-def entry_words(entry: Any) -> str:
-    """All words of an entry, whatever holds them, for reading beside a draft."""
-    message = entry.get("message")
-    holder = message if isinstance(message, dict) else entry
-    parts = [
-        str(holder[key])
-        for key in ("summary", "command", "code", "output")
-        if isinstance(holder.get(key), str)
-    ]
-    for block in blocks_of(holder.get("content")):
-        for key in ("text", "thinking"):
-            if isinstance(block.get(key), str):
-                parts.append(block[key])
-        if block.get("type") == "toolCall":
-            parts.append(f"{block.get('name')} {block.get('arguments')}")
-    return "\n\n".join(part for part in parts if part)
+def entry_words(entry: Entry) -> str:
+    """All words of an entry, for reading beside a draft."""
+    return "\n\n".join(filter(None, map(words_of, blocks(entry))))
 
 
 class SourcesModel(EntryModel[tuple[int, int]]):

@@ -18,19 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.inspector.blocks import (
-    Block,
-    CallBlock,
-    CommandBlock,
-    DiffBlock,
-    Fact,
-    FactsBlock,
-    ImageBlock,
-    JsonBlock,
-    ResultBlock,
-    TextBlock,
-    ThinkingBlock,
-)
+from explorer.session.entries import ImageBlock, ShellMessage, TextBlock, ThinkingBlock
 from ui.inspector.code import LIMIT, colour
 from ui.inspector.diff_view import DiffView
 from ui.inspector.images import PictureView
@@ -49,6 +37,17 @@ from ui.theme import (
 )
 from ui.widgets.figures import count, size
 from ui.widgets.labels import Caption, ElidedLabel, LinkButton
+from ui.widgets.message_blocks import (
+    Block,
+    CallBlock,
+    DiffBlock,
+    Fact,
+    FactsBlock,
+    JsonBlock,
+    PlainBlock,
+    ResultBlock,
+    shell_remarks,
+)
 from ui.widgets.panels import CollapsibleSection, row
 from ui.widgets.plain_text import PlainTextView
 
@@ -145,9 +144,9 @@ class BlockView(QWidget):
         """A card around a view."""
         frame = QFrame(self)
         frame.setProperty("card", True)
-        inside = QVBoxLayout(frame)
-        inside.setContentsMargins(S8, S4, S4, S4)
-        inside.addWidget(inner)
+        column = QVBoxLayout(frame)
+        column.setContentsMargins(S8, S4, S4, S4)
+        column.addWidget(inner)
         return frame
 
     def prose(self, text: str) -> QWidget:
@@ -165,18 +164,22 @@ class BlockView(QWidget):
 
 
 class TextView(BlockView):
-    """Words."""
+    """Text that may be Markdown."""
 
     def __init__(self, block: TextBlock, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.prose(block.text)
+
+
+class PlainView(BlockView):
+    """Text in the fixed font, with a title."""
+
+    def __init__(self, block: PlainBlock, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         if block.title:
-            token = "lost" if block.title.startswith("error") else "dim"
-            icon = "error" if token == "lost" else "note"
+            icon, token = ("error", "lost") if block.is_error else ("note", "dim")
             self.caption(icon, token, block.title)
-        if block.markdown:
-            self.prose(block.text)
-        else:
-            self.text(block.text, path=block.path)
+        self.text(block.text, path=block.path)
 
 
 class ThinkingView(BlockView):
@@ -184,8 +187,8 @@ class ThinkingView(BlockView):
 
     def __init__(self, block: ThinkingBlock, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        if block.redacted and not block.text:
-            self.caption("thinking", "think", "thinking, kept from us by the provider")
+        if not block.text:
+            self.caption("thinking", "think", "thinking that the provider does not show")
             return
         inner = BlockView(self)
         inner.link_asked.connect(self.link_asked)
@@ -296,27 +299,14 @@ class CallView(BlockView):
         self.call.caption("tool", "tool", block.title, *tail, dim=missing)
         for diff in block.diffs:
             self._diff(diff)
-        if block.written is not None:
-            self.call.text(block.written.text, path=block.written.path)
-        command = block.arguments.get("command")
-        if isinstance(command, str) and command:
-            view = CodeView(command, language="bash", fit=SHORT_HEIGHT, parent=self)
+        if block.written:
+            self.call.text(block.written, path=block.path)
+        if block.command:
+            view = CodeView(block.command, language="bash", fit=SHORT_HEIGHT, parent=self)
             view.setAccessibleName("Command")
             self.call.column.addWidget(self.call.boxed(view))
-        rest = {
-            key: value for key, value in block.arguments.items() if not self._is_shown(key, block)
-        }
-        if rest:
-            self._arguments(rest)
-
-    @staticmethod
-    def _is_shown(key: str, block: CallBlock) -> bool:
-        if block.diffs and key in ("oldText", "newText", "old_string", "new_string", "edits"):
-            return True
-        if key in ("path", "file_path", "pattern", "query", "url"):
-            value = block.arguments.get(key)
-            return isinstance(value, str) and value in block.title
-        return key == "command" or (key == "content" and block.written is not None)
+        if block.more:
+            self._arguments(block)
 
     def _diff(self, diff: DiffBlock) -> None:
         view = DiffView(diff, self)
@@ -324,16 +314,14 @@ class CallView(BlockView):
         self.call.column.addWidget(changes)
         self.call.column.addWidget(self.call.boxed(view))
 
-    def _arguments(self, rest: dict[str, object]) -> None:
-        simple = all(isinstance(value, str | int | float | bool) for value in rest.values())
-        if simple and all("\n" not in str(value) for value in rest.values()):
-            words = "   ".join(f"{key}: {value}" for key, value in rest.items())
-            label = Caption(words[:400], self)
+    def _arguments(self, block: CallBlock) -> None:
+        if words := block.more_words:
+            label = Caption(words, self)
             bind_font(label, lambda: mono_font(-0.5))
             label.setWordWrap(True)
             self.call.column.addWidget(label)
             return
-        text = json.dumps(rest, ensure_ascii=False, indent=2)
+        text = json.dumps(block.more, ensure_ascii=False, indent=2)
         view = CodeView(text, language="json", fit=SHORT_HEIGHT, parent=self)
         self.call.column.addWidget(self.call.boxed(view))
 
@@ -348,11 +336,11 @@ class CallView(BlockView):
 class CommandView(BlockView):
     """A command that the person ran, with its exit code."""
 
-    def __init__(self, block: CommandBlock, parent: QWidget | None = None) -> None:
+    def __init__(self, block: ShellMessage, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         failed = bool(block.exit_code)
-        code = "no exit code" if block.exit_code is None else f"exit code {block.exit_code}"
-        words = " · ".join([code, *block.remarks])
+        code = "no exit code" if block.exit_code is None else f"exit code {block.exit_code:g}"
+        words = " · ".join([code, *shell_remarks(block)])
         icon = "python" if block.language == "python" else "shell"
         self.caption(
             icon,
@@ -375,18 +363,22 @@ class CommandView(BlockView):
 
 def view_of(block: Block, parent: QWidget) -> QWidget:
     """The widget for a block."""
-    if isinstance(block, TextBlock):
-        return TextView(block, parent)
-    if isinstance(block, ThinkingBlock):
-        return ThinkingView(block, parent)
-    if isinstance(block, CallBlock):
-        return CallView(block, parent)
-    if isinstance(block, ResultBlock):
-        return ResultView(block, parent)
-    if isinstance(block, CommandBlock):
-        return CommandView(block, parent)
-    if isinstance(block, FactsBlock):
-        return FactsView(block, parent)
-    if isinstance(block, ImageBlock):
-        return PictureView(block, parent)
-    return JsonView(block, parent)
+    match block:
+        case TextBlock():
+            return TextView(block, parent)
+        case PlainBlock():
+            return PlainView(block, parent)
+        case ThinkingBlock():
+            return ThinkingView(block, parent)
+        case CallBlock():
+            return CallView(block, parent)
+        case ResultBlock():
+            return ResultView(block, parent)
+        case ShellMessage():
+            return CommandView(block, parent)
+        case FactsBlock():
+            return FactsView(block, parent)
+        case ImageBlock():
+            return PictureView(block, parent)
+        case JsonBlock():
+            return JsonView(block, parent)

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
+from explorer.session.entries import Entry, ShellMessage, TextBlock
 from explorer.session.kinds import Flag, Kind
 from explorer.session.payloads import Payloads
 from explorer.session.tree import SessionTree
 from explorer.store.rows import StoreError
-from ui.inspector.blocks import Block, Fact, FactsBlock
-from ui.inspector.content import Related, blocks, call_ids, plain_text, result_call_id
+from ui.widgets.message_blocks import (
+    Block,
+    Fact,
+    FactsBlock,
+    PlainBlock,
+    blocks,
+    words_of,
+)
 
 START_AFTER_MS = 15
 _log = logging.getLogger(__name__)
@@ -32,7 +38,7 @@ class Gathered:
     """Everything that is shown of one entry."""
 
     index: int
-    entry: Mapping[str, Any]
+    entry: Entry
     blocks: list[Block]
     copy_text: str
 
@@ -83,13 +89,16 @@ def is_large(tree: SessionTree, index: int) -> bool:
 def gather(payloads: Payloads, index: int, related: list[int]) -> Gathered:
     """Read an entry and those that belong to it. Raises what the payloads raise."""
     entry = payloads.entry(index)
-    wanted = set(call_ids(entry)) | {result_call_id(entry)} - {""}
-    others = [
-        Related(at, other)
-        for at, other in zip(related, payloads.entries(related), strict=True)
-        if wanted.intersection([*call_ids(other), result_call_id(other)])
-    ]
-    return Gathered(index, entry, blocks(entry, others), plain_text(entry))
+    others = dict(zip(related, payloads.entries(related), strict=True))
+    shown = blocks(entry, others)
+    texts = [words_of(block) for block in shown if isinstance(block, _COPIED)]
+    copied = "\n".join(texts) or entry.text
+    if not copied:
+        copied = json.dumps(dict(entry.recorded), ensure_ascii=False, indent=2)
+    return Gathered(index, entry, shown, copied)
+
+
+_COPIED = (TextBlock, PlainBlock, ShellMessage)
 
 
 def with_numbers(found: list[Block], tree: SessionTree, index: int) -> list[Block]:
@@ -114,15 +123,15 @@ def pruned_facts(tree: SessionTree, index: int) -> list[Block]:
         result = None if facts.undoes else tree.prune_results(at).get(index)
         if result is None:
             continue
-        told = [
+        lines = [
             Fact("Pruned by", f"#{at}", ids[at]),
             Fact("The model is sent", f"{result.text} in its place, below that entry"),
             Fact("Tokens", f"{result.tokens:,} → {result.note_tokens:,}"),
         ]
         if ids[at] in back:
             undo = back[ids[at]]
-            told.append(Fact("Taken back by", f"#{undo}", ids[undo]))
-        found.append(FactsBlock(tuple(told)))
+            lines.append(Fact("Taken back by", f"#{undo}", ids[undo]))
+        found.append(FactsBlock(tuple(lines)))
     return found
 
 
@@ -130,24 +139,24 @@ def shaped_facts(tree: SessionTree, index: int) -> list[Block]:
     """Which entries pin or omit this one, end that, or were taken back."""
     shapes, ids = tree.columns.shapes, tree.columns.ids
     back = {facts.undoes: at for at, facts in shapes.items() if facts.undoes}
-    told: list[Fact] = []
+    lines: list[Fact] = []
     for at, facts in shapes.items():
         named = any(name == ids[index] for name, _ in facts.entries)
         if named:
-            told.append(
+            lines.append(
                 Fact("Pinned by" if facts.kind == "pin" else "Omitted by", f"#{at}", ids[at])
             )
         elif ids[index] in facts.lifts:
             word = "Unpinned by" if facts.kind == "pin" else "Taken in again by"
-            told.append(Fact(word, f"#{at}", ids[at]))
+            lines.append(Fact(word, f"#{at}", ids[at]))
         else:
             continue
         if facts.reason:
-            told.append(Fact("Why", facts.reason))
+            lines.append(Fact("Why", facts.reason))
         if ids[at] in back:
             undo = back[ids[at]]
-            told.append(Fact("Taken back by", f"#{undo}", ids[undo]))
-    return [FactsBlock(tuple(told))] if told else []
+            lines.append(Fact("Taken back by", f"#{undo}", ids[undo]))
+    return [FactsBlock(tuple(lines))] if lines else []
 
 
 def pretty(payloads: Payloads, index: int) -> str:
@@ -178,7 +187,7 @@ class _Task(QRunnable):
             result = work()
         except READ_ERRORS as error:
             failed, result = True, f"{type(error).__name__}: {error}"
-        except Exception as error:  # noqa: BLE001 - told by who waits, and written down
+        except Exception as error:  # noqa: BLE001 - logged, and shown by who waits
             # Nobody expected it, but who waits must not wait for ever.
             _log.exception("what was asked for could not be made")
             failed, result = True, f"{type(error).__name__}: {error}"

@@ -9,7 +9,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from ui.inspector.blocks import ImageBlock
+from explorer.session.entries import ImageBlock
 from ui.inspector.gather import Loader
 from ui.theme import S4
 from ui.widgets.figures import size
@@ -72,7 +72,7 @@ class PictureView(QWidget):
         column.setSpacing(S4)
         column.addWidget(self._picture)
         column.addWidget(self.caption)
-        self._mime = block.mime
+        self._mime = block.mime or "image"
         self._loader = Loader(self)
         self._loader.loaded.connect(self._decoded)
         self._loader.failed.connect(self._refused)

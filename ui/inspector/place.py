@@ -233,9 +233,9 @@ class PlaceMarker:
 
     @staticmethod
     def _mark_label(label: QLabel, text: str) -> None:
-        said = label.accessibleName() or label.text()
-        label.setAccessibleName(said)
-        before, found, after = said.partition(text)
+        words = label.accessibleName() or label.text()
+        label.setAccessibleName(words)
+        before, found, after = words.partition(text)
         now = theme()
         style = f"background-color:{now.sel.name()};text-decoration:underline;"
         set_rich(

@@ -18,7 +18,7 @@ class InspectedDocument(Protocol):
 
     @property
     def payloads(self) -> Payloads:
-        """The JSON of the entries; read from any thread."""
+        """The entries; read from any thread."""
 
     @property
     def weights(self) -> Sequence[int] | None:

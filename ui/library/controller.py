@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QFileDialog
 
 from explorer.formats import ExportError, FormatError, ReadCancelled
 from explorer.formats.pi.export import AsFormat, shape_note
+from explorer.services.counting_process import ProcessCounter
 from explorer.services.document import Document
 from explorer.store.rows import ImportCancelled, ImportReport, StoreError
 from explorer.store.salvage import salvage
-from explorer.services.counting_process import ProcessCounter
 from ui.app_state import BREATH_S, AppState
 from ui.library.found import FoundDialog
 from ui.shell.dialogs import ask_text, choose_files, confirm, open_once

@@ -27,12 +27,12 @@ from explorer.session.text_difference import (
 )
 from explorer.template_catalogue import TemplateInfo, TemplateProblem
 from explorer.templates import Version
-from ui.inspector.blocks import DiffBlock
-from ui.inspector.diff_view import DiffLine, DiffView
+from ui.inspector.diff_view import DiffView
 from ui.theme import S4, S8, S12, S16, bind_font, mono_font, on_theme_changed, set_tone, theme
 from ui.widgets.choice import Choice
 from ui.widgets.figures import full, moment
 from ui.widgets.labels import Caption, LinkButton
+from ui.widgets.message_blocks import DiffBlock
 from ui.widgets.panels import row
 from ui.widgets.plain_text import PlainTextView
 
@@ -305,12 +305,12 @@ class VersionsPage(QWidget):
         if new is None or old is None:
             return
         self.take.setEnabled(new.number != EDITOR)
-        lines = [DiffLine(line.sign, line.text) for line in changed_lines(old.text, new.text)]
+        lines = changed_lines(old.text, new.text)
         names = f"{version_words(old)} → {version_words(new)}"
         if not lines:
             self.told.setText(f"{names}: the same text.")
             return
-        view = self.diff = DiffView(DiffBlock(names, "", ""), self._below, lines=lines, fit=0)
+        view = self.diff = DiffView(DiffBlock(names, lines), self._below, fit=0)
         self.told.setText(f"{names}: {view.summary}")
         self._column.addWidget(view, 1)
 

@@ -209,6 +209,8 @@ def _reply(
             thinking = thinking or part.lstrip()
         elif kind == "toolCall":
             name, arguments = block["name"], block["arguments"]
+            if arguments is None:
+                raise ValueError("no arguments")
             counted += utf16_units(name) + json_units(arguments)
             flags |= _CALL
             if not text and len(calls) < PREVIEW_UNITS:

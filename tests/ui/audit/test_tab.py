@@ -30,6 +30,7 @@ from explorer.audit.provenance import (
     window_known,
 )
 from explorer.compaction.profile import BASES
+from explorer.formats.pi.entries import read_entry
 from explorer.session.spending import UNCOUNTED, Spending, Spent
 from tests.audit.test_ledger import twice
 from tests.compaction.sessions import Session
@@ -53,7 +54,10 @@ def previews(entries: Sequence[int]) -> list[str]:
 
 def shown(made: Session, rules: str = "pi-0.58") -> Overview:
     return overview(
-        made.tree, made.leaf, BASES[rules], read=lambda ix: [made.entries[i] for i in ix]
+        made.tree,
+        made.leaf,
+        BASES[rules],
+        read=lambda ix: [read_entry(made.entries[i]) for i in ix],
     )
 
 

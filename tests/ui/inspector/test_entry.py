@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from PySide6.QtGui import QColor, QDesktopServices, QImage, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from explorer.session.entries import Entry
 from tests.ui.sessions import MemoryDocument, Talk, call_block, load_file
 from tests.ui.waiting import Heard, settle, shown_texts, wait_for
 from ui import theme
@@ -320,11 +320,11 @@ class _Gate:
         self._wait()
         return str(self.inner.raw(index))
 
-    def entry(self, index: int) -> Mapping[str, Any]:
+    def entry(self, index: int) -> Entry:
         self._wait()
-        return dict(self.inner.entry(index))
+        return self.inner.entry(index)
 
-    def entries(self, indices: Any) -> list[Mapping[str, Any]]:
+    def entries(self, indices: Any) -> list[Entry]:
         self._wait()
         return list(self.inner.entries(indices))
 
@@ -379,7 +379,7 @@ def test_unreadable_content_says_what_was_kept(pane: EntryPane) -> None:
     at = talk.user("x")
 
     class Broken(_Gate):
-        def entry(self, index: int) -> Mapping[str, Any]:
+        def entry(self, index: int) -> Entry:
             raise OSError("disk gone")
 
     talk.document.payloads = Broken(talk.document.payloads)  # type: ignore[assignment]

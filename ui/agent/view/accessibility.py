@@ -17,10 +17,10 @@ def part_name(surface: Surface, item: int, part: int) -> str:
     """What a part says, with who says it."""
     laid = surface.flow.laid(item)
     shown = laid.parts[part]
-    said = next((p.role for p in reversed(laid.parts[: part + 1]) if p.role is not None), None)
+    role = next((p.role for p in reversed(laid.parts[: part + 1]) if p.role is not None), None)
     words = shown.words
-    if said is not None and not words.startswith(said.name):
-        words = f"{said.name}: {words}"
+    if role is not None and not words.startswith(role.name):
+        words = f"{role.name}: {words}"
     return words[:_NAME_UNITS]
 
 

@@ -49,7 +49,7 @@ class Inks:
     width: int
     """Of the whole surface, in logical pixels."""
     left: int
-    """Where what is said begins."""
+    """Where a message begins."""
     right: int
     """Where it ends at the latest."""
     narrow: bool
@@ -58,7 +58,7 @@ class Inks:
     selection: QColor
     hit: QColor
     current_hit: QColor
-    said: QColor
+    user_ground: QColor
     """Behind the words of the person."""
     dpr: float
 
@@ -81,13 +81,13 @@ class Inks:
             selection=blend(now.accent, now.paper, 0.32),
             hit=blend(now.shell, now.paper, 0.38),
             current_hit=now.accent,
-            said=blend(now.sel, now.paper, 0.55),
+            user_ground=blend(now.sel, now.paper, 0.55),
             dpr=dpr,
         )  # fmt: skip
 
     @property
     def room(self) -> int:
-        """Width of what is said."""
+        """Width of a message."""
         return self.right - self.left
 
 
@@ -316,9 +316,9 @@ class ProseBox(DocumentBox):
                 thin.setLineHeight(1, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
                 QTextCursor(block).mergeBlockFormat(thin)
             if form.intProperty(QTextFormat.Property.BlockQuoteLevel):
-                inside = QTextBlockFormat()
-                inside.setLeftMargin(theme.S12 * form.intProperty(_QUOTE))
-                QTextCursor(block).mergeBlockFormat(inside)
+                quote = QTextBlockFormat()
+                quote.setLeftMargin(theme.S12 * form.intProperty(_QUOTE))
+                QTextCursor(block).mergeBlockFormat(quote)
                 number = block.blockNumber()
                 first = quotes.pop()[0] if quotes and quotes[-1][1] == number - 1 else number
                 quotes.append((first, number))

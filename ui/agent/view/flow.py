@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from PySide6.QtCore import QObject, Signal
 
 from explorer.models.client import ToolCall
-from explorer.session.describe import call_title
+from explorer.session.entries import ToolCallBlock
 from explorer.session.kinds import Kind
 from ui import theme
 from ui.agent.view.boxes import Inks
@@ -18,9 +18,9 @@ from ui.agent.view.calls import CallStates, call_parts
 from ui.agent.view.item_reader import ItemRead, ShownDocument, parts_of, read_item, thinking_parts
 from ui.agent.view.items import Heights, PathItems
 from ui.agent.view.layout import Background, LaidItem, Pictures
-from ui.agent.view.parts import AGENT, Code, Note, Part, Prose, Role, Row, Segment, Splitter
-from ui.inspector.blocks import CallBlock
+from ui.agent.view.parts import AGENT, Note, Part, Role, Row, Splitter, piece_part
 from ui.inspector.gather import READ_ERRORS
+from ui.widgets.message_blocks import CallBlock, call_block
 
 THINKING_SHOWN = 20_000
 """Characters of thinking, from the end, that are laid out while it goes on arriving."""
@@ -42,7 +42,7 @@ class LiveReply:
     """Takes what the model sends; its parts are those that the stored reply will have."""
 
     def __init__(self) -> None:
-        self._blocks: list[_Words | _Thoughts | ToolCall] = []
+        self._blocks: list[_Words | _Thoughts | CallBlock] = []
         self.waiting = ""
         """Why a call is made again, while that is waited for."""
 
@@ -51,7 +51,7 @@ class LiveReply:
         """Nothing has arrived."""
         return not self._blocks and not self.waiting
 
-    def said(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         if not self._blocks or not isinstance(self._blocks[-1], _Words):
             self._blocks.append(_Words())
             text = text.lstrip("\n")
@@ -60,7 +60,7 @@ class LiveReply:
         self.waiting = ""
         words.splitter.feed(text)
 
-    def thought(self, text: str) -> None:
+    def add_thinking(self, text: str) -> None:
         if not self._blocks or not isinstance(self._blocks[-1], _Thoughts):
             self._blocks.append(_Thoughts())
         thoughts = self._blocks[-1]
@@ -68,8 +68,9 @@ class LiveReply:
         self.waiting = ""
         thoughts.text += text
 
-    def called(self, call: ToolCall) -> None:
-        self._blocks.append(call)
+    def add_call(self, call: ToolCall) -> None:
+        block = ToolCallBlock(call.id, call.name, dict(call.arguments))
+        self._blocks.append(call_block(block))
         self.waiting = ""
 
     def parts(self, states: CallStates, is_open: Callable[[str], bool]) -> list[Part]:
@@ -83,11 +84,7 @@ class LiveReply:
                 found += _pieces(f"t{at}", block, role)
                 role = None
             else:
-                shown = CallBlock(
-                    block.name, call_title(block.name, dict(block.arguments)), block.arguments,
-                    block.id,
-                )  # fmt: skip
-                found += call_parts(f"c{at}", shown, None, states, is_open)
+                found += call_parts(f"c{at}", block, None, states, is_open)
         if self.waiting:
             waits = Role("Waiting", "history", "lost")
             found.append(Row(key="wait", role=waits, text=self.waiting, tint="dim"))
@@ -95,7 +92,7 @@ class LiveReply:
 
     def _thinking(self, key: str, text: str, is_open: Callable[[str], bool]) -> list[Part]:
         if is_open(key):
-            return thinking_parts(key, text[-THINKING_SHOWN:], False, is_open)
+            return thinking_parts(key, text[-THINKING_SHOWN:], is_open)
         last = next((line for line in reversed(text[-600:].split("\n")) if line.strip()), "")
         role = Role("Thinking", "thinking", "think")
         return [Row(key=key, role=role, text=last.strip("#* "), tint="dim", opens=key)]
@@ -104,25 +101,16 @@ class LiveReply:
 def _pieces(key: str, words: _Words, role: Role | None) -> list[Part]:
     done = words.splitter.done
     for at in range(len(words.made), len(done)):
-        words.made.append(_piece(f"{key}.{at}", done[at], role if not at else None))
+        words.made.append(piece_part(f"{key}.{at}", done[at], role if not at else None))
     first = len(done)
     tail = [
-        _piece(f"{key}.{first + at}", piece, role if first + at == 0 else None)
+        piece_part(f"{key}.{first + at}", piece, role if first + at == 0 else None)
         for at, piece in enumerate(words.splitter.tail())
     ]
     return words.made + tail
 
 
-def _piece(key: str, piece: Segment, role: Role | None) -> Part:
-    if not piece.is_code:
-        return Prose(key=key, role=role, text=piece.text)
-    return Code(
-        key=key, role=role, text=piece.text, language=piece.language,
-        opens=piece.opens, closes=piece.closes,
-    )  # fmt: skip
-
-
-KEPT = 240
+MOST_LAID_OUT = 240
 """Items that stay laid out; those that were looked at longest ago go first."""
 LIVE = -1
 """Stands for the entry of the reply that is arriving."""
@@ -192,24 +180,23 @@ class Flow(QObject):
         if self.document is None:
             return 0
         before = len(self.items)
-        kept = self.items.show(self.document.tree, self.document.leaf)
+        unchanged = self.items.show(self.document.tree, self.document.leaf)
         heads, kinds = self.items.heads, self.document.tree.columns.kind
-        grown = kept == before
-        if (
-            self.live is not None
-            and grown
-            and any(kinds[at] == Kind.ASSISTANT for at in heads[kept:])
-        ):
-            self._live_stored(next(at for at in heads[kept:] if kinds[at] == Kind.ASSISTANT))
-        self.heights.truncate(kept)
-        self.heights.extend(map(self._guesses().__getitem__, map(kinds.__getitem__, heads[kept:])))
+        if self.live is not None and unchanged == before:
+            reply = next((at for at in heads[unchanged:] if kinds[at] == Kind.ASSISTANT), -1)
+            if reply >= 0:
+                self._live_stored(reply)
+        self.heights.truncate(unchanged)
+        self.heights.extend(
+            map(self._guesses().__getitem__, map(kinds.__getitem__, heads[unchanged:]))
+        )
         if self.live is not None:
             self.heights.extend([0.0])
             self.live_changed()
-        if kept and kept <= before:
+        if unchanged and unchanged <= before:
             # Results may have come to the last item that stayed.
-            self.reread(kept - 1)
-        return kept
+            self.reread(unchanged - 1)
+        return unchanged
 
     def _guesses(self) -> list[float]:
         line = self.inks.metrics.height()
@@ -263,7 +250,7 @@ class Flow(QObject):
         if found is None:
             found = self._laid[entry] = LaidItem(entry, self._parts(item), self.inks)
             self.heights.set(item, found.height)
-            while len(self._laid) > KEPT:
+            while len(self._laid) > MOST_LAID_OUT:
                 oldest = next(iter(self._laid))
                 if oldest == LIVE:
                     self._laid.move_to_end(LIVE)
@@ -319,7 +306,7 @@ class Flow(QObject):
                 self.heights.set(item, laid.height)
 
     def recount(self) -> None:
-        """Tokens are counted otherwise: compactions that are laid out tell their sizes anew."""
+        """Tokens are counted otherwise: show the sizes of compactions that are laid out anew."""
         if self.document is None:
             return
         kinds = self.document.tree.columns.kind

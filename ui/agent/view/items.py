@@ -156,9 +156,9 @@ class PathItems:
         if tree is self._tree and len(self._path) and len(path) >= len(self._path):
             old = self._path[len(self._path) - 1]
             if path.position(old) == len(self._path) - 1:
-                kept = len(self.heads)
+                unchanged = len(self.heads)
                 self._take(tree, path, path[len(self._path) :])
-                return kept
+                return unchanged
         before = self.heads if tree is self._tree else []
         self.heads, self._before = [], _NOTHING
         self._take(tree, path, path)

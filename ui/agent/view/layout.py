@@ -15,10 +15,10 @@ from typing import Any
 from PySide6.QtCore import QObject, QPointF, QRectF, QRunnable, Qt, QThreadPool, Signal
 from PySide6.QtGui import QImage, QPainter, QPen, QTextBlockFormat, QTextCursor
 
+from explorer.session.entries import ImageBlock
 from ui import theme
 from ui.agent.view.boxes import Box, DocumentBox, Inks, Looks, NoteBox, ProseBox, RowBox, Zone
 from ui.agent.view.parts import Code, Diff, Note, Part, Picture, Prose, Row
-from ui.inspector.blocks import ImageBlock
 from ui.inspector.code import colour
 from ui.inspector.images import PictureRefused, decode
 from ui.widgets.figures import size
@@ -45,7 +45,7 @@ class _Task(QRunnable):
         assert work is not None
         try:
             result = work()
-        except Exception as error:  # noqa: BLE001 - told to who waits, and written down
+        except Exception as error:  # noqa: BLE001 - logged, and given to who waits
             _log.exception("what the conversation asked for could not be made")
             result = error
         try:
@@ -311,7 +311,7 @@ def _gap(part: Part, before: Part | None) -> float:
     if before is None:
         if isinstance(part, Row):
             return theme.S12 if part.is_mark else theme.S8 if part.key[0] == "k" else 2
-        return theme.S24 if isinstance(part, Prose) and part.said_by_user else theme.S12
+        return theme.S24 if isinstance(part, Prose) and part.by_user else theme.S12
     if isinstance(part, Code) and isinstance(before, Code) and not part.opens:
         return 0
     if isinstance(part, Row) and isinstance(before, Row):
@@ -324,11 +324,11 @@ def _gap(part: Part, before: Part | None) -> float:
 
 
 def _below(part: Part) -> float:
-    """Space below the last part of an item: what the person said stands on a ground of its own."""
-    said = isinstance(part, Prose | Code | Picture) and part.said_by_user
+    """Space below the last part of an item: a user's message stands on a ground of its own."""
+    is_user = isinstance(part, Prose | Code | Picture) and part.by_user
     if isinstance(part, Row) and not part.is_mark:
         return 0
-    return theme.S12 if said else theme.S4
+    return theme.S12 if is_user else theme.S4
 
 
 def _guess(part: Part, inks: Inks) -> float:
@@ -343,8 +343,8 @@ def _guess(part: Part, inks: Inks) -> float:
         return len(part.lines) * inks.mono_metrics.height() + theme.S12
     text = part.words
     metrics = inks.mono_metrics if isinstance(part, Code) else inks.metrics
-    letters = max(10.0, inks.room / max(metrics.averageCharWidth(), 1))
-    return (text.count("\n") + 1 + len(text) / letters / 2) * metrics.height()
+    columns = max(10.0, inks.room / max(metrics.averageCharWidth(), 1))
+    return (text.count("\n") + 1 + len(text) / columns / 2) * metrics.height()
 
 
 class LaidItem:

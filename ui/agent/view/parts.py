@@ -7,9 +7,10 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from explorer.session.entries import ImageBlock
+from explorer.session.text_difference import Line
 from ui.audit.known import spoken
-from ui.inspector.blocks import ImageBlock
-from ui.inspector.diff_view import DiffLine
+from ui.widgets.figures import size
 
 
 class Role(NamedTuple):
@@ -33,7 +34,7 @@ class Part:
     inset: bool = False
     """It was opened: it belongs to the row above it."""
     entry: int = -1
-    """The entry that it tells of, where that is not the item's own."""
+    """The entry that it is of, where that is not the item's own."""
 
     @property
     def words(self) -> str:
@@ -46,7 +47,7 @@ class Prose(Part):
     """Markdown."""
 
     text: str
-    said_by_user: bool = False
+    by_user: bool = False
 
     @property
     def words(self) -> str:
@@ -62,7 +63,7 @@ class Code(Part):
     path: str = ""
     opens: bool = True
     closes: bool = True
-    said_by_user: bool = False
+    by_user: bool = False
     fenced: bool = True
     """Written as a block of Markdown; else it is text of its own, such as a tool's output."""
     coloured: bool = True
@@ -77,7 +78,7 @@ class Diff(Part):
     """A change of a file."""
 
     path: str
-    lines: tuple[DiffLine, ...] = field(repr=False)
+    lines: tuple[Line, ...] = field(repr=False)
 
     @property
     def words(self) -> str:
@@ -100,7 +101,7 @@ class Row(Part):
     since: float = 0.0
     """Seconds of the monotonic clock since which it runs; 0 when it does not."""
     is_mark: bool = False
-    """A line across the conversation: what happened to it rather than what was said."""
+    """A line across the conversation: an event rather than a message."""
     goes_to: int = -1
     """The entry that a click shows instead of opening anything."""
     address: str = ""
@@ -120,11 +121,11 @@ class Picture(Part):
     """An image, decoded when it comes into sight."""
 
     image: ImageBlock
-    said_by_user: bool = False
+    by_user: bool = False
 
     @property
     def words(self) -> str:
-        return f"picture, {self.image.mime}"
+        return f"picture, {self.image.mime or 'image'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,8 +301,8 @@ class Splitter:
 
     def _piece(self, lines: list[str], *, closes: bool) -> Segment:
         cut = self._indent
-        inside = [line[cut:] if not line[:cut].strip() else line for line in lines]
-        return Segment("\n".join(inside), True, self._language, not self._opened, closes)
+        body = [line[cut:] if not line[:cut].strip() else line for line in lines]
+        return Segment("\n".join(body), True, self._language, not self._opened, closes)
 
 
 def segments(text: str) -> list[Segment]:
@@ -323,3 +324,50 @@ def code_segments(text: str, language: str = "") -> list[Segment]:
             found.append(Segment(piece, True, language, start == 0, at + 1 == len(lines)))
             start, size = at + 1, 0
     return found
+
+
+MOST_SHOWN = 200_000
+"""Characters of one text that are shown; the rest is read in the inspector."""
+
+
+def piece_part(
+    key: str, piece: Segment, role: Role | None = None, *, inset: bool = False, user: bool = False
+) -> Part:
+    """A piece of Markdown."""
+    if not piece.is_code:
+        return Prose(key=key, role=role, text=piece.text, inset=inset, by_user=user)
+    return Code(
+        key=key, role=role, text=piece.text, language=piece.language, inset=inset, by_user=user,
+        opens=piece.opens, closes=piece.closes,
+    )  # fmt: skip
+
+
+def text_parts(
+    key: str, text: str, role: Role | None = None, *, inset: bool = False, user: bool = False
+) -> list[Part]:
+    """Text of a person or a model, in pieces; the role stands at the first."""
+    shown = text.strip("\n")
+    found = [
+        piece_part(f"{key}.{at}", piece, None if at else role, inset=inset, user=user)
+        for at, piece in enumerate(segments(shown[:MOST_SHOWN]))
+    ]
+    return found + rest_parts(f"{key}.more", shown, goes_to=0, inset=inset)
+
+
+def plain_parts(key: str, text: str, *, path: str = "", language: str = "") -> list[Part]:
+    """A file or an output in the fixed font, in pieces, below the row that opened it."""
+    return [
+        Code(
+            key=f"{key}.{at}", text=piece.text, language=language, path=path, inset=True,
+            opens=piece.opens, closes=piece.closes, fenced=False, coloured=bool(path or language),
+        )
+        for at, piece in enumerate(code_segments(text[:MOST_SHOWN], language))
+    ]  # fmt: skip
+
+
+def rest_parts(key: str, text: str, goes_to: int, *, inset: bool = True) -> list[Part]:
+    """A row for what is not shown of a text; ``goes_to``: the entry to show, 0 for the item's."""
+    rest = len(text) - MOST_SHOWN
+    words = f"{size(rest)} more: shown whole in the inspector"
+    row = Row(key=key, text=words, tint="accent", goes_to=goes_to, inset=inset)
+    return [row] if rest > 0 else []

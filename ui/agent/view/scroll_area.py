@@ -1,6 +1,6 @@
 """The surface and where the reader is in it.
 
-The place is kept as a part of an item and the pixels above it, never as a height from the top:
+The place is stored as a part of an item and the pixels above it, never as a height from the top:
 heights above are guesses until they are looked at, and correcting them must not move what is read.
 The scroll bar is derived from that place.
 """
@@ -246,11 +246,11 @@ class ScrolledFlow(QAbstractScrollArea):
         else:
             self.at_end = False
             item = self.flow.heights.at(value)
-            inside = value - self.flow.heights.top(item)
+            offset = value - self.flow.heights.top(item)
             laid = self.flow.laid(item)
             if laid.parts:
-                part = laid.part_at(inside)
-                above = max(0.0, min(inside - laid.top(part), self.flow.measure(item, part) - 1))
+                part = laid.part_at(offset)
+                above = max(0.0, min(offset - laid.top(part), self.flow.measure(item, part) - 1))
                 self._anchor = Anchor(item, part, above)
             else:
                 self._anchor = Anchor(item)

@@ -128,7 +128,7 @@ def item_markdown(parts: Sequence[Part]) -> str:
 
 
 def conversation_markdown(document: ShownDocument, items: Snapshot, first: int, end: int) -> str:
-    """Everything that is said; belongs to a thread. What cannot be read is named."""
+    """The conversation as Markdown; belongs to a thread. What cannot be read is named."""
     found = []
     for at in range(first, end):
         entry, results = items[at]
@@ -142,7 +142,7 @@ def conversation_markdown(document: ShownDocument, items: Snapshot, first: int, 
 
 
 def conversation_words(flow: Flow) -> str:
-    """Everything that is said, as plain words, with what is arriving."""
+    """The conversation as plain words, with what is arriving."""
     found = []
     for item in range(flow.count):
         parts = [p for p in flow.laid(item).parts if p.key != FIGURES]

@@ -44,7 +44,7 @@ class Surface(ScrolledFlow):
         self.focused: tuple[int, str] | None = None
         """The entry and the key of the part that the keys go to."""
         self.marked = -1
-        """The entry that was gone to from elsewhere."""
+        """The entry that was gone to from another view."""
         self.by_keys = True
         """Whether the person goes about by keyboard, so that the focused part is framed."""
         self._hovered: tuple[int, int] | None = None
@@ -95,7 +95,7 @@ class Surface(ScrolledFlow):
     def _paint_behind(
         self, painter: QPainter, placed: Placed, gap: float, box: Box, entry: int
     ) -> None:
-        """The ground of what the person said, the mark of what was gone to, and the focus."""
+        """The ground of the user's messages, the mark of what was gone to, and the focus."""
         inks, top = self.flow.inks, placed.top + gap
         laid = self.flow.laid(placed.item)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -111,7 +111,7 @@ class Surface(ScrolledFlow):
                 0, 0 if first else theme.RADIUS, 0, 0 if last else -theme.RADIUS
             )
             painter.setClipRect(visible)
-            painter.setBrush(inks.said)
+            painter.setBrush(inks.user_ground)
             painter.drawRoundedRect(ground, theme.RADIUS, theme.RADIUS)
             painter.restore()
         if entry == self.marked and entry >= 0:
@@ -171,15 +171,15 @@ class Surface(ScrolledFlow):
         top = found.top + laid.gap(found.part)
         return found, box, QPointF(point.x(), point.y() - top)
 
-    def _zone(self, box: Box, inside: QPointF) -> Zone | None:
-        return next((zone for zone in box.zones() if zone.rect.contains(inside)), None)
+    def _zone(self, box: Box, offset: QPointF) -> Zone | None:
+        return next((zone for zone in box.zones() if zone.rect.contains(offset)), None)
 
-    def _on_role(self, box: Box, inside: QPointF) -> bool:
+    def _on_role(self, box: Box, offset: QPointF) -> bool:
         line = self.flow.inks.metrics.height() + theme.S4
         return (
             box.part.role is not None
-            and theme.S8 <= inside.x() < self.flow.inks.left - theme.S4
-            and 0 <= inside.y() < line
+            and theme.S8 <= offset.x() < self.flow.inks.left - theme.S4
+            and 0 <= offset.y() < line
         )
 
     def place_at(self, point: QPointF) -> Place | None:
@@ -187,11 +187,11 @@ class Surface(ScrolledFlow):
         found = self._at(point, nearest=True)
         if found is None:
             return None
-        placed, box, inside = found
-        if inside.y() > box.height and placed == self.placed[-1]:
+        placed, box, offset = found
+        if offset.y() > box.height and placed == self.placed[-1]:
             at = box.length()
         else:
-            at = box.place(inside)
+            at = box.place(offset)
         return Place(self.flow.entry(placed.item), box.part.key, at)
 
     # the mouse -----------------------------------------------------------------------------------
@@ -222,9 +222,9 @@ class Surface(ScrolledFlow):
         found = self._at(point)
         if found is None or not isinstance(found[1], DocumentBox):
             return
-        placed, box, inside = found
+        placed, box, offset = found
         assert isinstance(box, DocumentBox)
-        first, end = box.word_at(box.place(inside), unit)
+        first, end = box.word_at(box.place(offset), unit)
         entry = self.flow.entry(placed.item)
         self.selection.set(Place(entry, box.part.key, first), Place(entry, box.part.key, end))
         self._pressed = None
@@ -245,14 +245,14 @@ class Surface(ScrolledFlow):
         if place is not None:
             self.selection.extend(place)
             self._selected()
-        inside = 0 <= point.y() < self.viewport().height()
-        if inside:
+        in_view = 0 <= point.y() < self.viewport().height()
+        if in_view:
             self._edge.stop()
         elif not self._edge.isActive():
             self._edge.start()
 
     def _drag_on(self) -> None:
-        """The mouse is held beyond the edge: scroll on and select on."""
+        """The mouse is pressed beyond the edge: scroll on and select on."""
         over = (
             self._mouse.y() - self.viewport().height() if self._mouse.y() > 0 else self._mouse.y()
         )
@@ -271,21 +271,21 @@ class Surface(ScrolledFlow):
         found = self._at(point)
         if found is None:
             return
-        placed, box, inside = found
-        zone = self._zone(box, inside)
-        if self._on_role(box, inside):
+        placed, box, offset = found
+        zone = self._zone(box, offset)
+        if self._on_role(box, offset):
             self.show_entry(placed.item, box)
         elif zone is not None and zone.deed == "copy":
             self.copied.emit(self.whole_code(placed.item, placed.part))
         elif zone is not None:
             self.show_entry(placed.item, box)
-        elif link := box.link(inside):
+        elif link := box.link(offset):
             self.link_asked.emit(link)
         elif isinstance(box, RowBox):
             self.act(placed.item, box.row)
 
     def show_entry(self, item: int, box: Box) -> None:
-        """Ask for the entry that a part tells of."""
+        """Ask for the entry that a part is of."""
         entry = box.part.entry if box.part.entry >= 0 else self.flow.entry(item)
         if entry >= 0:
             self.entry_requested.emit(entry)
@@ -333,15 +333,15 @@ class Surface(ScrolledFlow):
             self.viewport().update()
         shape = Qt.CursorShape.ArrowCursor
         if found is not None:
-            _placed, box, inside = found
+            _placed, box, offset = found
             if (
-                self._on_role(box, inside)
-                or self._zone(box, inside)
+                self._on_role(box, offset)
+                or self._zone(box, offset)
                 or (isinstance(box, RowBox) and box.acts)
-                or box.link(inside)
+                or box.link(offset)
             ):
                 shape = Qt.CursorShape.PointingHandCursor
-            elif isinstance(box, DocumentBox) and inside.x() >= box.left:
+            elif isinstance(box, DocumentBox) and offset.x() >= box.left:
                 shape = Qt.CursorShape.IBeamCursor
         self.viewport().setCursor(shape)
 
@@ -360,12 +360,12 @@ class Surface(ScrolledFlow):
         found = self._at(point)
         if found is None:
             return ""
-        placed, box, inside = found
-        if zone := self._zone(box, inside):
+        placed, box, offset = found
+        if zone := self._zone(box, offset):
             return zone.tip
-        if link := box.link(inside):
+        if link := box.link(offset):
             return link[:200]
-        if self._on_role(box, inside):
+        if self._on_role(box, offset):
             entry = box.part.entry if box.part.entry >= 0 else self.flow.entry(placed.item)
             return f"Show #{entry} on the map" if entry >= 0 else ""
         if isinstance(box, RowBox) and (box.row.opens or box.row.tip):
@@ -391,4 +391,4 @@ class Surface(ScrolledFlow):
 
 def _is_users(box: Box) -> bool:
     part = box.part
-    return isinstance(part, Prose | Code | Picture) and part.said_by_user
+    return isinstance(part, Prose | Code | Picture) and part.by_user

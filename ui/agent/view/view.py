@@ -100,7 +100,7 @@ COPIED_AT_ONCE = 60
 
 
 class ConversationView(Surface):
-    """What is said on the path, to be read, searched and copied."""
+    """The messages of the path, to be read, searched and copied."""
 
     find_asked = Signal()
     step_asked = Signal(int)

@@ -239,8 +239,8 @@ class CompareDraftsController(QObject):
             return
         ends = []
         for key in keys:
-            left = document.entry(key.number).get("fromId")
-            end = document.tree.index_of(left) if isinstance(left, str) else -1
+            branch = document.tree.columns.branches.get(key.number)
+            end = document.tree.index_of(branch.from_id) if branch is not None else -1
             ends.append(end if end >= 0 else key.number)
         if len(ends) == 2:
             self._branches.compare(ends[0], ends[1])

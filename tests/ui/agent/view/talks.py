@@ -12,7 +12,9 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
 from PySide6.QtGui import QColor, QImage, QLinearGradient, QPainter
 
 from explorer.compaction.profile import Profile
+from explorer.formats.pi.entries import read_entry
 from explorer.session.describe import describe
+from explorer.session.entries import Entry
 from explorer.session.tree import SessionTree
 
 START_MS = 1_772_440_000_000
@@ -215,11 +217,11 @@ class Payloads:
     def size(self, index: int) -> int:
         return len(self.raw(index))
 
-    def entry(self, index: int) -> Mapping[str, Any]:
+    def entry(self, index: int) -> Entry:
         self.read.append(index)
-        return self._entries[index]
+        return read_entry(self._entries[index])
 
-    def entries(self, indices: Sequence[int]) -> list[Mapping[str, Any]]:
+    def entries(self, indices: Sequence[int]) -> list[Entry]:
         return [self.entry(at) for at in indices]
 
 
@@ -241,7 +243,9 @@ class Opened:
         for at in range(len(self.tree), len(self.talk.entries)):
             entry = self.talk.entries[at]
             parent = self.tree.index_of(entry["parentId"]) if entry["parentId"] else -1
-            self.tree.append(entry["id"], parent, describe(entry), len(json.dumps(entry)) // 4)
+            self.tree.append(
+                entry["id"], parent, describe(read_entry(entry)), len(json.dumps(entry)) // 4
+            )
             self.leaf = at
 
     def made_here(self, index: int) -> bool:
@@ -251,4 +255,4 @@ class Opened:
         return self.weights
 
     def previews(self, indices: Sequence[int]) -> list[str]:
-        return [describe(dict(self.talk.entries[at])).preview for at in indices]
+        return [describe(read_entry(self.talk.entries[at])).preview for at in indices]

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication
 from explorer.agent.tool_rounds import NOT_RUN, STOPPED_BEFORE
 from tests.ui.agent.view.talks import Opened, Talk, call, image, thinking
 from ui.agent.view.calls import CallStates
-from ui.agent.view.item_reader import MOST_SHOWN, parts_of, read_item
+from ui.agent.view.item_reader import parts_of, read_item
 from ui.agent.view.items import PathItems
-from ui.agent.view.parts import Code, Diff, Note, Part, Picture, Prose, Row
+from ui.agent.view.parts import MOST_SHOWN, Code, Diff, Note, Part, Picture, Prose, Row
 from ui.agent.view.selection import item_markdown
 
 
@@ -65,22 +65,20 @@ def notes(talk: Talk, own: bool = False) -> list[Note]:
 
 
 def test_what_a_foreign_reply_does_not_tell_is_not_recorded() -> None:
-    """What was summed from parts has a mark; what this program recorded has neither."""
+    """What this program did not record was never there."""
     talk = Talk()
     talk.reply("Done.")
     usage = talk.entries[0]["message"]["usage"]
     assert notes(talk)[0].tip == "", "all of it is recorded"
     usage["cost"] = {"input": 0.25, "output": 0.5}
-    (told,) = notes(talk)
-    assert told.text.endswith("· ≈$0.75") and told.words.endswith("about $0.75")
-    assert told.tip == "Cost: inferred. The sum of the parts that the reply recorded."
+    assert notes(talk)[0].text.endswith("· $0.75")
     del usage["cost"]
     assert notes(talk)[0].text.endswith("out · cost not recorded")
     assert notes(talk, own=True)[0].text.endswith(" out")
     del talk.entries[0]["message"]["usage"], talk.entries[0]["message"]["model"]
-    (told,) = notes(talk)
-    assert told.text.endswith("model, tokens and cost not recorded")
-    assert "Model: unreadable. The file does not name the model." in told.tip.split("\n")
+    (figures,) = notes(talk)
+    assert figures.text.endswith("model, tokens and cost not recorded")
+    assert "Model: unreadable. The file does not name the model." in figures.tip.split("\n")
 
 
 def test_a_call_opens_to_its_change_its_output_and_the_file_with_all_of_it() -> None:
@@ -151,7 +149,7 @@ def test_calls_without_a_result_are_told_apart_by_whether_a_turn_runs() -> None:
     states.waits("a", True)
     assert rows(shown(talk, states=states))[0][2] == "waiting for your approval"
     states.waits("a", False)
-    states.said("a", "half\nof it")
+    states.add_output("a", "half\nof it")
     parts = shown(talk, states=states)
     assert rows(parts)[0][2] == "running"
     assert [p.text for p in parts if isinstance(p, Code)] == ["half\nof it"]
@@ -187,6 +185,13 @@ def test_pictures_and_very_long_messages() -> None:
     cut = shown(talk, 1)
     assert isinstance(cut[-1], Row)
     assert "shown whole in the inspector" in cut[-1].text
+
+
+def test_a_file_of_a_message_is_one_line_until_it_is_opened() -> None:
+    talk = Talk()
+    talk.message("fileMention", files=[{"path": "src/q.py", "content": "a = 1\nb = 2"}])
+    assert rows(shown(talk)) == [("Note", "src/q.py", "2 lines")]
+    assert [p.text for p in shown(talk, 0, "f0") if isinstance(p, Code)] == ["a = 1\nb = 2"]
 
 
 def test_a_message_is_copied_as_markdown() -> None:
