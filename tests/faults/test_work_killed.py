@@ -46,7 +46,7 @@ SETUP = """
 COMMITS = """
     async def work():
         # Another program may have committed just before this one opened the session.
-        if document.entry(document.leaf)["type"] == "compaction":
+        if document.entry(document.leaf).recorded["type"] == "compaction":
             await document.edits.undo()
         while True:
             shown = document.compaction.preview(None, profile, settings)
@@ -104,7 +104,7 @@ def check_whole(document: Document, acknowledged: list[tuple[int, str]]) -> None
     assert acknowledged
     for index, entry_id in acknowledged:
         assert ids[index] == entry_id
-    assert [entry["id"] for entry in document.payloads.entries(range(len(ids)))] == ids
+    assert [entry.id for entry in document.payloads.entries(range(len(ids)))] == ids
     assert 0 <= document.leaf < len(ids)
     assert document.context().messages
     kind, parent = document.tree.columns.kind, document.tree.columns.parent

@@ -79,7 +79,7 @@ def test_a30_commit_appends_the_entry_and_rebuilds_the_context(document: Documen
     leaf, made = document.leaf, draft(document)
     assert made.status == "done"
     index = wait(document.compaction.commit(made))
-    entry = document.entry(index)
+    entry = document.entry(index).recorded
     assert entry["type"] == "compaction"
     assert entry["firstKeptEntryId"] == made.first_kept_id
     assert entry["tokensBefore"] == made.tokens_before
@@ -224,7 +224,7 @@ def test_a34_a35_a_branch_summary_hangs_at_the_target_and_names_what_was_left(
     made = wait(document.branches.summarize(plan, prepared, order("Dwell on rule 2.")))
     assert document.leaf == old  # A37: made before the leaf moves
     index = wait(document.navigation.navigate(plan, made))
-    entry = document.entry(index)
+    entry = document.entry(index).recorded
     assert entry["type"] == "branch_summary"
     assert entry["parentId"] == document.tree.columns.ids[target]
     assert entry["fromId"] == document.tree.columns.ids[old]
@@ -425,7 +425,7 @@ def test_b17_files_that_only_failed_calls_named_are_kept_apart(document: Documen
     ]
     for message in said:
         wait(document.writer.append(entry_body("message", message=message), document.leaf))
-    entry = document.entry(wait(document.compaction.commit(draft(document))))
+    entry = document.entry(wait(document.compaction.commit(draft(document)))).recorded
     assert entry["details"]["failedFiles"] == ["never.py"]
     assert "never.py" not in entry["details"]["modifiedFiles"]
     assert "<failed-files>\nnever.py\n</failed-files>" in entry["summary"]

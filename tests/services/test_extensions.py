@@ -191,7 +191,7 @@ def test_a3_a38_a_supplied_compaction_is_used_without_a_model(
     made = draft(document, NOBODY)
     assert (made.model, made.parts, made.attempts) == ("extension/mine", (), ())
     index = wait(document.compaction.commit(made))
-    entry = document.entry(index)
+    entry = document.entry(index).recorded
     assert entry["fromExtension" if form == "omp" else "fromHook"] is True
     assert ("fromHook" if form == "omp" else "fromExtension") not in entry
     assert (entry["summary"], entry["shortSummary"]) == ("True it is.", "Short.")
@@ -337,7 +337,7 @@ def test_a39_lines_prompt_and_data(online: Place, server: ChatServer) -> None:
     assert "Be brief." in sent
     assert "## Goal" not in sent.rsplit("</additional-context>", 1)[1]
     assert [r.did for r in recorded(document)[1]] == ["context"]
-    entry = document.entry(wait(document.compaction.commit(made)))
+    entry = document.entry(wait(document.compaction.commit(made))).recorded
     assert entry["preserveData"] == {"artifactIndex": ["foo.ts"]}
     assert "fromHook" not in entry and "readFiles" in entry["details"]
 
@@ -500,7 +500,7 @@ def test_a41_a_summary_is_used_without_a_model_when_one_is_wanted(
     made = wait(document.branches.summarize(plan, prepared, order(NOBODY)))
     assert (made.summary, made.model) == ("What was tried.", "extension/mine")
     index = wait(document.navigation.navigate(plan, made))
-    entry = document.entry(index)
+    entry = document.entry(index).recorded
     assert (entry["type"], entry["fromHook"]) == ("branch_summary", True)
     assert entry["details"] == {"mine": 1} and entry["fromId"] == "e20"
     assert document.tree.columns.branches[index].from_extension
@@ -625,7 +625,7 @@ def test_a38_a52_a_supplied_summary_takes_the_place_of_the_conversations(
 ) -> None:
     online.handle(BEFORE, "return {'compaction': {'summary': 'Mine.', 'details': {'x': 1}}}")
     document = online.document(chain)
-    entry = document.entry(by_conversation(document))
+    entry = document.entry(by_conversation(document)).recorded
     assert server.requests == []
     assert entry["summary"].startswith("Mine.") and entry["fromHook"] is True
     assert entry["details"] == {"x": 1}

@@ -447,7 +447,7 @@ def test_a33_a34_a35_a_branch_summary_over_http(document: Document, server: Chat
     assert document.templates.sections["explorer"].branch in sent(server)[0][1][1]
     assert document.leaf == old
     index = wait(document.navigation.navigate(plan, made))
-    entry = document.entry(index)
+    entry = document.entry(index).recorded
     assert entry["fromId"] == document.tree.columns.ids[old]
     assert entry["parentId"] == document.tree.columns.ids[plan.new_leaf]
     assert str(entry["summary"]).startswith(f"{document.templates.branch_preamble}\n\n{GOOD}")

@@ -158,15 +158,14 @@ class Rig:
         """The agent goes on by a round."""
         append = self.document.writer.append
         if turn:
-            await append("message", self.document.leaf,
-                         message={"role": "user", "content": "And now?"})  # fmt: skip
+            await append(entry_body("message", message={"role": "user", "content": "And now?"}), self.document.leaf)  # fmt: skip
         call = {"type": "toolCall", "id": f"c{len(self.document.tree)}", "name": "ls",
                 "arguments": {}}  # fmt: skip
         reply = {"role": "assistant", "content": [{"type": "text", "text": "Looking."}, call]}
-        await append("message", self.document.leaf, message=reply)
+        await append(entry_body("message", message=reply), self.document.leaf)
         result = {"role": "toolResult", "toolCallId": call["id"], "toolName": "ls",
                   "content": [{"type": "text", "text": "a.py"}]}  # fmt: skip
-        await append("message", self.document.leaf, message=result)
+        await append(entry_body("message", message=result), self.document.leaf)
 
     @property
     def state(self) -> State:
@@ -246,7 +245,9 @@ def test_a47_cold_caches_wait_until_it_is_urgent(
             await rig.work_on(turn=True)
         else:
             append = document.writer.append
-            await append("message", document.leaf, message={"role": "user", "content": "Hm?"})
+            await append(
+                entry_body("message", message={"role": "user", "content": "Hm?"}), document.leaf
+            )
         await rig.size()
         await rig.send()
         state = rig.state

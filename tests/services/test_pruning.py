@@ -65,7 +65,7 @@ def test_a13_a_prune_is_an_entry_of_its_own_and_everything_follows_it(document: 
     assert document.context_size(EXPLORER).usage_tokens == 5_006
     plan = document.edits.plan_pruning(EXPLORER, POLICY)
     index = wait(document.edits.prune(plan, "Asked for."))
-    entry = document.entry(index)
+    entry = document.entry(index).recorded
     assert (entry["type"], entry["customType"], entry["parentId"]) == ("custom", PRUNE_TYPE, "e7")
     assert entry["data"]["results"] == [
         {"id": "e2", "tokens": 2_000, "text": prune_note(2_000)},
@@ -111,7 +111,7 @@ def test_undo_of_a_prune_that_the_session_went_on_from_appends_an_entry(document
     note = wait(document.edits.rename("Later"))
     undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry) == ("prune", index)
-    last = document.entry(document.leaf)
+    last = document.entry(document.leaf).recorded
     assert last["data"] == {"undoes": document.tree.columns.ids[index]}
     assert document.tree.columns.parent[document.leaf] == note
     assert not document.context().pruned
@@ -148,8 +148,8 @@ def test_the_prune_is_there_when_the_session_is_opened_again_and_in_its_file(
     out = tmp_path / "out.jsonl"
     wait(bench.export(document.key, out))
     written = {one["id"]: one for one in map(json.loads, out.read_text("utf-8").splitlines())}
-    assert written[document.tree.columns.ids[index]] == document.entry(index)
-    assert written["e2"] == document.entry(2), "the result is whole"
+    assert written[document.tree.columns.ids[index]] == document.entry(index).recorded
+    assert written["e2"] == document.entry(2).recorded, "the result is whole"
     assert "word" * 2_000 in json.dumps(written["e2"])
 
 
