@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from explorer.agent.prompt import MessageQueue, Prompt
 from explorer.models.client import ImagePart
+from explorer.session.entries import ImageBlock, TextBlock, UserMessage
 
 
 def test_each_kind_is_taken_in_the_order_in_which_it_was_sent() -> None:
@@ -57,9 +58,7 @@ def test_listeners_hear_of_changes_and_of_nothing_else() -> None:
 
 def test_a_prompt_is_stored_as_text_and_pictures() -> None:
     picture = ImagePart("image/png", "aGk=")
-    shown = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
-    assert Prompt("look", (picture,)).message() == {
-        "role": "user", "content": [{"type": "text", "text": "look"}, shown],
-    }  # fmt: skip
-    assert Prompt("", (picture,)).message()["content"] == [shown]
-    assert Prompt.of("words").message()["content"] == [{"type": "text", "text": "words"}]
+    shown = ImageBlock("image/png", "aGk=")
+    assert Prompt("look", (picture,)).message() == UserMessage((TextBlock("look"), shown))
+    assert Prompt("", (picture,)).message().content == (shown,)
+    assert Prompt.of("words").message().content == (TextBlock("words"),)

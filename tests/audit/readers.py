@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from explorer.audit.fidelity import fidelity
 from explorer.facts import FactTable, extract, scan
-from explorer.formats.pi.entries import read_entry
 from explorer.models.offline.demo import answer as answer_demo
 from explorer.models.offline.extractive import answer as answer_extractive
 from explorer.models.request import ChatMessage, ModelRequest, ToolCall, ToolSpec
+from explorer.session.entries import Entry
 from tests.audit.texts import assistant, call, result, user
 from tests.models.survival import summary_request
 
@@ -18,10 +17,8 @@ _TOOLS = tuple(ToolSpec(name, name) for name in ("read", "ls", "find", "grep", "
 _READ = ToolCall("a", "read", {"path": "a.py"})
 
 
-def _table(entries: Sequence[Mapping[str, Any]]) -> FactTable:
-    return scan(
-        range(len(entries)), lambda wanted: [read_entry(entries[index]) for index in wanted]
-    )
+def _table(entries: Sequence[Entry]) -> FactTable:
+    return scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
 
 
 def _extracted(text: str) -> None:

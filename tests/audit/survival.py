@@ -15,7 +15,6 @@ import re
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate
@@ -23,8 +22,8 @@ from explorer.audit.summary_text import SummaryText
 from explorer.compaction.summary import footer
 from explorer.facts import FactKind, scan
 from explorer.facts.words import statement_key
-from explorer.formats.pi.entries import read_entry
 from explorer.models.offline.extractive import summarize
+from explorer.session.entries import Entry
 from explorer.session.file_tools import file_ops
 from explorer.tokens.estimate import estimate_text
 from tests.audit.texts import assistant, call, result, user
@@ -57,14 +56,14 @@ class Tally:
         return f"{self.told[kind]}/{self.atoms[kind]}"
 
 
-def entries_of(chunk: str) -> list[dict[str, Any]]:
+def entries_of(chunk: str) -> list[Entry]:
     """The entries that a serialized stretch of conversation was made from."""
     if _HEAD.match(chunk):
         chunk = _HEAD.sub(
             lambda head: f"[{_VOICES.get(head[1], 'Assistant')}]: ", _RULE.sub("\n", chunk)
         )
     parts = _TURN.split(chunk)[1:]
-    entries: list[dict[str, Any]] = []
+    entries: list[Entry] = []
     for head, raw in zip(parts[::2], parts[1::2], strict=True):
         text = raw.strip("\n")
         if head == "User":
@@ -86,7 +85,7 @@ def run(story: Story, share: float, *, whole: bool, tally: Tally) -> None:
     """Summarizes generation after generation, and judges the last summary against all that was
     said."""
     previous, so_far = "", 0
-    everything: list[dict[str, Any]] = []
+    everything: list[Entry] = []
     for chunk in story.chunks:
         tokens = estimate_text(chunk)
         so_far += tokens
@@ -94,9 +93,7 @@ def run(story: Story, share: float, *, whole: bool, tally: Tally) -> None:
         previous = summarize(summary_request(chunk, previous, limit), lambda: False)
         everything += entries_of(chunk)
     previous += footer(*_files(everything))
-    table = scan(
-        range(len(everything)), lambda wanted: [read_entry(everything[at]) for at in wanted]
-    )
+    table = scan(range(len(everything)), lambda wanted: [everything[at] for at in wanted])
     found = fidelity(previous, range(len(everything)), (), table)
     for one in found.findings:
         if one.fate in STATED_WRONGLY:
@@ -108,14 +105,13 @@ def run(story: Story, share: float, *, whole: bool, tally: Tally) -> None:
     _count_planted(story, previous, tally)
 
 
-def _files(entries: list[dict[str, Any]]) -> tuple[list[str], list[str]]:
+def _files(entries: list[Entry]) -> tuple[list[str], list[str]]:
     """The files that calls read and changed, which end every summary that is stored."""
     ops = [
         op
         for entry in entries
-        for block in entry["message"]["content"]
-        if block["type"] == "toolCall"
-        for op in file_ops(block["name"], block["arguments"], "")
+        for call in entry.calls
+        for op in file_ops(call.name, call.named_arguments, "")
     ]
     changed = {op.path for op in ops if op.kind != "read"}
     return sorted({op.path for op in ops} - changed), sorted(changed)

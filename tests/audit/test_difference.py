@@ -9,18 +9,13 @@ from explorer.audit.fidelity import fidelity
 from explorer.audit.findings import Fate, Fidelity, Finding, RequestCheck
 from explorer.audit.severity import grouped
 from explorer.facts import Fact, FactKind, scan
-from explorer.formats.pi.entries import read_entry
-from explorer.session.text_difference import (
-    Piece,
-)
+from explorer.session.text_difference import Piece
+from tests.audit.texts import user
 
 ENTRIES = [
-    {"type": "message", "message": {"role": "user", "content": text}}
-    for text in (
-        "Never touch migrations/0007_orders.py. Use at most 3 retries for the upload.",
-        "Run `pytest tests/test_upload.py -q` before you say that it is done.",
-        "And the limit: change it to 5 retries now.",
-    )
+    user("Never touch migrations/0007_orders.py. Use at most 3 retries for the upload."),
+    user("Run `pytest tests/test_upload.py -q` before you say that it is done."),
+    user("And the limit: change it to 5 retries now."),
 ]
 GOOD = (
     "## Goal\nThe upload.\n\n## Constraints\n- Never touch migrations/0007_orders.py.\n"
@@ -30,7 +25,7 @@ POOR = "## Goal\nThe upload.\n\n## Next Steps\n1. Run the tests.\n\n## Notes\nNo
 
 
 def audited(summary: str) -> Fidelity:
-    table = scan(range(3), lambda wanted: [read_entry(ENTRIES[at]) for at in wanted])
+    table = scan(range(3), lambda wanted: [ENTRIES[at] for at in wanted])
     return fidelity(summary, range(3), (), table)
 
 

@@ -14,7 +14,7 @@ from explorer.audit.file_evidence import changed_by_command
 from explorer.audit.findings import STATED_WRONGLY, SURVIVED, Fate, Fidelity, Finding
 from explorer.compaction.validation import SECTION_SETS
 from explorer.facts import FactKind, scan
-from explorer.formats.pi.entries import read_entry
+from explorer.session.entries import Entry, all_texts
 from tests.audit.texts import assistant, call, compaction, conversation, result, user
 from tests.facts.test_extract import WORDS
 
@@ -23,13 +23,13 @@ _NEAR = Fate.NORMALIZED
 
 def judge(
     summary: str | Sequence[str],
-    entries: Sequence[dict[str, Any]],
+    entries: Sequence[Entry],
     *,
-    kept: Sequence[dict[str, Any]] = (),
+    kept: Sequence[Entry] = (),
     **more: Any,
 ) -> Fidelity:
     everything = [*entries, *kept]
-    table = scan(range(len(everything)), lambda at: [read_entry(everything[index]) for index in at])
+    table = scan(range(len(everything)), lambda at: [everything[index] for index in at])
     first = len(entries)
     return fidelity(summary, range(first), range(first, len(everything)), table, **more)
 
@@ -290,13 +290,7 @@ def test_a_summary_equal_to_its_source_loses_nothing(text: str) -> None:
 @given(MESSAGES)
 def test_a_whole_session_as_its_summary_loses_nothing(text: str) -> None:
     entries = [*conversation(), user(text)]
-    told = "\n\n".join(
-        value
-        for entry in entries
-        for block in entry["message"]["content"]
-        for value in (block.get("text"), *block.get("arguments", {}).values())
-        if value
-    )
+    told = "\n\n".join(text for entry in entries for text in all_texts(entry) if text)
     found = judge(told, entries)
     assert not found.of(Fate.LOST, Fate.RECOVERABLE)
 
@@ -320,7 +314,7 @@ def test_more_text_never_loses_what_was_there(source: str, summary: str, more: s
 @given(MESSAGES, MESSAGES, MESSAGES)
 def test_every_atom_has_one_fate(source: str, tail: str, summary: str) -> None:
     entries = [user(source)]
-    table = scan(range(1), lambda at: [read_entry(entries[index]) for index in at])
+    table = scan(range(1), lambda at: [entries[index] for index in at])
     found = judge(summary, entries, kept=[user(tail)])
     fates = [one for one in found.findings if one.fate not in STATED_WRONGLY]
     keys = [(one.atom.kind, one.atom.key) for one in fates]

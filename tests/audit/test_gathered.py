@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from explorer.audit.gathered import Gathered
 from explorer.facts import scan
-from explorer.formats.pi.entries import read_entry
 from tests.audit.texts import conversation
 
 ENTRIES = conversation()
-TABLE = scan(range(len(ENTRIES)), lambda at: [read_entry(ENTRIES[i]) for i in at])
+TABLE = scan(range(len(ENTRIES)), lambda at: [ENTRIES[i] for i in at])
 RANGES = ([0], [0, 1, 2], [1], [], range(len(ENTRIES)), [3], [3, 99])
 
 

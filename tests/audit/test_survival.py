@@ -6,6 +6,7 @@ import pytest
 
 from explorer.audit.findings import Fate
 from explorer.facts import FactKind
+from explorer.session.kinds import Kind
 from tests.audit.survival import entries_of, measure
 from tests.models.survival import story_sets
 
@@ -25,7 +26,7 @@ def test_at_30_percent_of_the_text_nothing_planted_is_lost_or_stale(name: str) -
 
 def test_both_ways_of_writing_a_conversation_are_read() -> None:
     ours = entries_of('[User]: Fix it.\n\n[Assistant tool calls]: read(path="a.py", offset=1)')
-    assert [entry["message"]["role"] for entry in ours] == ["user", "assistant"]
-    assert ours[1]["message"]["content"][1]["arguments"] == {"path": "a.py"}
+    assert [entry.kind for entry in ours] == [Kind.USER, Kind.ASSISTANT]
+    assert ours[1].calls[0].arguments == {"path": "a.py"}
     theirs = entries_of("[USER]\nFix it.\n\n---\n\n[TOOL_RESULT]\nok")
-    assert [entry["message"]["role"] for entry in theirs] == ["user", "toolResult"]
+    assert [entry.kind for entry in theirs] == [Kind.USER, Kind.TOOL_RESULT]

@@ -4,35 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
+from explorer.session.entries import (
+    AssistantMessage,
+    CompactionSummary,
+    Entry,
+    ToolCallBlock,
+    ToolResultMessage,
+    UserMessage,
+    text_content,
+)
 
-def user(text: str) -> dict[str, Any]:
+
+def user(text: str) -> Entry:
     """A user's message."""
-    return _message("user", [{"type": "text", "text": text}])
+    return Entry.of(UserMessage(text_content(text)))
 
 
-def assistant(text: str, *calls: dict[str, Any]) -> dict[str, Any]:
+def assistant(text: str, *calls: ToolCallBlock) -> Entry:
     """A reply with its calls."""
-    return _message("assistant", [{"type": "text", "text": text}, *calls])
+    return Entry.of(AssistantMessage((*text_content(text), *calls)))
 
 
-def call(name: str, **arguments: Any) -> dict[str, Any]:
+def call(name: str, **arguments: Any) -> ToolCallBlock:
     """A tool call of a reply."""
-    return {"type": "toolCall", "id": "c", "name": name, "arguments": arguments}
+    return ToolCallBlock("c", name, arguments)
 
 
-def result(text: str, *, error: bool = False) -> dict[str, Any]:
+def result(text: str, *, error: bool = False) -> Entry:
     """A tool result."""
-    entry = _message("toolResult", [{"type": "text", "text": text}])
-    entry["message"]["isError"] = error
-    return entry
+    return Entry.of(ToolResultMessage("", "", text_content(text), error))
 
 
-def compaction(summary: str) -> dict[str, Any]:
+def compaction(summary: str) -> Entry:
     """A compaction entry, as far as its words go."""
-    return {"type": "compaction", "summary": summary}
+    return Entry.of(CompactionSummary(summary))
 
 
-def conversation() -> list[dict[str, Any]]:
+def conversation() -> list[Entry]:
     """A short session with something of everything."""
     return [
         user(
@@ -52,7 +60,3 @@ def conversation() -> list[dict[str, Any]]:
         assistant("Committed as 4f2a91c. Next: add a test for the empty file."),
         user("Make that 8 workers. Please write the test now. What about the CSV export?"),
     ]
-
-
-def _message(role: str, content: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"type": "message", "message": {"role": role, "content": content}}

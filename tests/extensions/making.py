@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import textwrap
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +13,6 @@ from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.profile import PROFILES, Settings
 from explorer.extensions.events import (
     CompactionView,
-    EntryReader,
     NavigationEnds,
     SessionAccess,
     TreeView,
@@ -21,6 +20,7 @@ from explorer.extensions.events import (
 from explorer.extensions.loading import Extension, LoadedFolder
 from explorer.extensions.records import BeforeCompact, BeforeTree, Compacting
 from explorer.extensions.runner import HookRunner
+from explorer.formats.pi.entries import agent_message, read_message
 from explorer.models.events import CancelToken
 from explorer.templates import load_templates
 from tests.compaction.sessions import Session
@@ -81,14 +81,20 @@ def preparation(made: Session | None = None) -> tuple[Preparation, SessionAccess
     prepared = prepare(tree, made.leaf, EXPLORER, SETTINGS)
     assert isinstance(prepared, Preparation), prepared.reason
     around = SessionAccess(
-        tree.columns.ids, _copies(made), load_templates(), "/home/me/shop", "session-1"
+        tree.columns.ids,
+        lambda indices: _copies(made, indices),
+        lambda indices: [agent_message(entry) for entry in _copies(made, indices)],
+        read_message,
+        load_templates(),
+        "/home/me/shop",
+        "session-1",
     )
     return prepared, around
 
 
-def _copies(made: Session) -> EntryReader:
+def _copies(made: Session, indices: Sequence[int]) -> list[dict[str, Any]]:
     """Entries as a store gives them: new objects at every reading."""
-    return lambda indices: [json.loads(json.dumps(entry)) for entry in made.read(indices)]
+    return [json.loads(json.dumps(dict(entry.recorded))) for entry in made.read(indices)]
 
 
 def view() -> CompactionView:

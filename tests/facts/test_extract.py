@@ -13,10 +13,11 @@ from explorer.facts import FactKind, ScanCancelled, extract, scan
 from explorer.facts.figures import figure
 from explorer.facts.paths import path_key
 from explorer.formats.pi.entries import read_entry
+from explorer.session.entries import AssistantMessage, Entry, TextBlock, ThinkingBlock
 from tests.audit.texts import assistant, call, compaction, conversation, result, user
 
 
-def texts(entries: Sequence[dict[str, Any]], kind: FactKind) -> list[str]:
+def texts(entries: Sequence[Entry], kind: FactKind) -> list[str]:
     return [atom.text for atom in extract(entries).of(kind)]
 
 
@@ -142,9 +143,8 @@ def test_a_choice_is_no_report_and_no_next_step(said: str, decides: bool) -> Non
 
 
 def test_thinking_is_left_out() -> None:
-    thinking = {"type": "thinking", "thinking": "never touch src/secret.py, 12 ms"}
-    message = {"role": "assistant", "content": [thinking, {"type": "text", "text": "ok"}]}
-    assert not len(extract([{"type": "message", "message": message}]))
+    thinking = ThinkingBlock("never touch src/secret.py, 12 ms")
+    assert not len(extract([Entry.of(AssistantMessage((thinking, TextBlock("ok"))))]))
 
 
 def test_only_the_user_lays_down_rules() -> None:
@@ -237,9 +237,9 @@ def test_an_entry_is_read_and_scanned_once() -> None:
     entries = conversation()
     asked: list[int] = []
 
-    def read(indices: Sequence[int]) -> list[dict[str, Any]]:
+    def read(indices: Sequence[int]) -> list[Entry]:
         asked.extend(indices)
-        return [read_entry(entries[index]) for index in indices]
+        return [entries[index] for index in indices]
 
     first = scan(range(3), read)
     both = scan(range(len(entries)), read, first)
@@ -253,12 +253,12 @@ def test_a_scan_tells_how_far_it_is_and_stops_when_told() -> None:
     told: list[tuple[int, int]] = []
     table = scan(
         range(700),
-        lambda at: [read_entry(entries[i]) for i in at],
+        lambda at: [entries[i] for i in at],
         progress=lambda *of: told.append(of),
     )
     assert told[-1] == (700, 700) and len(told) > 1 and len(table) == 700
     with pytest.raises(ScanCancelled):
-        scan(range(700), lambda at: [read_entry(entries[i]) for i in at], cancelled=lambda: True)
+        scan(range(700), lambda at: [entries[i] for i in at], cancelled=lambda: True)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_a_scan_tells_how_far_it_is_and_stops_when_told() -> None:
     ],
 )
 def test_entries_without_words_hold_nothing(entry: dict[str, Any]) -> None:
-    assert not len(extract([entry]))
+    assert not len(extract([read_entry(entry)]))
 
 
 WORDS = st.sampled_from(

@@ -17,7 +17,7 @@ from explorer.facts.errors import FailureCache, error_lines
 from explorer.facts.identifiers import WordCache, pieces_of
 from explorer.facts.message import Message, Ranges, even_lower, units, wide_places
 from explorer.facts.words import word_set
-from explorer.formats.pi.entries import read_entry
+from tests.audit.texts import user
 
 _LOOSE = st.text("aAiIsSkKéİıſK0٣5 \t\n.,:;!?-–'’→$~(", max_size=60)
 _WORDS = word_set(
@@ -144,16 +144,13 @@ def test_a_summary_is_flattened_as_letter_by_letter(text: str) -> None:
 
 
 def test_ranges_that_grow_are_gathered_as_if_each_were_the_first() -> None:
-    said = [
-        "Use port 8443.",
-        "At most 5 retries in src/a.py.",
-        "See docs/b.md, v2.1.",
-        "Only 12 ms.",
+    entries = [
+        user("Use port 8443."),
+        user("At most 5 retries in src/a.py."),
+        user("See docs/b.md, v2.1."),
+        user("Only 12 ms."),
     ]
-    entries = [{"type": "message", "message": {"role": "user", "content": text}} for text in said]
-    table = scan(
-        range(len(entries)), lambda wanted: [read_entry(entries[index]) for index in wanted]
-    )
+    table = scan(range(len(entries)), lambda wanted: [entries[index] for index in wanted])
     kept = Gathered()
     for first, last in [*pairwise((0, 1, 3, 4)), (0, 3), (0, 4), (2, 4), (1, 2)]:
         known = range(first, last)

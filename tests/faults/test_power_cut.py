@@ -26,7 +26,7 @@ SETUP = """
         os.write(1, (" ".join(map(str, words)) + "\\n").encode())
 
     def append(name, parent):
-        future = store.append(key, [(message(0, parent, "x" * 400) | {"id": name}, parent)], name)
+        future = store.append(key, [(dumps(message(0, parent, "x" * 400) | {"id": name}), parent)], name)
         future.add_done_callback(lambda done: tell("done", *done.result(), name))
         return future
 
@@ -105,7 +105,7 @@ def test_every_acknowledged_entry_survives_a_power_cut(
         ids = loaded.tree.columns.ids
         assert len(acknowledged) >= 119
         assert {name: ids.index(name) for name in acknowledged} == acknowledged
-        assert [entry["id"] for entry in loaded.payloads.entries(range(len(ids)))] == ids
+        assert [entry.id for entry in loaded.payloads.entries(range(len(ids)))] == ids
         assert loaded.leaf == len(ids) - 1
     check_whole(database)
 

@@ -113,7 +113,7 @@ def test_whatever_page_is_spoilt_nothing_worse_than_a_store_error_comes_and_the_
             for row in store.sessions():
                 loaded = store.load(row.key)
                 for at in range(0, row.entries, 50):
-                    assert loaded.payloads.entry(at)["id"] == loaded.tree.columns.ids[at]
+                    assert loaded.payloads.entry(at).recorded["id"] == loaded.tree.columns.ids[at]
         try:
             with Store.open(database) as store:
                 for key in keys:

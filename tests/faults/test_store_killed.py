@@ -15,6 +15,7 @@ from tests.store.sources import FileSource, chain, write_file
 
 IMPORTS = """
     import sys
+    from explorer.formats.pi.export import dumps
     from explorer.store import Store
     from tests.store.sources import FileSource
     store = Store.open(sys.argv[1])
@@ -26,13 +27,14 @@ IMPORTS = """
 """
 APPENDS = """
     import sys
+    from explorer.formats.pi.export import dumps
     from explorer.store import Store
     from tests.store.sources import message
     store = Store.open(sys.argv[1])
     parent = "e1"
     for at in range(1000):
         entry = message(0, parent, "x" * 500) | {"id": f"n{at}"}
-        (index,) = store.append(int(sys.argv[2]), [(entry, parent)], leaf_id=entry["id"]).result()
+        (index,) = store.append(int(sys.argv[2]), [(dumps(entry), parent)], leaf_id=entry["id"]).result()
         parent = entry["id"]
         print(index, parent, flush=True)
 """
@@ -95,7 +97,7 @@ def test_every_acknowledged_append_survives_a_kill(
             assert ids[int(index)] == entry_id
         assert len(ids) - 2 - len(acknowledged) in (0, 1), "at most one was not told of yet"
         assert loaded.leaf == len(ids) - 1
-        assert [e["id"] for e in loaded.payloads.entries(range(len(ids)))] == ids
+        assert [e.id for e in loaded.payloads.entries(range(len(ids)))] == ids
 
 
 def test_appends_to_other_sessions_get_through_while_an_import_runs(

@@ -14,6 +14,7 @@ from tests.store.sources import FileSource, chain, message, write_file
 
 APPENDS = """
     import sys
+    from explorer.formats.pi.export import dumps
     from explorer.store import Store
     from tests.store.sources import message
     path, key, name, count = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
@@ -21,7 +22,7 @@ APPENDS = """
     parent = "e1"
     for at in range(count):
         entry = message(0, parent, f"{name} {at}") | {"id": f"{name}-{at}"}
-        (index,) = store.append(key, [(entry, parent)], leaf_id=entry["id"]).result()
+        (index,) = store.append(key, [(dumps(entry), parent)], leaf_id=entry["id"]).result()
         parent = entry["id"]
         print(index, parent, flush=True)
     store.close()
@@ -29,6 +30,7 @@ APPENDS = """
 
 IN_BURSTS = """
     import sys
+    from explorer.formats.pi.export import dumps
     from explorer.store import Store
     from tests.store.sources import message
     path, key, name, count = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
@@ -39,8 +41,8 @@ IN_BURSTS = """
         for at in range(first, first + 25):
             entry = message(0, parent, f"{name} {at}") | {"id": f"{name}-{at}"}
             parent = entry["id"]
-            waiting.append((parent, store.append(key, [(entry, entry["parentId"])], parent)))
-            refused = store.append(key, [(entry, entry["parentId"])], parent)
+            waiting.append((parent, store.append(key, [(dumps(entry), entry["parentId"])], parent)))
+            refused = store.append(key, [(dumps(entry), entry["parentId"])], parent)
         assert "already" in str(refused.exception())
         for entry_id, future in waiting:
             print(*future.result(), entry_id, flush=True)

@@ -21,7 +21,6 @@ from explorer.services.auto_compaction.controller import AutomaticCompaction
 from explorer.services.document import Document
 from explorer.services.effective_rules import EffectiveRules
 from explorer.services.session_files import make_sandbox, tools_of
-from explorer.session.describe import text_of as text_in
 from explorer.session.kinds import Kind
 from explorer.settings.effective import effective
 from explorer.settings.live import project_of
@@ -59,16 +58,16 @@ class Run:
     @property
     def last(self) -> str:
         """What was said at the leaf."""
-        return text_in(self.document.entry(self.document.leaf)["message"]["content"])
+        return self.document.entry(self.document.leaf).text
 
     def read(self) -> None:
         """Keep what is looked at after the database is closed."""
         for at in range(len(self.document.tree)):
             entry, kind = self.document.entry(at), self.document.tree.kind(at)
             if kind is Kind.ASSISTANT:
-                self.said.append(text_in(entry["message"]["content"]))
+                self.said.append(entry.text)
             elif kind is Kind.COMPACTION:
-                self.summaries.append(str(entry["summary"]))
+                self.summaries.append(entry.summary)
 
 
 def play_whole(

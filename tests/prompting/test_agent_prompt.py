@@ -11,28 +11,31 @@ from explorer.prompting.agent_prompt import AgentPrompt
 from explorer.prompting.rendering import BudgetExceededError, render
 from explorer.prompting.summary_requests import SimpleRecord, full_request, told_ahead, told_now
 from explorer.prompting.turns import Conversation, Said, conversation
+from explorer.session.entries import (
+    AssistantMessage,
+    ToolCallBlock,
+    ToolResultMessage,
+    UserMessage,
+    text_content,
+)
 
 
 def user(entry: int, text: str = "please") -> Said:
-    return Said(entry, {"role": "user", "content": text}, len(text))
+    return Said(entry, UserMessage(text_content(text)), len(text))
 
 
-def reply(entry: int, *calls: str, text: str = "ok", **more: Any) -> Said:
-    content: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
-    content += [
-        {"type": "toolCall", "id": call, "name": "read", "arguments": {"path": "x" * 300}}
-        for call in calls
-    ]
-    return Said(entry, {"role": "assistant", "content": content, **more}, 400)
+def reply(entry: int, *calls: str, text: str = "ok", stop_reason: str = "stop") -> Said:
+    blocks = [ToolCallBlock(call, "read", {"path": "x" * 300}) for call in calls]
+    content = (*(text_content(text) if text else ()), *blocks)
+    return Said(entry, AssistantMessage(content, stop_reason=stop_reason), 400)
 
 
 def result(entry: int, call: str, text: str = "found") -> Said:
-    message = {"role": "toolResult", "toolCallId": call, "content": text}
-    return Said(entry, message, len(text))
+    return Said(entry, ToolResultMessage(call, "read", text_content(text)), len(text))
 
 
 def summary(entry: int, text: str = "all that was") -> Said:
-    return Said(entry, {"role": "user", "content": text}, len(text), is_summary=True)
+    return Said(entry, UserMessage(text_content(text)), len(text), is_summary=True)
 
 
 def prompt(**fields: Any) -> AgentPrompt:
@@ -70,7 +73,7 @@ def test_a53_nothing_before_the_newest_summary_comes_back() -> None:
 
 def test_what_failed_and_what_has_no_partner_is_not_sent() -> None:
     said = conversation(
-        [user(0), reply(1, stopReason="error"), reply(2, "a", "lost", text=""), result(3, "a"),
+        [user(0), reply(1, stop_reason="error"), reply(2, "a", "lost", text=""), result(3, "a"),
          result(4, "nobody"), reply(5, "open", text="")]
     )  # fmt: skip
     (turn,) = said.turns

@@ -10,13 +10,14 @@ import pytest
 from explorer.models.client import ChatMessage, ImagePart, TextPart
 from explorer.services.document import Document
 from explorer.session.kinds import Kind
+from tests.pi_json import entry_body
 
 
 def said(document: Document, *messages: dict[str, Any]) -> list[ChatMessage]:
     """What is sent of messages that are appended."""
     before = len(document.agent.messages())
     for message in messages:
-        asyncio.run(document.writer.append("message", document.leaf, message=message))
+        asyncio.run(document.writer.append(entry_body("message", message=message), document.leaf))
     return document.agent.messages()[before:]
 
 
@@ -38,7 +39,7 @@ def result(name: str, *blocks: dict[str, Any]) -> dict[str, Any]:
 
 def test_a6_the_summary_in_force_comes_first_in_its_wrapper(document: Document) -> None:
     first = document.agent.messages()[0]
-    summary = document.entry(document.context().compaction)["summary"]
+    summary = document.entry(document.context().compaction).recorded["summary"]
     assert first.role == "user"
     assert first.text == document.templates.compaction_message(summary)
 
@@ -48,7 +49,7 @@ def test_a6_a_branch_summary_is_a_user_message_in_its_wrapper(document: Document
         at for at in range(len(document.tree)) if document.tree.kind(at) is Kind.BRANCH_SUMMARY
     ]
     asyncio.run(document.writer.move_leaf(at))
-    told = document.templates.branch_message(document.entry(at)["summary"])
+    told = document.templates.branch_message(document.entry(at).recorded["summary"])
     assert document.agent.messages()[-1] == ChatMessage("user", (TextPart(told),))
 
 

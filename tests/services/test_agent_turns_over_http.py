@@ -153,7 +153,7 @@ class Desk:
         self.on_event = on_event
 
     def messages(self, result: TurnResult) -> list[dict[str, Any]]:
-        return [dict(self.document.entry(entry)["message"]) for entry in result.entries]
+        return [dict(self.document.entry(entry).recorded["message"]) for entry in result.entries]
 
     def check(self, result: TurnResult) -> None:
         """The session is whole, as it is here and as the database has it."""

@@ -23,6 +23,7 @@ from explorer.services.effective_rules import EffectiveRules
 from explorer.session.kinds import Flag, Kind
 from tests.models.server import OVERFLOW, Answer, ChatServer, Cut, HttpFailure, Plan, Stall
 from tests.models.summaries import GOOD
+from tests.pi_json import entry_body
 from tests.services.automatic_rig import (
     FULL,
     MODEL,
@@ -59,7 +60,7 @@ def test_a8_a_turn_that_fills_the_context_is_followed_by_a_compaction(
     assert ended.entry == desk.document.leaf
     assert ended.tokens_after < ended.tokens_before
     assert desk.compactions == before + 1
-    assert desk.document.entry(ended.entry)["summary"].startswith(GOOD)
+    assert desk.document.entry(ended.entry).recorded["summary"].startswith(GOOD)
     draft = desk.document.store.drafts(desk.document.key)[-1]
     assert (draft.status, draft.model) == ("committed", SUMMARIZER)
     assert draft.requests
@@ -215,7 +216,7 @@ def test_a10_an_overflow_is_compacted_away_and_the_turn_goes_on(
     assert tree.columns.parent[answer] == ended.entry
     path = tree.path(document.leaf)
     assert refused not in path
-    assert document.entry(refused)["message"]["errorKind"] == "overflow"
+    assert document.entry(refused).recorded["message"]["errorKind"] == "overflow"
     first, second = asked(server, "test-model")
     assert len(str(second)) < len(str(first)) / 2
     assert second["messages"][-1]["content"] in ("Where is it?", [
@@ -353,7 +354,7 @@ def test_a_reply_that_broke_off_after_its_first_word_is_kept_and_not_sent(
     assert result.end == "done"
     assert len(asked(server, "test-model")) == 2
     assert "half an answer" not in str(asked(server, "test-model")[1])
-    stops = [desk.document.entry(at)["message"].get("stopReason") for at in result.entries]
+    stops = [desk.document.entry(at).recorded["message"].get("stopReason") for at in result.entries]
     assert stops == [None, "error", "stop"]
 
 
@@ -432,7 +433,7 @@ def test_e21_a_task_that_is_cancelled_is_told_and_leaves_nothing_running(
     assert [change.cancelled for change in desk.ended] == [True]
     assert desk.automatic.running is None
     leaf = desk.document.leaf
-    assert desk.document.entry(leaf)["message"]["errorKind"] == "overflow"
+    assert desk.document.entry(leaf).recorded["message"]["errorKind"] == "overflow"
 
 
 # continuing -------------------------------------------------------------------------------------
@@ -451,7 +452,7 @@ def test_a11_oh_my_pi_prompts_the_agent_to_go_on_once(desk: Desk, server: ChatSe
     result = wait(desk.say("Is it done?"))
     synthetic = [
         entry for entry in result.entries
-        if desk.document.entry(entry)["message"].get("synthetic")
+        if desk.document.entry(entry).recorded["message"].get("synthetic")
     ]  # fmt: skip
     assert len(synthetic) == 1
     assert len(asked(server, "test-model")) == 2
@@ -525,7 +526,7 @@ async def fill(desk: Desk, results: int) -> None:
             {"role": "assistant", "content": [{"type": "text", "text": "Ran."}],
              "stopReason": "stop"},
         ):  # fmt: skip
-            await document.writer.append("message", document.leaf, message=message)
+            await document.writer.append(entry_body("message", message=message), document.leaf)
 
 
 @pytest.mark.parametrize("name", ["omp", "explorer"])

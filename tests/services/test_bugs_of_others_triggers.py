@@ -35,6 +35,7 @@ from explorer.session.kinds import Kind
 from explorer.store import Store
 from explorer.workbench import Workbench
 from tests.models.summaries import GOOD
+from tests.pi_json import entry_body
 from tests.services.conftest import SAMPLE, Clock
 
 EXPLORER = replace(PROFILES["explorer"], pruning=None)
@@ -111,7 +112,9 @@ class Talk:
         await automatic.after_turn(AGENT, "went-well", True, cancel)
 
     async def _store(self, message: dict[str, Any]) -> int:
-        return await self.document.writer.append("message", self.document.leaf, message=message)
+        return await self.document.writer.append(
+            entry_body("message", message=message), self.document.leaf
+        )
 
     def turns(self, count: int, usage: int) -> None:
         async def work() -> None:

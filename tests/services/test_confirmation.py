@@ -92,7 +92,7 @@ def test_a_cut_that_was_moved_while_it_asked_is_the_one_that_counts(
         return shown.path[earlier], shown.path[shown.cut]
 
     moved, own = wait(story())
-    kept = asking.document.entry(asking.document.leaf)["firstKeptEntryId"]
+    kept = asking.document.entry(asking.document.leaf).recorded["firstKeptEntryId"]
     assert asking.document.tree.columns.ids[moved] == kept
     assert moved != own
 

@@ -33,6 +33,7 @@ from explorer.services.summary_request import DraftFailed, Order
 from explorer.session.kinds import Kind
 from explorer.tokens.counters import EstimateCounter
 from explorer.workbench import Workbench
+from tests.pi_json import entry_body
 from tests.services.conftest import close_bench, open_bench
 
 T = TypeVar("T")
@@ -78,7 +79,7 @@ def test_a30_commit_appends_the_entry_and_rebuilds_the_context(document: Documen
     leaf, made = document.leaf, draft(document)
     assert made.status == "done"
     index = wait(document.compaction.commit(made))
-    entry = document.entry(index)
+    entry = document.entry(index).recorded
     assert entry["type"] == "compaction"
     assert entry["firstKeptEntryId"] == made.first_kept_id
     assert entry["tokensBefore"] == made.tokens_before
@@ -93,7 +94,7 @@ def test_a30_commit_appends_the_entry_and_rebuilds_the_context(document: Documen
 def test_an_edited_text_is_what_is_stored(document: Document) -> None:
     made = draft(document)
     index = wait(document.compaction.commit(made, made.summary + "\nNever forget this line."))
-    assert document.entry(index)["summary"].endswith("Never forget this line.")
+    assert document.entry(index).recorded["summary"].endswith("Never forget this line.")
     row = document.store.drafts(document.key)[-1]
     assert (row.status, row.summary) == ("committed", made.summary)
     assert row.edited_text is not None and row.edited_text.endswith("this line.")
@@ -119,7 +120,7 @@ def test_undo_moves_the_leaf_to_the_parent_and_loses_nothing(document: Document)
     undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry, undone.leaf) == ("compaction", index, before[1])
     assert state(document)[1:] == before[1:]
-    assert document.entry(index)["type"] == "compaction"
+    assert document.entry(index).recorded["type"] == "compaction"
     wait(document.navigation.navigate(document.navigation.plan(index)))
     assert document.context().compaction == index
 
@@ -128,7 +129,7 @@ def test_a_draft_of_an_older_place_is_committed_there_and_undo_comes_back(
     document: Document,
 ) -> None:
     made, before = draft(document), document.leaf
-    wait(document.writer.append("session_info", before, name="Later"))
+    wait(document.writer.append(entry_body("session_info", name="Later"), before))
     later = document.leaf
     with pytest.raises(ValueError, match="moved on since this draft"):
         wait(document.compaction.commit(made))
@@ -196,7 +197,7 @@ def test_e14_a_failed_draft_cannot_be_committed(document: Document) -> None:
 def test_a_draft_does_not_hide_what_was_said_since(document: Document) -> None:
     made = draft(document)
     message = {"role": "user", "content": [{"type": "text", "text": "one more thing"}]}
-    wait(document.writer.append("message", document.leaf, message=message))
+    wait(document.writer.append(entry_body("message", message=message), document.leaf))
     with pytest.raises(ValueError, match="moved on"):
         wait(document.compaction.commit(made))
 
@@ -223,7 +224,7 @@ def test_a34_a35_a_branch_summary_hangs_at_the_target_and_names_what_was_left(
     made = wait(document.branches.summarize(plan, prepared, order("Dwell on rule 2.")))
     assert document.leaf == old  # A37: made before the leaf moves
     index = wait(document.navigation.navigate(plan, made))
-    entry = document.entry(index)
+    entry = document.entry(index).recorded
     assert entry["type"] == "branch_summary"
     assert entry["parentId"] == document.tree.columns.ids[target]
     assert entry["fromId"] == document.tree.columns.ids[old]
@@ -294,7 +295,7 @@ def test_everything_is_there_after_a_restart(database: Path) -> None:
     [(waiting, text)] = document.drafts.waiting()
     assert (waiting.summary, text) == (made.summary, "my own words")
     index = wait(document.compaction.commit(waiting, text))
-    assert document.entry(index)["summary"] == "my own words"
+    assert document.entry(index).recorded["summary"] == "my own words"
     assert document.drafts.waiting() == []
     close_bench(bench)
 
@@ -358,10 +359,10 @@ def test_e22_equal_summaries_are_told_apart(document: Document) -> None:
     """Nothing looks for an entry by its text."""
     first = wait(document.compaction.commit(draft(document), "the very same words"))
     message = {"role": "user", "content": [{"type": "text", "text": "go on " * 4000}]}
-    wait(document.writer.append("message", document.leaf, message=message))
+    wait(document.writer.append(entry_body("message", message=message), document.leaf))
     made = draft(document)
     second = wait(document.compaction.commit(made, "the very same words"))
-    assert document.entry(first)["summary"] == document.entry(second)["summary"]
+    assert document.entry(first).recorded["summary"] == document.entry(second).recorded["summary"]
     assert document.context().compaction == second
     assert document.previews([first]) == document.previews([second])
     wait(document.edits.undo())
@@ -423,8 +424,8 @@ def test_b17_files_that_only_failed_calls_named_are_kept_apart(document: Documen
         *({"role": "user", "content": "go on " * 3000} for _ in range(3)),
     ]
     for message in said:
-        wait(document.writer.append("message", document.leaf, message=message))
-    entry = document.entry(wait(document.compaction.commit(draft(document))))
+        wait(document.writer.append(entry_body("message", message=message), document.leaf))
+    entry = document.entry(wait(document.compaction.commit(draft(document)))).recorded
     assert entry["details"]["failedFiles"] == ["never.py"]
     assert "never.py" not in entry["details"]["modifiedFiles"]
     assert "<failed-files>\nnever.py\n</failed-files>" in entry["summary"]

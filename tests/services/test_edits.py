@@ -117,7 +117,7 @@ def test_what_is_omitted_is_in_no_message_and_in_no_request(document: Document) 
     for request in document.compaction.requests(parts):
         assert {span.entry for span in request.sources} & {1, 2} == set()
         assert "LOG 1" not in request.prompt
-    assert document.entry(2)["message"]["content"], "nothing is deleted"
+    assert document.entry(2).recorded["message"]["content"], "nothing is deleted"
 
 
 def test_an_omitted_message_of_the_user_is_told_as_such(document: Document) -> None:
@@ -193,7 +193,7 @@ def test_a_profile_keeps_the_users_messages_and_the_compaction_says_so(
     parts = document.compaction.preview(None, keeping, SMALL)
     assert parts.verdicts[0] == Verdict.PINNED and "these rules keep" in parts.reason(0)
     compaction = _compact(document, keeping)
-    assert document.entry(compaction)["details"][REPEATED_USER_TOKENS] == 20_000
+    assert document.entry(compaction).recorded["details"][REPEATED_USER_TOKENS] == 20_000
     context = document.context()
     assert context.again[0].why == "user-message" and context.again[0].by == compaction
     assert "Never touch the folder fixtures." in _texts(document)
@@ -269,7 +269,9 @@ def test_from_here_keeps_the_beginning_and_what_was_pinned_there(document: Docum
     shape = document.edits.shape()
     assert list(shape.pinned) == [0] and list(shape.omitted) == [1, 2]
     assert shape.user_budget is not None and shape.user_budget.tokens == 500
-    assert document.entry(summary)["type"] == "branch_summary", "what others follow as well"
+    assert document.entry(summary).recorded["type"] == "branch_summary", (
+        "what others follow as well"
+    )
 
 
 def test_from_here_says_why_it_cannot_start_there(document: Document) -> None:
@@ -296,6 +298,6 @@ def test_a_play_says_the_same_of_its_own_entries(document: Document, bench: Work
 
     target = wait(story())
     shape = target.edits.shape()
-    assert [target.entry(at)["message"]["role"] for at in shape.pinned] == ["user"]
-    roles = [target.entry(at)["message"]["role"] for at in shape.omitted]
+    assert [target.entry(at).recorded["message"]["role"] for at in shape.pinned] == ["user"]
+    roles = [target.entry(at).recorded["message"]["role"] for at in shape.omitted]
     assert roles == ["assistant", "toolResult"]

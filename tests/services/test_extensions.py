@@ -191,7 +191,7 @@ def test_a3_a38_a_supplied_compaction_is_used_without_a_model(
     made = draft(document, NOBODY)
     assert (made.model, made.parts, made.attempts) == ("extension/mine", (), ())
     index = wait(document.compaction.commit(made))
-    entry = document.entry(index)
+    entry = document.entry(index).recorded
     assert entry["fromExtension" if form == "omp" else "fromHook"] is True
     assert ("fromHook" if form == "omp" else "fromExtension") not in entry
     assert (entry["summary"], entry["shortSummary"]) == ("True it is.", "Short.")
@@ -220,7 +220,11 @@ def test_a28_details_of_extension_made_compactions_are_not_counted(
     document = place.document(conversation(tmp_path))
     shown = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=1500))
     wait(document.compaction.commit(wait(document.compaction.summarize(shown, order(NOBODY)))))
-    wait(document.writer.append("message", document.leaf, message={"role": "user", "content": "x"}))
+    wait(
+        document.writer.append(
+            body("message", message={"role": "user", "content": "x"}), document.leaf
+        )
+    )
     write(place.own, "mine.json", '{"off": true}')
     place.extensions.reload()
     again = document.compaction.preview(None, EXPLORER, replace(SETTINGS, keep_recent_tokens=100))
@@ -257,7 +261,7 @@ def test_a38_an_extension_may_choose_another_valid_cut(place: Place) -> None:
     result = f"{{'summary': 'S', 'firstKeptEntryId': '{other}'}}"
     place.handle(BEFORE, f"return {{'compaction': {result}}}")
     index = wait(document.compaction.commit(draft(document, NOBODY)))
-    assert document.entry(index)["firstKeptEntryId"] == other
+    assert document.entry(index).recorded["firstKeptEntryId"] == other
 
 
 def test_a38_a_draft_that_waits_is_committed_as_the_extensions_after_a_restart(
@@ -333,7 +337,7 @@ def test_a39_lines_prompt_and_data(online: Place, server: ChatServer) -> None:
     assert "Be brief." in sent
     assert "## Goal" not in sent.rsplit("</additional-context>", 1)[1]
     assert [r.did for r in recorded(document)[1]] == ["context"]
-    entry = document.entry(wait(document.compaction.commit(made)))
+    entry = document.entry(wait(document.compaction.commit(made))).recorded
     assert entry["preserveData"] == {"artifactIndex": ["foo.ts"]}
     assert "fromHook" not in entry and "readFiles" in entry["details"]
 
@@ -355,7 +359,7 @@ def test_secrets_leave_neither_by_the_request_nor_by_the_summary(
         text = attempt.request.messages[1].text
         for span in attempt.sources:
             stretch = text[span.start : span.end]
-            role = document.entry(span.entry)["message"]["role"]
+            role = document.entry(span.entry).recorded["message"]["role"]
             assert stretch.startswith("[User]" if role == "user" else "[Assistant"), stretch[:40]
             assert "[redacted aws key]" in stretch or role != "user"
     changed = [r for r in recorded(document)[1] if r.did == "changed"]
@@ -411,7 +415,7 @@ def test_a38_automatic_compaction_goes_the_same_way(place: Place) -> None:
     place.handle(BEFORE, SUPPLIES)
     document = place.document()
     index = wait(automatic(document, NOBODY).compact_now("", NOBODY, CancelToken()))
-    assert document.entry(index)["fromHook"] is True
+    assert document.entry(index).recorded["fromHook"] is True
     row = document.store.drafts(document.key)[-1]
     assert row.facts["trigger"] == "manual" and [r.did for r in records_of(row.facts)] == ["result"]
 
@@ -496,7 +500,7 @@ def test_a41_a_summary_is_used_without_a_model_when_one_is_wanted(
     made = wait(document.branches.summarize(plan, prepared, order(NOBODY)))
     assert (made.summary, made.model) == ("What was tried.", "extension/mine")
     index = wait(document.navigation.navigate(plan, made))
-    entry = document.entry(index)
+    entry = document.entry(index).recorded
     assert (entry["type"], entry["fromHook"]) == ("branch_summary", True)
     assert entry["details"] == {"mine": 1} and entry["fromId"] == "e20"
     assert document.tree.columns.branches[index].from_extension
@@ -600,7 +604,7 @@ def test_a52_secrets_leave_no_conversation_either(
     index = by_conversation(document)
     sent = json.dumps(server.requests)
     assert server.requests and SECRET not in sent and "[redacted aws key]" in sent
-    assert SECRET not in document.entry(index)["summary"]
+    assert SECRET not in document.entry(index).recorded["summary"]
     assert {r.event for r in recorded(document)[1]} == {"session_request", "session_summary"}
 
 
@@ -621,7 +625,7 @@ def test_a38_a52_a_supplied_summary_takes_the_place_of_the_conversations(
 ) -> None:
     online.handle(BEFORE, "return {'compaction': {'summary': 'Mine.', 'details': {'x': 1}}}")
     document = online.document(chain)
-    entry = document.entry(by_conversation(document))
+    entry = document.entry(by_conversation(document)).recorded
     assert server.requests == []
     assert entry["summary"].startswith("Mine.") and entry["fromHook"] is True
     assert entry["details"] == {"x": 1}

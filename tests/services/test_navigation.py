@@ -38,7 +38,7 @@ FORKED = (
 def plan(target: str, leaf: str = "a2", entries: tuple[dict[str, Any], ...] = FORKED) -> Any:
     tree = tree_of(*entries)
     payload = next(item for item in entries if item["id"] == target)
-    return plan_navigation(tree, tree.index_of(leaf), tree.index_of(target), payload)
+    return plan_navigation(tree, tree.index_of(leaf), tree.index_of(target), read_entry(payload))
 
 
 def test_b16_a_reply_becomes_the_leaf_itself() -> None:

@@ -15,6 +15,7 @@ from explorer.services.document import Document
 from explorer.services.effective_rules import recorded_rules
 from explorer.store import Store
 from explorer.workbench import Workbench
+from tests.pi_json import entry_body
 
 NOW = 1_700_000_000_123
 
@@ -53,7 +54,7 @@ def test_a_session_begun_here_is_listed_named_and_exported(tmp_path: Path) -> No
             document = await bench.create(tmp_path, "  Prices ")
             assert document.title == "Prices"
             text = {"role": "user", "content": [{"type": "text", "text": "Hello."}]}
-            await document.writer.append("message", document.leaf, message=text)
+            await document.writer.append(entry_body("message", message=text), document.leaf)
             own = recorded_rules(document)
             assert (own.profile.name, own.known.provenance) == ("explorer", Provenance.EXACT)
             await bench.export(document.key, tmp_path / "out.jsonl")
@@ -80,7 +81,7 @@ def test_who_recorded_an_entry_is_asked_once_and_needs_no_database_that_can_be_r
 ) -> None:
     """A window asks while it paints: a database that is gone must not reach it."""
     text = {"role": "user", "content": [{"type": "text", "text": "Hello."}]}
-    entry = asyncio.run(document.writer.append("message", document.leaf, message=text))
+    entry = asyncio.run(document.writer.append(entry_body("message", message=text), document.leaf))
     assert document.made_here(entry) and not document.made_here(3)
     bench.store.close()
     assert document.made_here(entry) and not document.made_here(4)

@@ -51,6 +51,7 @@ from tests.models.server import (
     Plan,
     Stall,
 )
+from tests.pi_json import entry_body
 from tests.services.conftest import SAMPLE, Clock
 
 T = TypeVar("T")
@@ -260,7 +261,7 @@ def test_a27_the_next_compaction_sends_the_summary_before_it(
     at = max(entry for entry in before if document.tree.kind(entry) is Kind.COMPACTION)
     wait(document.compaction.summarize(compaction(document), order()))
     ((_, (_, prompt)),) = sent(server)
-    first = str(document.entry(at)["summary"]).splitlines()[0]
+    first = str(document.entry(at).recorded["summary"]).splitlines()[0]
     assert f"<previous-summary>\n{first}" in prompt
     assert document.templates.sections["explorer"].history_update in prompt
     assert document.templates.sections["explorer"].history_first not in prompt
@@ -446,7 +447,7 @@ def test_a33_a34_a35_a_branch_summary_over_http(document: Document, server: Chat
     assert document.templates.sections["explorer"].branch in sent(server)[0][1][1]
     assert document.leaf == old
     index = wait(document.navigation.navigate(plan, made))
-    entry = document.entry(index)
+    entry = document.entry(index).recorded
     assert entry["fromId"] == document.tree.columns.ids[old]
     assert entry["parentId"] == document.tree.columns.ids[plan.new_leaf]
     assert str(entry["summary"]).startswith(f"{document.templates.branch_preamble}\n\n{GOOD}")
@@ -481,7 +482,7 @@ async def talk(
 
 
 def messages(document: Document, entries: tuple[int, ...]) -> list[dict[str, Any]]:
-    return [dict(document.entry(entry)["message"]) for entry in entries]
+    return [dict(document.entry(entry).recorded["message"]) for entry in entries]
 
 
 def test_a_turn_with_parallel_calls(
@@ -641,8 +642,8 @@ def test_e11_a_session_with_half_an_emoji_is_summarized_and_talked_about(
     document: Document, server: ChatServer
 ) -> None:
     half = {"role": "user", "content": f"Keep \ud83d in mind. {'word ' * 4000}"}
-    wait(document.writer.append("message", document.leaf, message=half))
-    wait(document.writer.append("message", document.leaf, message=half))
+    wait(document.writer.append(entry_body("message", message=half), document.leaf))
+    wait(document.writer.append(entry_body("message", message=half), document.leaf))
     made = wait(document.compaction.summarize(compaction(document), order()))
     assert "Keep \ufffd in mind." in sent(server)[0][1][1]
     wait(document.compaction.commit(made, "an edit \ud83d of a person"))

@@ -43,7 +43,7 @@ def branch(document: Document, runs: ParallelRuns, number: int) -> list[int]:
 
 
 def said(document: Document, entry: int) -> str:
-    return json.dumps(dict(document.entry(entry)))
+    return document.payloads.raw(entry)
 
 
 def test_each_model_answers_on_a_branch_below_the_same_entry(

@@ -46,6 +46,7 @@ from tests.models.server import (
     HttpFailure,
     Stall,
 )
+from tests.pi_json import entry_body
 from tests.services.conftest import SAMPLE, Clock
 
 T = TypeVar("T")
@@ -157,15 +158,14 @@ class Rig:
         """The agent goes on by a round."""
         append = self.document.writer.append
         if turn:
-            await append("message", self.document.leaf,
-                         message={"role": "user", "content": "And now?"})  # fmt: skip
+            await append(entry_body("message", message={"role": "user", "content": "And now?"}), self.document.leaf)  # fmt: skip
         call = {"type": "toolCall", "id": f"c{len(self.document.tree)}", "name": "ls",
                 "arguments": {}}  # fmt: skip
         reply = {"role": "assistant", "content": [{"type": "text", "text": "Looking."}, call]}
-        await append("message", self.document.leaf, message=reply)
+        await append(entry_body("message", message=reply), self.document.leaf)
         result = {"role": "toolResult", "toolCallId": call["id"], "toolName": "ls",
                   "content": [{"type": "text", "text": "a.py"}]}  # fmt: skip
-        await append("message", self.document.leaf, message=result)
+        await append(entry_body("message", message=result), self.document.leaf)
 
     @property
     def state(self) -> State:
@@ -245,7 +245,9 @@ def test_a47_cold_caches_wait_until_it_is_urgent(
             await rig.work_on(turn=True)
         else:
             append = document.writer.append
-            await append("message", document.leaf, message={"role": "user", "content": "Hm?"})
+            await append(
+                entry_body("message", message={"role": "user", "content": "Hm?"}), document.leaf
+            )
         await rig.size()
         await rig.send()
         state = rig.state
@@ -656,7 +658,8 @@ def test_a51_branches_have_transcripts_of_their_own(document: Document) -> None:
     async def fork() -> None:
         await document.writer.move_leaf(document.tree.path(document.leaf)[3])
         await document.writer.append(
-            "message", document.leaf, message={"role": "user", "content": "Another way."}
+            entry_body("message", message={"role": "user", "content": "Another way."}),
+            document.leaf,
         )
 
     before = first.path.read_text("utf-8")

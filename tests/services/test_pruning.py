@@ -19,6 +19,7 @@ from explorer.services.document import Document
 from explorer.services.edits import NothingToUndo
 from explorer.session.edit_entries import PRUNE_TYPE
 from explorer.workbench import Workbench
+from tests.pi_json import entry_body
 from tests.services.conftest import open_bench
 from tests.store.sources import message, write_file
 
@@ -64,7 +65,7 @@ def test_a13_a_prune_is_an_entry_of_its_own_and_everything_follows_it(document: 
     assert document.context_size(EXPLORER).usage_tokens == 5_006
     plan = document.edits.plan_pruning(EXPLORER, POLICY)
     index = wait(document.edits.prune(plan, "Asked for."))
-    entry = document.entry(index)
+    entry = document.entry(index).recorded
     assert (entry["type"], entry["customType"], entry["parentId"]) == ("custom", PRUNE_TYPE, "e7")
     assert entry["data"]["results"] == [
         {"id": "e2", "tokens": 2_000, "text": prune_note(2_000)},
@@ -110,7 +111,7 @@ def test_undo_of_a_prune_that_the_session_went_on_from_appends_an_entry(document
     note = wait(document.edits.rename("Later"))
     undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry) == ("prune", index)
-    last = document.entry(document.leaf)
+    last = document.entry(document.leaf).recorded
     assert last["data"] == {"undoes": document.tree.columns.ids[index]}
     assert document.tree.columns.parent[document.leaf] == note
     assert not document.context().pruned
@@ -122,12 +123,12 @@ def test_undo_of_a_prune_that_the_session_went_on_from_appends_an_entry(document
 def test_undo_takes_back_the_later_of_a_compaction_and_a_prune(document: Document) -> None:
     pruned = _prune(document)
     fields = {"summary": "S", "first_kept_entry_id": "e5", "tokens_before": 9}
-    compacted = wait(document.writer.append("compaction", document.leaf, **fields))
+    compacted = wait(document.writer.append(entry_body("compaction", **fields), document.leaf))
     assert wait(document.edits.undo()).entry == compacted
     undone = wait(document.edits.undo())
     assert (undone.kind, undone.entry) == ("prune", pruned)
     again = _prune(document)
-    wait(document.writer.append("compaction", document.leaf, **fields))
+    wait(document.writer.append(entry_body("compaction", **fields), document.leaf))
     late = wait(document.edits.undo_prune())
     assert (late.kind, late.entry) == ("prune", again), "the one that is asked for"
     assert wait(document.edits.undo()).kind == "compaction"
@@ -147,8 +148,8 @@ def test_the_prune_is_there_when_the_session_is_opened_again_and_in_its_file(
     out = tmp_path / "out.jsonl"
     wait(bench.export(document.key, out))
     written = {one["id"]: one for one in map(json.loads, out.read_text("utf-8").splitlines())}
-    assert written[document.tree.columns.ids[index]] == document.entry(index)
-    assert written["e2"] == document.entry(2), "the result is whole"
+    assert written[document.tree.columns.ids[index]] == document.entry(index).recorded
+    assert written["e2"] == document.entry(2).recorded, "the result is whole"
     assert "word" * 2_000 in json.dumps(written["e2"])
 
 

@@ -61,7 +61,7 @@ def said(document: Document, kind: Kind) -> list[Any]:
     columns = document.tree.columns
     path = document.tree.path(document.leaf).indices()
     found = [e for e in path if columns.kind[e] == kind and not columns.flags[e] & 3]
-    return [e["message"]["content"] for e in document.payloads.entries(found)]
+    return [e.recorded["message"]["content"] for e in document.payloads.entries(found)]
 
 
 def test_all_that_was_said_is_said_again_in_its_order(bench: Workbench, document: Document) -> None:

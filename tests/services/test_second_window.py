@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 from explorer.services.changes import Change, EntriesAppended, LabelsChanged, LeafMoved
+from tests.pi_json import entry_body
 from tests.services.conftest import SAMPLE, close_bench, open_bench
 
 
@@ -28,7 +29,7 @@ def test_a_second_window_is_told_of_what_the_first_appends(database: Path) -> No
         stop = second.watch(loop.call_soon_threadsafe)
         message = {"role": "user", "content": "from the first window"}
         appended = [
-            await mine.writer.append("message", mine.leaf, message=message),
+            await mine.writer.append(entry_body("message", message=message), mine.leaf),
             await mine.edits.set_label(3, "look here"),
         ]
         async with asyncio.timeout(20):

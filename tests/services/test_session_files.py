@@ -13,6 +13,7 @@ from explorer.models.client import DEMO, CancelToken, ToolCall
 from explorer.services.agent_turns import start_turn
 from explorer.services.document import Document
 from explorer.services.session_files import outputs_folder, tools_of
+from explorer.session.entries import ToolResultMessage
 from explorer.session.tree import SessionTree
 from explorer.workbench import Workbench
 
@@ -52,9 +53,9 @@ def test_a28_a_turn_creates_a_file_and_the_stored_session_says_so(
     assert "a + b" in (folder / "calc.py").read_text()
     assert changes(document.tree, document.leaf) == {"notes.txt": "created", "calc.py": "updated"}
     edits = [
-        entry["message"]["details"]
+        entry.body.details
         for entry in map(document.entry, range(len(document.tree)))
-        if entry.get("message", {}).get("toolName") == "edit"
+        if isinstance(entry.body, ToolResultMessage) and entry.body.tool == "edit"
     ]
     assert edits[0]["firstChangedLine"] == 2
     assert "+2     return a + b" in edits[0]["diff"]

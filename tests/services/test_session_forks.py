@@ -15,6 +15,7 @@ from explorer.services.session_forks import AT_ONCE, fork_point, forks_of, plan_
 from explorer.session.kinds import Kind
 from explorer.store.rows import ImportCancelled
 from explorer.workbench import Workbench
+from tests.pi_json import entry_body
 from tests.services.conftest import SAMPLE
 
 
@@ -232,7 +233,7 @@ def test_what_a_person_chose_goes_along_and_drafts_do_not(
 def test_the_origin_and_its_fork_grow_apart(bench: Workbench, document: Document) -> None:
     made, before = fork(bench, document), len(document.tree)
     message = {"role": "user", "content": "on another way"}
-    asyncio.run(made.writer.append("message", made.leaf, message=message))
+    asyncio.run(made.writer.append(entry_body("message", message=message), made.leaf))
     assert len(document.tree) == before == len(bench.store.load(document.key).tree)
     assert bench.store.load(made.key).tree.kind(made.leaf) is Kind.USER
 

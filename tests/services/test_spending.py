@@ -90,7 +90,7 @@ def test_a_reply_is_stored_with_what_it_cost(document: Document, server: ChatSer
         assert before.cost < after.cost and COST < branch.cost <= after.cost
 
     wait(go())
-    usage = document.entry(document.leaf)["message"]["usage"]
+    usage = document.entry(document.leaf).recorded["message"]["usage"]
     assert usage["cost"]["total"] == pytest.approx(COST)
 
 
@@ -125,10 +125,10 @@ def test_the_bundled_session_tells_what_it_took(document: Document) -> None:
     """Figures of an imported session are taken as its agent recorded them."""
     wait(document.spending.follow())
     told = [
-        entry["message"]["usage"]
+        usage
         for at in range(len(document.tree))
         if document.tree.kind(at) is Kind.ASSISTANT
-        and "usage" in (entry := document.entry(at))["message"]
+        and (usage := document.entry(at).recorded["message"].get("usage"))
     ]
     total = document.spending.session().replies
     assert total.input == sum(usage["input"] for usage in told)
@@ -147,7 +147,7 @@ def test_only_what_differs_is_said(document: Document) -> None:
         assert [document.tree.kind(at) for at in entries] == [
             Kind.MODEL_CHANGE, Kind.THINKING_LEVEL_CHANGE,
         ]  # fmt: skip
-        first, second = (document.entry(at) for at in entries)
+        first, second = (document.entry(at).recorded for at in entries)
         assert (first["provider"], first["modelId"]) == ("openai", "new/one")
         assert second["thinkingLevel"] == "low"
         assert await TurnPort(document, "openai/new/one").note_model("low") == ()

@@ -462,7 +462,7 @@ def test_a25_a_few_sentences_are_made_beside_the_summary_and_stored(
     assert draft.summary.startswith(GOOD)
     assert draft.short_summary == SHORT
     index = wait(document.compaction.commit(draft))
-    assert document.entry(index)["shortSummary"] == SHORT
+    assert document.entry(index).recorded["shortSummary"] == SHORT
     assert not any(SHORT in message.text for message in document.agent.messages()), "only shown"
 
 
@@ -504,7 +504,7 @@ def test_a25_its_failure_never_fails_the_compaction(
     assert draft.attempts[0].purpose == "history"
     assert all(each.problem for each in draft.attempts if each.purpose == "short")
     index = wait(document.compaction.commit(draft))
-    assert "shortSummary" not in document.entry(index)
+    assert "shortSummary" not in document.entry(index).recorded
     assert document.client.running == 0
 
 
@@ -525,7 +525,7 @@ def test_a29_a_profiles_endpoint_is_asked_and_gives_the_sentences_along(
     assert (draft.model, draft.short_summary) == (REMOTE, SHORT)
     assert person.seen["history"] == GOOD
     index = wait(document.compaction.commit(draft))
-    assert document.entry(index)["shortSummary"] == SHORT
+    assert document.entry(index).recorded["shortSummary"] == SHORT
     row = document.store.drafts(document.key)[-1]
     assert row.requests[0]["request"]["endpoint"] == endpoint.url
 

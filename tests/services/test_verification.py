@@ -31,6 +31,7 @@ from explorer.store import Store
 from explorer.templates import load_templates
 from explorer.workbench import Workbench
 from tests.models.server import Answer, ChatServer, Cut, HttpFailure, Malformed, Plan, Stall
+from tests.pi_json import entry_body
 from tests.services.conftest import SAMPLE, Clock
 
 MODEL = "openai/test-model"
@@ -129,7 +130,7 @@ def test_a_good_answer_is_another_candidate_with_all_that_is_known_of_it(desk: D
     assert sent[-1]["content"] == attempt.request.messages[-1].text
     assert desk.document.leaf == mended.draft.leaf, "nothing is in the session"
     asyncio.run(desk.document.compaction.commit(mended.draft))
-    assert desk.document.entry(desk.document.leaf)["summary"] == mended.draft.summary
+    assert desk.document.entry(desk.document.leaf).recorded["summary"] == mended.draft.summary
 
 
 LARGE = THIN + "\n- word" * 60_000
@@ -217,13 +218,15 @@ def test_a_compaction_of_the_session_is_checked_as_it_was_cut(desk: Desk) -> Non
         assert found.shown.path[found.shown.cut] == tree.index_of(found.draft.first_kept_id)
         assert found.draft.leaf == tree.columns.parent[entry]
         checked = check(document, desk.auditor, found.shown, found.draft.summary)
-        assert checked.text == document.entry(entry)["summary"]
+        assert checked.text == document.entry(entry).recorded["summary"]
 
 
 def test_why_a_compaction_cannot_be_checked_is_said(desk: Desk) -> None:
     with pytest.raises(ValueError, match="#0 is no compaction"):
         desk.document.compaction.stored_summary(0, EXPLORER, SETTINGS)
     fields = {"summary": "s", "first_kept_entry_id": "nowhere", "tokens_before": 1}
-    lost = asyncio.run(desk.document.writer.append("compaction", desk.document.leaf, **fields))
+    lost = asyncio.run(
+        desk.document.writer.append(entry_body("compaction", **fields), desk.document.leaf)
+    )
     with pytest.raises(ValueError, match=f"compaction #{lost} kept is not on its path"):
         desk.document.compaction.stored_summary(lost, EXPLORER, SETTINGS)

@@ -69,7 +69,7 @@ def test_a_rewritten_file_keeps_the_first_reading_and_says_what_differs(
     report = store.import_session(FileSource(file))
     assert (report.added, report.kept, report.differing, report.missing) == (1, 4, 2, 1)
     loaded = store.load(key)
-    assert loaded.payloads.entry(1)["message"]["content"] == "line number 1"
+    assert loaded.payloads.entry(1).recorded["message"]["content"] == "line number 1"
     assert loaded.tree.columns.ids == [f"e{at}" for at in range(6)]
 
 
@@ -140,7 +140,7 @@ def test_what_was_stored_more_deeply_than_is_read_is_there_as_deep(
     entry = message(1, "e0", "words beside it")
     entry["message"]["details"] = {"nested": nested}
     store.append(key, [(dumps(entry), "e0")]).result()
-    found = store.load(key).payloads.entry(1)
+    found = dict(store.load(key).payloads.entry(1).recorded)
     levels, inner = 0, found["message"].pop("details")["nested"]
     while inner:
         levels, [inner] = levels + 1, inner
@@ -161,11 +161,11 @@ def test_texts_that_utf8_cannot_carry_are_kept(store: Store, tmp_path: Path) -> 
     ).key
     loaded = store.load(key)
     assert loaded.tree.columns.ids == ["e0", "id-\udc00", "e2"]
-    assert loaded.payloads.entry(1) == odd
+    assert loaded.payloads.entry(1).recorded == odd
     assert loaded.payloads.previews([1]) == ["half ? pair"]
     store.append(key, [(dumps(message(3, "id-\udc00", "tail \ud83d")), "id-\udc00")]).result()
     assert store.tail(key, 3)[0].parent == 1
-    assert store.load(key).payloads.entry(3)["message"]["content"] == "tail \ud83d"
+    assert store.load(key).payloads.entry(3).recorded["message"]["content"] == "tail \ud83d"
 
 
 def test_numbers_that_no_column_holds_do_not_stop_an_import(store: Store, tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_many_appended_rows_are_packed_when_a_session_is_opened(
     key = store.import_session(
         FileSource(write_file(tmp_path / "a.jsonl", [message(0, None, "zero")]))
     ).key
-    added = [(message(at, f"e{at - 1}", "x"), f"e{at - 1}") for at in range(1, 1501)]
+    added = [(dumps(message(at, f"e{at - 1}", "x")), f"e{at - 1}") for at in range(1, 1501)]
     assert store.append(key, added).result()[-1] == 1500
     before = facts(store.load(key).tree.columns)
     store.set_leaf(key, 1500).result()

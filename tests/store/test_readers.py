@@ -111,5 +111,5 @@ def test_statements_for_many_entries_are_few(store: Store, tmp_path: Path) -> No
     before = statements()
     for count in range(1, 130):
         wanted = list(range(count))
-        assert [entry["id"] for entry in payloads.entries(wanted)] == [f"e{at}" for at in wanted]
+        assert [entry.id for entry in payloads.entries(wanted)] == [f"e{at}" for at in wanted]
     assert statements() <= before + 40

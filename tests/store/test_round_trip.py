@@ -28,7 +28,7 @@ def test_an_imported_session_is_loaded_as_it_was(tmp_path: Path) -> None:
         lines[2500],
     ]
     assert loaded.payloads.previews([2499, 3]) == ["line number 2499", "line number 3"]
-    assert [e["id"] for e in loaded.payloads.entries([7, 2, 7])] == ["e7", "e2", "e7"]
+    assert [e.id for e in loaded.payloads.entries([7, 2, 7])] == ["e7", "e2", "e7"]
     assert store.sessions()[0].title == "line number 0"
     store.close()
 
@@ -38,14 +38,17 @@ def test_appended_entries_get_the_next_indices_and_are_there_after_reopening(
 ) -> None:
     store = Store.open(tmp_path / "db.sqlite")
     key = store.import_session(FileSource(write_file(tmp_path / "a.jsonl", chain(3)))).key
-    added = [(message(10, "e2", "ten"), "e2"), (message(11, "e10", "eleven"), "e10")]
+    added = [
+        (dumps(message(10, "e2", "ten")), "e2"),
+        (dumps(message(11, "e10", "eleven")), "e10"),
+    ]
     assert store.append(key, added, leaf_id="e11").result() == [3, 4]
     assert [r.entry_id for r in store.tail(key, 3)] == ["e10", "e11"]
     store.close()
     store = Store.open(tmp_path / "db.sqlite")
     loaded = store.load(key)
     assert loaded.leaf == 4 and loaded.tree.columns.parent[4] == 3
-    assert loaded.payloads.entry(4)["message"]["content"] == "eleven"
+    assert loaded.payloads.entry(4).recorded["message"]["content"] == "eleven"
     store.set_leaf(key, 1).result()
     assert store.load(key).leaf == 1
     with pytest.raises(StoreError, match="no entry 5"):
@@ -63,7 +66,7 @@ def test_a_session_begun_here_is_empty_and_grows(store: Store) -> None:
     key = store.create_session(header).result()
     loaded = store.load(key)
     assert len(loaded.tree) == 0 and loaded.leaf == -1 and loaded.header == header
-    first = [(message(0, None, "to begin"), None), (message(1, "e0", "with"), "e0")]
+    first = [(dumps(message(0, None, "to begin")), None), (dumps(message(1, "e0", "with")), "e0")]
     assert store.append(key, first, leaf_id="e1").result() == [0, 1]
     (row,) = store.sessions()
     assert (row.title, row.entries, row.leaf, row.path) == ("to begin", 2, 1, "")

@@ -92,7 +92,7 @@ def test_one_that_is_refused_takes_none_of_the_others_with_it(store: Store, key:
     with pytest.raises(ZeroDivisionError):
         broken.result()
     assert ids(store, key) == ["e0", "e1", "first", "last"]
-    assert [e["id"] for e in store.load(key).payloads.entries(range(4))] == ids(store, key)
+    assert [e.id for e in store.load(key).payloads.entries(range(4))] == ids(store, key)
 
 
 def test_one_for_which_the_disk_has_no_room_takes_none_of_the_others_with_it(

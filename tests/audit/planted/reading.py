@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from explorer.facts import FactKind
+from explorer.session.entries import AssistantMessage, Entry, ToolCallBlock
+from tests.audit.texts import assistant, result, user
 
 _HERE = Path(__file__).parent
 _HEAD = re.compile(r"^\[(user|assistant|result|error|call [\w-]+)\]\n", re.MULTILINE)
@@ -34,7 +35,7 @@ class MarkedSession:
     """A text as entries, with what is planted in them."""
 
     name: str
-    entries: tuple[dict[str, Any], ...]
+    entries: tuple[Entry, ...]
     planted: tuple[Planted, ...]
 
 
@@ -46,7 +47,7 @@ def read_set(name: str) -> list[MarkedSession]:
 def read(path: Path) -> MarkedSession:
     """One marked text."""
     parts = _HEAD.split(path.read_text("utf-8"))[1:]
-    entries: list[dict[str, Any]] = []
+    entries: list[Entry] = []
     planted: list[Planted] = []
     for head, raw in zip(parts[::2], parts[1::2], strict=True):
         if head.startswith("call "):
@@ -55,29 +56,25 @@ def read(path: Path) -> MarkedSession:
         text, found = _unmarked(raw.strip("\n"), len(entries), 0, "")
         planted += found
         if head in ("result", "error"):
-            message: dict[str, Any] = {"role": "toolResult", "isError": head == "error"}
+            entries.append(result(text, error=head == "error"))
         else:
-            message = {"role": head}
-        message["content"] = [{"type": "text", "text": text}]
-        entries.append({"type": "message", "id": f"e{len(entries)}", "message": message})
+            entries.append(user(text) if head == "user" else assistant(text))
     return MarkedSession(path.stem, tuple(entries), tuple(planted))
 
 
-def _add_call(name: str, raw: str, entries: list[dict[str, Any]], planted: list[Planted]) -> None:
+def _add_call(name: str, raw: str, entries: list[Entry], planted: list[Planted]) -> None:
     """A call is a block of the reply before it, or a reply of its own."""
-    last = entries[-1]["message"] if entries else {}
-    if last.get("role") != "assistant":
-        last = {"role": "assistant", "content": []}
-        entries.append({"type": "message", "id": f"e{len(entries)}", "message": last})
+    if not entries or not isinstance(entries[-1].body, AssistantMessage):
+        entries.append(Entry.of(AssistantMessage(())))
+    content = entries[-1].content
     arguments: dict[str, str] = {}
     pieces = _ARGUMENT.split(raw)[1:]
     for key, value in zip(pieces[::2], pieces[1::2], strict=True):
-        text, found = _unmarked(value.strip("\n"), len(entries) - 1, len(last["content"]), key)
+        text, found = _unmarked(value.strip("\n"), len(entries) - 1, len(content), key)
         arguments[key] = text
         planted += found
-    last["content"].append(
-        {"type": "toolCall", "id": f"c{len(entries)}", "name": name, "arguments": arguments}
-    )
+    made = ToolCallBlock(f"c{len(entries)}", name, arguments)
+    entries[-1] = Entry.of(AssistantMessage((*content, made)))
 
 
 def _unmarked(raw: str, entry: int, block: int, argument: str) -> tuple[str, list[Planted]]:
