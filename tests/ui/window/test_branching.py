@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QIODevice, Qt
 from PySide6.QtGui import QGuiApplication, QImage
 
-from explorer.session.entries import images_of
+from explorer.session.entries import ImageBlock, TextBlock, UserMessage, images_of
 from explorer.session.kinds import Flag, Kind
 from tests.models.server import Answer, ChatServer, Stall
 from tests.ui.window.house import House
@@ -178,10 +178,8 @@ async def test_pictures_of_a_message_come_into_the_box_and_are_sent_again(
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     image.save(buffer, "PNG")
     data = base64.b64encode(bytes(buffer.data().data())).decode()
-    content = [{"type": "text", "text": "What is this?"},
-               {"type": "image", "data": data, "mimeType": "image/png"}]  # fmt: skip
-    message = {"role": "user", "content": content}
-    await live.document.writer.append("message", live.document.leaf, message=message)
+    message = UserMessage((TextBlock("What is this?"), ImageBlock("image/png", data)))
+    await live.document.writer.append(message, live.document.leaf)
     await live.idle()
     live.click_entry(live.document.leaf)
     live.keys("Ctrl+E")
@@ -189,8 +187,8 @@ async def test_pictures_of_a_message_come_into_the_box_and_are_sent_again(
     await live.idle()
     live.type("\n", to=live.window.agent.composer)
     await answered(live)
-    (again,) = images_of(live.document.entry(last_message(live)).content)
-    assert (again.mime, again.data) == (content[1]["mimeType"], content[1]["data"])
+    again = live.document.entry(last_message(live))
+    assert images_of(again.content) == images_of(message.content)
 
 
 async def test_what_is_written_anew_survives_closing_the_window(house: House) -> None:
