@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QScrollArea, QWidget
 from explorer.audit.ledger import LedgerVerdict
 from explorer.audit.losses import Gravity, LossKind, Repair
 from explorer.session.edit_entries import PIN_TYPE
+from explorer.session.entries import CustomData
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
 from tests.ui.window.steps import draft, prepared
@@ -282,7 +283,8 @@ async def test_a_pin_brings_back_what_was_lost(house: House, tmp_path: Path) -> 
     await live.until(lambda: len(live.document.tree) == 15, "the pin")
     await live.idle()
     await live.until(lambda: len(_ledger(live)) == 15, "the ledger after it")
-    assert live.document.payloads.entry(14)["customType"] == PIN_TYPE
+    pin = live.document.payloads.entry(14).body
+    assert isinstance(pin, CustomData) and pin.name == PIN_TYPE
     assert 2 in live.document.context().messages
     assert _ledger(live).verdict(_ledger(live).row(2)) is LedgerVerdict.PINNED
     found = live.session.auditing.overview

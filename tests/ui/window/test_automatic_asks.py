@@ -75,8 +75,8 @@ async def test_cut_and_instructions_of_the_moment_count(house: House, provider: 
     live.press_button("Compact", live.window.compaction.automatic)
     await answered(live)
     assert "Name every port." in summaries(provider)[-1]
-    kept = live.document.entry(live.document.leaf)["firstKeptEntryId"]
-    assert kept == live.document.tree.columns.ids[moved]
+    kept = live.document.tree.columns.compactions[live.document.leaf]
+    assert kept.first_kept_id == live.document.tree.columns.ids[moved]
 
 
 async def test_not_now_leaves_it_until_the_next_message(house: House, provider: ChatServer) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from explorer.audit.losses import Gravity
 from explorer.compaction.profile import PROFILES, Settings
+from explorer.session.entries import UserMessage
 from explorer.session.kinds import Kind
 from tests.models.server import OVERFLOW, Answer, ChatServer, Stall
 from tests.models.summaries import GOOD
@@ -231,8 +232,7 @@ async def test_a_message_that_followed_a_compaction_is_asked_again_without_it(
     await answered(live)
     assert compactions(live) == before
     path = live.document.tree.path(live.document.leaf)
-    said = [live.document.entry(at).get("message", {}).get("role") for at in path[-2:]]
-    assert said == ["user", "assistant"]
+    assert [live.document.tree.kind(at) for at in path[-2:]] == [Kind.USER, Kind.ASSISTANT]
     assert "And now?" in str(live.document.entry(path[-2]))
     assert "With everything." in str(live.document.entry(path[-1]))
 
@@ -287,7 +287,8 @@ async def test_a11_oh_my_pi_compacts_and_prompts_the_agent_to_go_on(
     assert compactions(live) == before + 1
     assert strip(live).startswith("Compacted (threshold): ")
     path = live.document.tree.path(live.document.leaf)
-    assert live.document.entry(path[-2])["message"]["synthetic"] is True
+    asked = live.document.entry(path[-2]).body
+    assert isinstance(asked, UserMessage) and asked.synthetic
     assert "On I go." in str(live.document.entry(path[-1]))
 
 
@@ -342,5 +343,5 @@ async def test_offline_models_are_compacted_in_sight_and_taken_back_without_a_ke
     await answered(live)
     assert compactions(live) == before
     assert "taken back" in strip(live)
-    said = live.document.entry(live.document.leaf)["message"]
-    assert said["role"] == "assistant", "the question was asked again, and answered"
+    kind = live.document.tree.kind(live.document.leaf)
+    assert kind is Kind.ASSISTANT, "the question was asked again, and answered"

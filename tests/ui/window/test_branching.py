@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QIODevice, Qt
 from PySide6.QtGui import QGuiApplication, QImage
 
+from explorer.session.entries import ImageBlock, TextBlock, UserMessage, images_of
 from explorer.session.kinds import Flag, Kind
 from tests.models.server import Answer, ChatServer, Stall
 from tests.ui.window.house import House
@@ -82,7 +83,7 @@ async def test_going_while_the_agent_works_asks_stops_and_goes(
     live.keys("Return", to=leaving.go)
     await live.until(lambda: live.document.leaf == TARGET, "the leaf")
     await live.back()
-    assert "I would begin" in json.dumps(dict(live.document.entry(len(tree) - 1)))
+    assert "I would begin" in str(live.document.entry(len(tree) - 1))
 
 
 async def test_staying_leaves_the_agent_at_its_work(house: House, server: ChatServer) -> None:
@@ -140,7 +141,7 @@ async def test_a_message_written_anew_becomes_a_branch_beside_the_first(
     await answered(live)
     second = last_message(live)
     assert tree.columns.parent[second] == tree.columns.parent[first]
-    assert "Say what you see. In one line." in json.dumps(dict(live.document.entry(second)))
+    assert "Say what you see. In one line." in str(live.document.entry(second))
     assert not strip.isVisible()
     sent = json.dumps(server.requests[-1]["messages"])
     assert "First." not in sent
@@ -177,10 +178,8 @@ async def test_pictures_of_a_message_come_into_the_box_and_are_sent_again(
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     image.save(buffer, "PNG")
     data = base64.b64encode(bytes(buffer.data().data())).decode()
-    content = [{"type": "text", "text": "What is this?"},
-               {"type": "image", "data": data, "mimeType": "image/png"}]  # fmt: skip
-    message = {"role": "user", "content": content}
-    await live.document.writer.append("message", live.document.leaf, message=message)
+    message = UserMessage((TextBlock("What is this?"), ImageBlock("image/png", data)))
+    await live.document.writer.append(message, live.document.leaf)
     await live.idle()
     live.click_entry(live.document.leaf)
     live.keys("Ctrl+E")
@@ -188,8 +187,8 @@ async def test_pictures_of_a_message_come_into_the_box_and_are_sent_again(
     await live.idle()
     live.type("\n", to=live.window.agent.composer)
     await answered(live)
-    again = live.document.entry(last_message(live))["message"]["content"]
-    assert [block for block in again if block["type"] == "image"] == content[1:]
+    again = live.document.entry(last_message(live))
+    assert images_of(again.content) == images_of(message.content)
 
 
 async def test_what_is_written_anew_survives_closing_the_window(house: House) -> None:
@@ -399,7 +398,7 @@ async def test_two_models_answer_side_by_side_and_one_is_gone_on_with(
     live.click(window.columns[1].go)
     await live.until(lambda: live.document.leaf == window.runs.runs[1].leaf, "the leaf")
     await live.idle()
-    assert "By waiting less." in json.dumps(dict(live.document.entry(live.document.leaf)))
+    assert "By waiting less." in str(live.document.entry(live.document.leaf))
     ends = live.document.tree.leaves()
     assert window.runs.runs[0].leaf in ends, "the other stays as a branch"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
+from explorer.session.kinds import Kind
 from tests.models.server import Answer, ChatServer
 from tests.models.summaries import GOOD
 from tests.ui.window.conftest import MODEL
@@ -115,7 +116,7 @@ async def test_another_try_costs_nothing_and_is_committed(house: House) -> None:
     await live.until(lambda: len(live.document.tree) > entries, "the compaction")
     await live.idle()
     stored = live.document.entry(live.document.leaf)
-    assert stored["type"] == "compaction" and stored["summary"] == second.summary
+    assert stored.kind is Kind.COMPACTION and stored.summary == second.summary
     live.keys("Esc", to=window)
     await live.back()
 

@@ -114,4 +114,4 @@ async def test_a_hand_made_cut_is_what_is_committed(house: House) -> None:
     await live.until(lambda: panel.draft.drafts(), "the draft")
     live.press_button("Commit", panel)
     await live.until(lambda: live.document.context().compaction == live.document.leaf, "it")
-    assert live.document.entry(live.document.leaf)["firstKeptEntryId"] == first_kept
+    assert live.document.tree.columns.compactions[live.document.leaf].first_kept_id == first_kept

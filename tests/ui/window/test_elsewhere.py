@@ -23,6 +23,7 @@ OTHER_PROGRAM = """
 import asyncio, sys
 from pathlib import Path
 from explorer.models.client import ModelClient
+from explorer.session.entries import UserMessage, text_content
 from explorer.store import Store
 from explorer.workbench import Workbench
 
@@ -30,8 +31,7 @@ async def work():
     store = Store.open(Path(sys.argv[1]))
     client = ModelClient()
     document = await Workbench(store, client).open(int(sys.argv[2]))
-    message = {"role": "user", "content": [{"type": "text", "text": "said elsewhere"}]}
-    await document.writer.append("message", document.leaf, message=message)
+    await document.writer.append(UserMessage(text_content("said elsewhere")), document.leaf)
     await document.edits.set_label(5, "from afar")
     client.close()
     store.close()
@@ -296,7 +296,7 @@ async def test_search_in_all_sessions_opens_the_one_with_the_hit(
     live.keys("Down", "Return")
     await live.until(lambda: live.document.key == sample, "the session with the hit")
     await live.idle()
-    assert "uplink" in str(dict(live.document.entry(live.window.map.selected))).casefold()
+    assert "uplink" in str(live.document.entry(live.window.map.selected)).casefold()
     live.keys("/")
     live.type("kangaroo")
     await live.until(lambda: results.empty.isVisible(), "the words for nothing")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint
 
+from explorer.session.entries import BranchSummary, CompactionSummary
 from explorer.session.kinds import Kind
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow
@@ -66,7 +67,7 @@ async def find_the_error(live: RunningWindow) -> int:
     live.type("failed")
     await live.until(lambda: " / " in search.count.text(), "the hits")
     first = live.window.map.selected
-    assert "failed" in json.dumps(dict(live.document.entry(first))).casefold()
+    assert "failed" in str(live.document.entry(first)).casefold()
     total = int(search.count.text().rpartition("/")[2])
     assert total > 3
     live.keys("Return", "Return")
@@ -79,7 +80,7 @@ async def find_the_error(live: RunningWindow) -> int:
     assert search.count.text() == f"{total} / {total}", "round to the last one"
     await live.idle()
     last = live.window.map.selected
-    assert "failed" in json.dumps(dict(live.document.entry(last))).casefold()
+    assert "failed" in str(live.document.entry(last)).casefold()
     live.keys("Esc")
     assert live.window.map.view.hasFocus()
     assert live.window.entry.index == last, "the entry found is shown"
@@ -110,9 +111,9 @@ async def leave_with_a_summary(live: RunningWindow, entry: int) -> int:
     await live.back()
     entry_there = live.document.leaf
     stored = live.document.entry(entry_there)
-    assert stored["type"] == "branch_summary"
-    assert stored["summary"].endswith("Remember: the clock was not to blame.")
-    assert stored["fromId"] == tree.columns.ids[leaf], "where the branch was left (A35)"
+    assert isinstance(stored.body, BranchSummary)
+    assert stored.summary.endswith("Remember: the clock was not to blame.")
+    assert stored.body.from_id == tree.columns.ids[leaf], "where the branch was left (A35)"
     assert tree.columns.parent[entry_there] == target, "stored where one went to (A34)"
     assert live.window.map.selected == entry_there
     assert entry_there in live.document.context().messages
@@ -172,9 +173,9 @@ async def compact_with_an_edited_line(live: RunningWindow) -> int:
     await live.idle()
     compaction = live.document.leaf
     stored = live.document.entry(compaction)
-    assert stored["type"] == "compaction"
-    assert stored["summary"].startswith("A 409 is final.\n")
-    assert stored["firstKeptEntryId"] == first_kept
+    assert isinstance(stored.body, CompactionSummary)
+    assert stored.summary.startswith("A 409 is final.\n")
+    assert stored.body.first_kept_id == first_kept
     assert live.document.tree.columns.parent[compaction] == leaf
     assert "Compacted" in live.words(live.window.compaction)
     return compaction

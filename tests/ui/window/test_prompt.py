@@ -135,6 +135,6 @@ async def test_a53_compact_now_asks_copilots_way(house: House, server: ChatServe
     live.press_button("Compact now", live.window.prompt)
     await live.until(lambda: compactions(live) == before + 1, "the compaction")
     await live.idle()
-    summary = live.document.entry(live.document.leaf)["summary"]
+    summary = live.document.entry(live.document.leaf).summary
     assert summary.startswith("1. Conversation Overview: retries.")
     assert "transcripts" in summary

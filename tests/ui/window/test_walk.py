@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
+from explorer.session.entries import UserMessage, text_content
 from tests.generated import write_session
 from tests.ui.window.house import House
 from tests.ui.window.running import RunningWindow, sample_path
@@ -220,8 +221,8 @@ async def test_new_entries_are_counted_like_the_old_ones(house: House) -> None:
     document = live.document
     await live.until(lambda: document.weights is not None, "the counts")
     await live.idle()
-    message = {"role": "user", "content": [{"type": "text", "text": "caution " * 400}]}
-    entry = await document.writer.append("message", document.leaf, message=message)
+    message = UserMessage(text_content("caution " * 400))
+    entry = await document.writer.append(message, document.leaf)
     await live.until(lambda: document.weights[entry] > 0, "the new count")  # type: ignore[index]
     await live.idle()
     assert document.weights is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
+from explorer.session.kinds import Kind
 from explorer.templates import (
     PromptTemplates,
     file_stamps,
@@ -254,7 +255,7 @@ async def test_a_draft_is_checked_mended_and_taken_beside_the_first(house: House
     live.press_button("Commit", live.window.compaction)
     await live.until(lambda: live.document.leaf != leaf, "the compaction")
     entry = live.document.entry(live.document.leaf)
-    assert entry["type"] == "compaction" and entry["summary"] != first
+    assert entry.kind is Kind.COMPACTION and entry.summary != first
 
 
 async def test_a_compaction_is_mended_and_committed_where_it_was_made(house: House) -> None:
@@ -276,9 +277,12 @@ async def test_a_compaction_is_mended_and_committed_where_it_was_made(house: Hou
     leaf = live.document.leaf
     live.press_button("Go to #196 and commit", page)
     await live.until(lambda: live.document.leaf > leaf, "the compaction")
-    entry = live.document.entry(live.document.leaf)
-    assert entry["firstKeptEntryId"] == before["firstKeptEntryId"]
-    assert entry["summary"] != before["summary"] == live.document.entry(197)["summary"]
+    entry, compactions = (
+        live.document.entry(live.document.leaf),
+        live.document.tree.columns.compactions,
+    )
+    assert compactions[live.document.leaf].first_kept_id == compactions[197].first_kept_id
+    assert entry.summary != before.summary == live.document.entry(197).summary
     await live.idle()
 
 
