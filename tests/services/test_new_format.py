@@ -91,7 +91,7 @@ class Parley:
         return self.read(record).usage
 
     def write(self, entry: Entry) -> str:
-        raise NotImplementedError("Parley's files are only read")
+        raise ValueError("Parley's files are only read")
 
     def find(self, home: Path) -> Iterator[FoundSession]:
         yield from ()
