@@ -22,7 +22,6 @@ from explorer.audit.simulation import (
     past_of,
     simulate,
 )
-from explorer.audit.simulation.fast_forward import Leaps
 from explorer.audit.simulation.measurement import measure_of, summary_size
 from explorer.audit.simulation.simulated_compactor import Keeper
 from explorer.audit.simulation.sweep import axes, sweep
@@ -84,31 +83,30 @@ def weights_of(tree: SessionTree) -> list[int]:
 def with_operations(overlay: Overlay) -> SessionTree:
     """The tree with what only the engine's own pruning asks of it."""
     track, columns = overlay.track, overlay.tree.columns
-    theirs, mine = track.operations, columns.ops
+    theirs, mine = track.tree.columns.ops, columns.ops
     mine.paths, mine.parts = theirs.paths, theirs.parts
-    for row, position in enumerate(theirs.entry):
-        entry = overlay.entry_of(position)
+    here = {entry: overlay.entry_of(position) for position, entry in enumerate(track.entries)}
+    for row, recorded in enumerate(theirs.entry):
+        entry = here.get(recorded, -1)
         if entry < 0:
             continue
         mine.entry.append(entry)
-        mine.result.append(overlay.entry_of(theirs.result[row]))
+        mine.result.append(here.get(theirs.result[row], -1))
         for name in ("kind", "path", "failed", "part", "known", "wide"):
             getattr(mine, name).append(getattr(theirs, name)[row])
-    for position, mark in track.rare.errors.items():
-        entry = overlay.entry_of(position)
-        if entry >= 0:
-            columns.errors[entry] = mark
+    for recorded, mark in track.tree.columns.errors.items():
+        if here.get(recorded, -1) >= 0:
+            columns.errors[here[recorded]] = mark
     return overlay.tree
 
 
 class Checked(_Walk):
-    """Holds every size, and every plan, to the engine's own functions. Takes no leaps."""
+    """Holds every size, and every plan, to the engine's own functions."""
 
     requests = plans = 0
 
     def __init__(self, past: Past, policy: Policy, taken: Assumptions | None = None) -> None:
         super().__init__(past, policy, taken or Assumptions(), None)
-        self._leaps = None
 
     def _went_out(self, at: int, prompt: int, mark: int) -> None:
         self.check()
@@ -136,9 +134,8 @@ class Checked(_Walk):
         for needed in (None, 10_000):
             plan = plan_pruning(tree, overlay.leaf, policy, weights=overlay.weights, needed=needed)
             mine = pruner.plan(context.end, context.start, needed)
-            assert [overlay.entry_of(one.entry) for one in mine.results] == [
-                one.entry for one in plan.results
-            ]
+            positions = [keeper.track.position(one.entry) for one in mine.results]
+            assert list(map(overlay.entry_of, positions)) == [one.entry for one in plan.results]
             assert (mine.saved, mine.reason) == (plan.saved, plan.reason)
             assert pruner.may_save(context.end, context.start) or not plan.results
             self.plans += bool(plan.results)
@@ -161,7 +158,7 @@ def test_every_size_is_the_engines_own(
 
 
 @pytest.mark.parametrize("name", [profile.name for profile in ALL])
-def test_what_is_left_away_and_leapt_over_decides_nothing(
+def test_what_is_left_away_decides_nothing(
     made: tuple[SessionTree, int], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Long stretches of nothing, a window that is too small, a breaker that opens."""
@@ -170,8 +167,6 @@ def test_what_is_left_away_and_leapt_over_decides_nothing(
     policies = [small(name, 60_000), small(name, 20_000, 4_000, 1), small(name, 20_000, 15_000)]
     found = [simulate(tree, leaf, policy, past=past) for policy in policies]
     assert len(found[0].compactions) >= 3
-    monkeypatch.setattr(Leaps, "onward", lambda self, at: at)
-    assert [simulate(tree, leaf, policy, past=past) for policy in policies] == found
     part = Keeper.overlay
     monkeypatch.setattr(Keeper, "overlay", lambda self, whole=True: part(self, whole=True))
     assert [simulate(tree, leaf, policy, past=past) for policy in policies] == found

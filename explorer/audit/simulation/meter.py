@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import mul
-
 from explorer.audit.simulation.result import Requests
-from explorer.audit.simulation.stretches import Stretches
 
 _MINUTE_MS = 60_000
-_NOT = bytes([1]) + bytes(255)
 
 
 class Meter:
@@ -45,27 +40,3 @@ class Meter:
         requests.written.append(reply)
         requests.marks.append(mark)
         self._held, self._at_ms = prompt, now_ms
-
-    def take_all(
-        self,
-        found: Stretches,
-        first: int,
-        stop: int,
-        tokens: Sequence[int],
-        sent: Sequence[int],
-        marks: bytes | bytearray,
-    ) -> None:
-        """The requests from one to before another went out, at least one."""
-        requests = self.requests
-        requests.entries.extend(found.entries[first:stop])
-        requests.turns.extend(found.turns[first:stop])
-        requests.written.extend(found.written[first:stop])
-        requests.tokens.extend(tokens)
-        requests.sent.extend(sent)
-        requests.marks.extend(marks)
-        cached = map(min, [self._held, *sent], sent)
-        pauses = found.pauses[first:stop]
-        if 1 in pauses:
-            cached = map(mul, cached, pauses.translate(_NOT))
-        requests.cached.extend(cached)
-        self._held, self._at_ms = sent[-1], found.times[stop - 1]

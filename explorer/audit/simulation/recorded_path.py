@@ -10,14 +10,13 @@ from explorer.audit.simulation.meter import Meter
 from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
 from explorer.audit.simulation.result import Compacted, Mark, PrunedThen, Simulation
 from explorer.audit.simulation.simulated_context import RunningContext, Weighed, shape
-from explorer.audit.simulation.simulated_pruning import Results
-from explorer.audit.simulation.stretches import Stretches
 from explorer.audit.simulation.track import ASKED, UNASKED, Track, track_of
 from explorer.compaction.partition import SUMMARY_SHARE
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile.rules import Pruning
+from explorer.compaction.pruning import ToolResults
 from explorer.compaction.serialization import MAX_RESULT_UNITS
-from explorer.compaction.triggers import limits_of, looks_between_rounds
+from explorer.compaction.triggers import limits_of
 from explorer.session.edits import prunes_on
 from explorer.session.kinds import Flag, Kind
 from explorer.session.tree import SessionTree
@@ -42,8 +41,7 @@ class Past:
     _measures: dict[str, Measure] = field(default_factory=dict, compare=False)
     _long: dict[str, array[int]] = field(default_factory=dict, compare=False)
     """All by the way in which a profile counts."""
-    _results: dict[tuple[str, Pruning], Results] = field(default_factory=dict, compare=False)
-    _stretches: dict[tuple[object, ...], Stretches] = field(default_factory=dict, compare=False)
+    _results: dict[tuple[str, Pruning], ToolResults] = field(default_factory=dict, compare=False)
 
     @property
     def measure(self) -> Measure:
@@ -82,33 +80,22 @@ class Past:
             )
         return self._long[way]
 
-    def results_for(self, policy: Policy) -> Results | None:
+    def results_for(self, policy: Policy) -> ToolResults | None:
         """The tool results as a policy's profile prunes them; None where it prunes none."""
         pruning = policy.profile.pruning
         if pruning is None:
             return None
         key = _way(policy), pruning
         if key not in self._results:
-            self._results[key] = Results(self.track, self.weighed_for(policy), pruning)
+            track, counted = self.track, policy.profile.weights == "sent"
+            entries = [
+                entry
+                for entry, kind in zip(track.entries, track.kinds, strict=True)
+                if kind == Kind.TOOL_RESULT
+            ]
+            weights = self.known.weights if counted else None
+            self._results[key] = ToolResults(track.tree, entries, pruning, weights)
         return self._results[key]
-
-    def stretches_for(self, policy: Policy, cache_minutes: float) -> Stretches:
-        """The requests of the track, as a policy's profile counts them."""
-        by_last, between = (
-            policy.profile.usage == "last-reply",
-            looks_between_rounds(policy.profile),
-        )
-        key = _way(policy), by_last, between, cache_minutes
-        if key not in self._stretches:
-            self._stretches[key] = Stretches(
-                self.track,
-                self.weighed_for(policy),
-                self.measure_for(policy),
-                by_last_reply=by_last,
-                between_rounds=between,
-                cache_minutes=cache_minutes,
-            )
-        return self._stretches[key]
 
     def summaries(self, assumptions: Assumptions) -> SummarySize:
         """How large summaries are taken to be."""

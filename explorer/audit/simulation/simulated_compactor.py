@@ -17,7 +17,7 @@ from explorer.audit.simulation.policy import Assumptions, Policy
 from explorer.audit.simulation.recorded_path import LONG_RESULT, Past
 from explorer.audit.simulation.result import Cause, Compacted, NotDone, PrunedThen
 from explorer.audit.simulation.simulated_context import RunningContext, shape
-from explorer.audit.simulation.simulated_pruning import NEVER, Pruner
+from explorer.audit.simulation.simulated_pruning import Pruner
 from explorer.audit.simulation.walked_tree import Made, MadeCompaction, MadePrune, Overlay
 from explorer.compaction.partition import Partition, Verdict, is_possible, partition, summary_guess
 from explorer.compaction.preparation import Preparation, prepare
@@ -82,7 +82,7 @@ class Keeper:
         self._omitted: frozenset[int] = frozenset()
         self._long = past.long_results_for(policy)
         results = past.results_for(policy)
-        self.pruner = None if results is None else Pruner(results)
+        self.pruner = None if results is None else Pruner(self.track, results)
         self._is_shaped = bool(self.track.shapes) or self.profile.keep_user_tokens > 0
         self._between = looks_between_rounds(self.profile)
         self.on_changed: Callable[[int], None] = lambda _start: None
@@ -146,7 +146,7 @@ class Keeper:
         )
         self._omitted = found.omitted
         if self.pruner is not None:
-            self.pruner.shaped(found.apart, found.pruned)
+            self.pruner.shape(found.apart, found.pruned)
         if found.same >= 0:
             self.meter.changed(self.measure.prompt(found.same))
             self.on_changed(self.context.start)
@@ -163,7 +163,8 @@ class Keeper:
         context = self.context
         tokens = context.size
         if tokens <= self.limits.threshold and self.guards is _CALM:
-            everything = self.pruner is not None and self.pruner.everything
+            pruning = self.profile.pruning
+            everything = pruning is not None and pruning.amount == "everything"
             if everything and self._prune():
                 tokens = context.size
             if tokens <= self.limits.threshold:
@@ -207,14 +208,6 @@ class Keeper:
 
     # doing -------------------------------------------------------------------------------------
 
-    def may_prune_from(self, position: int) -> int:
-        """The first end of the context, from a position on, with which all results that can be
-        pruned may be, whatever its size."""
-        pruner = self.pruner
-        if pruner is None or not pruner.everything or not self.profile.enabled:
-            return NEVER
-        return pruner.may_save_from(position, self.context.start)
-
     def _prune(self, everything: bool = False) -> bool:
         policy, context, pruner = self.profile.pruning, self.context, self.pruner
         if policy is None or pruner is None or not self.profile.enabled or self.guards.resting:
@@ -234,14 +227,16 @@ class Keeper:
     def _pruned(self, plan: PruningPlan, pruner: Pruner) -> None:
         context, values = self.context, self.weighed.values
         before = context.counted
-        places = sorted(plan.results, key=lambda one: one.entry)
-        notes = {one.entry: (one.tokens, one.note, note_tokens(one.note)) for one in places}
+        notes = {
+            self.track.position(one.entry): (one.tokens, one.note, note_tokens(one.note))
+            for one in sorted(plan.results, key=lambda one: one.entry)
+        }
         less = [(at, values[at] - taken) for at, (_tokens, _note, taken) in notes.items()]
         self._made.all.append(MadePrune(context.end, notes))
         inside = [at for at in notes if at >= context.start]
         if inside:
             self.meter.changed(self.measure.prompt(context.upto(inside[0])))
-        pruner.gone(notes)
+        pruner.prune(notes)
         context.pruned(less)
         self.happened.prunes.append(
             PrunedThen(

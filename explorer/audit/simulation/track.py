@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple, TypeVar
 
-from explorer.session.columns import FileOpColumns
 from explorer.session.describe import BranchFacts
 from explorer.session.edit_entries import ShapeFacts
 from explorer.session.kinds import CONTEXT_KINDS, TURN_START_KINDS, Flag, Kind, selector
@@ -37,7 +36,6 @@ class Rare(NamedTuple):
     """What few entries have, by position."""
 
     user_images: Mapping[int, int]
-    errors: Mapping[int, int]
     branches: Mapping[int, BranchFacts]
 
 
@@ -66,8 +64,6 @@ class Track:
     changed: int
     """The first recorded entry that changed the context otherwise than by growing: a compaction, a
     prune, a reset, a pin or an omission; beyond the last entry where none did."""
-    operations: FileOpColumns = field(repr=False, compare=False)
-    """The file operations of the walked entries, whose entries are positions here."""
     rare: Rare = field(repr=False, compare=False)
     shapes: Mapping[int, ShapeFacts]
     """What a person pinned, omitted or wished to be kept, by the position of the entry."""
@@ -124,10 +120,8 @@ def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> 
         turn=array("i", accumulate(kinds.translate(_TURNS))),
         messages=array("i", accumulate(kinds.translate(_CONTEXT), initial=0)),
         changed=_changed(tree, leaf),
-        operations=_operations(tree, where),
         rare=Rare(
             _by_position(where, columns.user_images),
-            _by_position(where, columns.errors),
             _by_position(where, columns.branches),
         ),
         shapes=shapes,
@@ -208,17 +202,3 @@ def _changed(tree: SessionTree, leaf: int) -> int:
     found = path.select(kinds, marked)[:1]
     found += [at for rare in (columns.prunes, columns.shapes) for at in rare if at in path]
     return min(found, default=len(kinds))
-
-
-def _operations(tree: SessionTree, where: Mapping[int, int]) -> FileOpColumns:
-    found, known = tree.columns.ops, FileOpColumns()
-    for row, entry in enumerate(found.entry):
-        position = where.get(entry)
-        if position is None:
-            continue
-        known.entry.append(position)
-        known.result.append(where.get(found.result[row], -1))
-        for name in ("kind", "path", "failed", "part", "known", "wide"):
-            getattr(known, name).append(getattr(found, name)[row])
-    known.paths, known.parts = found.paths, found.parts
-    return known

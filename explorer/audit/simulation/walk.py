@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from explorer.audit.simulation.fast_forward import Leaps
 from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
 from explorer.audit.simulation.recorded_path import Past, past_of
 from explorer.audit.simulation.result import Mark, Simulation
@@ -60,27 +59,15 @@ class _Walk:
         self._past = past
         self._keeper = Keeper(past, policy, taken)
         self._prompts = Prompts(self._keeper) if policy.profile.prompt_budget else None
-        self._leaps: Leaps | None = None
-        if self._prompts is None and not past.known.reports:
-            stretches = past.stretches_for(policy, taken.cache_minutes)
-            self._leaps = Leaps(self._keeper, stretches)
         self._cancelled = cancelled
         self._known = past.known.reports
 
     def done(self) -> Simulation:
         """Go along the whole track. Raises Stopped."""
-        at, stop, leaps = 0, len(self._past.track), self._leaps
-        looked_at = -_LOOK_EVERY
-        while at < stop:
-            if self._cancelled is not None and at - looked_at >= _LOOK_EVERY:
-                looked_at = at
-                if self._cancelled():
-                    raise Stopped
-            gone = at if leaps is None else leaps.onward(at)
-            if gone == at:
-                self._step(at)
-                gone += 1
-            at = gone
+        for at in range(len(self._past.track)):
+            if not at % _LOOK_EVERY and self._cancelled is not None and self._cancelled():
+                raise Stopped
+            self._step(at)
         return self._found()
 
     def _step(self, at: int) -> None:
