@@ -264,7 +264,7 @@ class ToolResults:
         read_whole: dict[int, int] = {}
         read_part: dict[tuple[int, int], int] = {}
         found: dict[int, Stale | None] = {}
-        for number, row in sorted((one for row in rows for one in known[row]), reverse=True):
+        for number, row in sorted((one for each in rows for one in known[each]), reverse=True):
             path, part, call = ops.path[number], ops.part[number], ops.entry[number]
             if ops.kind[number] != _READ:
                 changed.setdefault(path, call)
