@@ -31,6 +31,7 @@ from explorer.compaction.triggers import (
 AUTOMATIC: frozenset[Trigger] = frozenset({"threshold", "overflow"})
 """Triggers of compactions that nobody ordered: their failures open the breaker."""
 
+_UNTOUCHED = Guards()
 _Result = TypeVar("_Result")
 Steps = Generator[Any, Any, _Result]
 
@@ -268,6 +269,12 @@ class Automatic:
                 return False
         pruned: bool = yield Prune(needed)
         return pruned
+
+
+def is_quiet(tokens: int, threshold: int, guards: Guards) -> bool:
+    """Whether a look at a context of so many tokens, of which nothing is to be pruned, comes to
+    nothing and notes nothing."""
+    return tokens <= threshold and guards == _UNTOUCHED
 
 
 def impossible(shown: Partition) -> str:

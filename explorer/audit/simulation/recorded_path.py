@@ -6,11 +6,17 @@ from array import array
 from dataclasses import dataclass, field
 
 from explorer.audit.simulation.measurement import Measure, SummarySize, measure_of, summary_size
-from explorer.audit.simulation.meter import Meter
 from explorer.audit.simulation.policy import NOTHING_KNOWN, Assumptions, Known, Policy
-from explorer.audit.simulation.result import Compacted, Mark, PrunedThen, Simulation
+from explorer.audit.simulation.result import (
+    Compacted,
+    Mark,
+    Meter,
+    PrunedThen,
+    Requests,
+    Simulation,
+)
 from explorer.audit.simulation.simulated_context import RunningContext, Weighed, shape
-from explorer.audit.simulation.track import ASKED, UNASKED, Track, track_of
+from explorer.audit.simulation.track import Track, track_of
 from explorer.compaction.partition import SUMMARY_SHARE
 from explorer.compaction.profile import PROFILES
 from explorer.compaction.profile.rules import Pruning
@@ -18,12 +24,11 @@ from explorer.compaction.pruning import ToolResults
 from explorer.compaction.serialization import MAX_RESULT_UNITS
 from explorer.compaction.triggers import limits_of
 from explorer.session.edits import prunes_on
-from explorer.session.kinds import Flag, Kind
+from explorer.session.kinds import Kind
 from explorer.session.tree import SessionTree
 
 LONG_RESULT = MAX_RESULT_UNITS // 4
 """Tokens of a tool result that a summarizer sees."""
-_ABORTED = int(Flag.ABORTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +132,16 @@ def past_of(
     )
 
 
+def requests_of(track: Track, weighed: Weighed) -> Requests:
+    """The requests of a track, with what does not depend on rules."""
+    at = track.requests
+    return Requests(
+        entries=array("i", map(track.entries.__getitem__, at)),
+        turns=array("i", map(track.turn.__getitem__, at)),
+        written=array("i", map(weighed.values.__getitem__, at)),
+    )
+
+
 def _way(policy: Policy) -> str:
     """How a policy's profile counts."""
     return "sent" if policy.profile.weights == "sent" else "stored"
@@ -157,8 +172,9 @@ class _Reading:
     def read(self) -> None:
         """Go along the path."""
         track, context = self._track, self._context
+        requests = set(track.requests)
         for at, kind in enumerate(track.kinds):
-            if kind == Kind.ASSISTANT and self._went_out(at):
+            if at in requests:
                 self._asked.append((at, context.size, context.counted))
             context.end = at + 1
             if kind == Kind.ASSISTANT:
@@ -175,9 +191,6 @@ class _Reading:
                 self._shaped(at)
         told = [(counted, self._told(at)) for at, _size, counted in self._asked]
         self.measure = measure_of(told)
-
-    def _went_out(self, at: int) -> bool:
-        return self._track.acts[at] in (ASKED, UNASKED) or bool(self._track.flags[at] & _ABORTED)
 
     def _told(self, at: int) -> int:
         """The prompt that the provider counted with a reply; 0 for none."""
@@ -254,7 +267,7 @@ class _Reading:
     def found(self) -> Simulation:
         """The recorded path as a walk."""
         track, measure = self._track, self.measure
-        meter = Meter(self._taken.cache_minutes)
+        meter = Meter(requests_of(track, self._weighed), self._taken.cache_minutes)
         changes = iter([*self._prefixes, (len(self._asked) + 1, 0)])
         number, prefix = next(changes)
         for request, (at, size, counted) in enumerate(self._asked):
@@ -262,10 +275,8 @@ class _Reading:
                 meter.changed(measure.beyond + round(prefix * measure.ratio))
                 number, prefix = next(changes)
             told = self._told(at)
-            meter.take(
-                track.entries[at], track.turn[at], size, told or measure.prompt(counted),
-                self._weighed.values[at], Mark.EXACT if told else Mark.NONE, track.time_ms(at),
-            )  # fmt: skip
+            sent, mark = told or measure.prompt(counted), Mark.EXACT if told else Mark.NONE
+            meter.take(size, sent, mark, track.time_ms(at))
         limits = limits_of(self._rules.profile, self._rules.settings, None)
         return Simulation(
             policy=self._rules,

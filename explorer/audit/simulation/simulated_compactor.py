@@ -1,38 +1,39 @@
-"""What a policy does to a context while a session is walked: the engine's own decisions.
+"""What a policy does to a context while a session is walked.
 
-The order in which it is asked is that of ``explorer.services.auto_compaction.controller``; what is
-decided there by ``triggers``, ``prepare``, ``partition`` and ``plan_pruning`` is decided here by
-the same functions.
+The procedures of ``explorer.compaction.automatic``, as a live session runs them, with steps that
+are performed on the walk's columns: a summary is a size.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from explorer.audit.simulation.meter import Meter
 from explorer.audit.simulation.policy import Assumptions, Policy
-from explorer.audit.simulation.recorded_path import LONG_RESULT, Past
-from explorer.audit.simulation.result import Cause, Compacted, NotDone, PrunedThen
+from explorer.audit.simulation.recorded_path import LONG_RESULT, Past, requests_of
+from explorer.audit.simulation.result import Cause, Compacted, Meter, NotDone, PrunedThen
 from explorer.audit.simulation.simulated_context import RunningContext, shape
 from explorer.audit.simulation.simulated_pruning import Pruner
 from explorer.audit.simulation.walked_tree import Made, MadeCompaction, MadePrune, Overlay
-from explorer.compaction.partition import Partition, Verdict, is_possible, partition, summary_guess
+from explorer.compaction.automatic import (
+    Automatic,
+    Commit,
+    Compact,
+    Preview,
+    Prune,
+    Recover,
+    Rules,
+    Summarize,
+    is_quiet,
+    run,
+)
+from explorer.compaction.partition import Partition, Verdict, partition, summary_guess
 from explorer.compaction.preparation import Preparation, prepare
 from explorer.compaction.pruning import PruningPlan
 from explorer.compaction.requests import purposes_of
-from explorer.compaction.triggers import (
-    Decision,
-    Guards,
-    LastReply,
-    Situation,
-    decide,
-    limits_of,
-    looks_between_rounds,
-    shrinks,
-)
+from explorer.compaction.triggers import Guards, LastReply, Situation, limits_of
 from explorer.session.edit_entries import note_tokens
 from explorer.session.kinds import Flag
 
@@ -72,7 +73,7 @@ class Keeper:
         self.measure = past.measure_for(policy)
         self.context = RunningContext(self.track, self.profile, self.weighed)
         self.limits = limits_of(self.profile, policy.settings, None)
-        self.meter = Meter(taken.cache_minutes)
+        self.meter = Meter(requests_of(self.track, self.weighed), taken.cache_minutes)
         self.taken = taken
         self.summaries = past.summaries(taken)
         self.happened = Happened([], [], [])
@@ -80,18 +81,14 @@ class Keeper:
         self._made = Made()
         self._told = _NOTHING_TOLD
         self._omitted: frozenset[int] = frozenset()
-        self._long = past.long_results_for(policy)
+        self.long_results = past.long_results_for(policy)
         results = past.results_for(policy)
         self.pruner = None if results is None else Pruner(self.track, results)
         self._is_shaped = bool(self.track.shapes) or self.profile.keep_user_tokens > 0
-        self._between = looks_between_rounds(self.profile)
+        self.rules = Rules(self.profile, self.profile.enabled)
+        self._automatic = Automatic(self)
         self.on_changed: Callable[[int], None] = lambda _start: None
         """Told when the context does not hold what it held, with the first position in it."""
-
-    @property
-    def is_calm(self) -> bool:
-        """Nothing that happened holds anything back."""
-        return self.guards is _CALM
 
     @property
     def omitted(self) -> frozenset[int]:
@@ -102,33 +99,39 @@ class Keeper:
 
     def person_spoke(self) -> None:
         """A message of the person."""
-        if self.guards is not _CALM:
+        if self.guards != _CALM:
             self.guards = self.guards.person_spoke()
 
     def before_message(self) -> None:
         """Make room before a message is sent, if the last turn left none."""
-        self._look(None)
+        if self._may_act():
+            run(self._automatic.before_message(), self._perform)
 
     def between_rounds(self) -> None:
         """Look at the context before a request that follows another, where the profile does."""
-        if self._between:
-            self._look(None)
+        if self._may_act():
+            run(self._automatic.between_rounds(), self._perform)
 
     def after_turn(self) -> None:
         """Look at the context after a turn that went well."""
-        self._look(LastReply("", "answered"))
+        if self._may_act():
+            run(self._automatic.after_turn(LastReply("", "answered")), self._perform)
+
+    def _may_act(self) -> bool:
+        """Whether a look may come to anything; most do not, and that is found out quickly."""
+        context, policy, pruner = self.context, self.profile.pruning, self.pruner
+        if not is_quiet(context.size, self.limits.threshold, self.guards):
+            return True
+        if pruner is None or policy is None or policy.amount != "everything":
+            return False
+        return pruner.may_save(context.end, context.start)
 
     def make_room(self) -> bool:
         """A request was larger than the window; whether it can be made again."""
-        decision = self._decide(LastReply("", "overflow"))
-        if decision.trigger != "overflow":
-            self._not_done(decision.reason)
-            return False
-        self.guards = replace(self.guards, recovered=True)
-        pruned = self._prune(everything=True)
-        if pruned and not is_possible(self._preview(self.overlay())):
-            return True
-        return self._compact("overflow", decision.reason)
+        found = run(self._automatic.make_room(LastReply("", "overflow")), self._perform)
+        if found.held_by is not None:
+            self._not_done(found.problem)
+        return found.done
 
     def reset(self) -> None:
         """The context starts anew."""
@@ -157,48 +160,16 @@ class Keeper:
         if not self.track.flags[position] & _FAILED:
             self._told = _Told(position, total, prompt)
 
-    # deciding ----------------------------------------------------------------------------------
+    # what the procedures look at ---------------------------------------------------------------
 
-    def _look(self, reply: LastReply | None) -> None:
+    def situation(self) -> Situation:
+        """How full the context is."""
         context = self.context
-        tokens = context.size
-        if tokens <= self.limits.threshold and self.guards is _CALM:
-            pruning = self.profile.pruning
-            everything = pruning is not None and pruning.amount == "everything"
-            if everything and self._prune():
-                tokens = context.size
-            if tokens <= self.limits.threshold:
-                return
-        else:
-            self._prune()
-        decision = self._decide(reply)
-        if decision.trigger == "threshold" and self.profile.prompt_budget is None:
-            self._compact("threshold", decision.reason)
-
-    def refusal(self) -> str:
-        """Why nothing is done for a request that does not fit, where nothing can be."""
-        now = self._situation(LastReply("", "overflow"))
-        return decide(now, self.guards, self.profile, self.profile.enabled).reason
-
-    def _situation(self, reply: LastReply | None) -> Situation:
-        context = self.context
+        window, threshold = self.limits
         return Situation(
-            tokens=context.size,
-            counted=context.counted,
-            threshold=self.limits.threshold,
-            window=self.limits.window,
-            model="",
-            reply=reply,
-            new_messages=context.messages,
-            now_ms=self.now_ms,
-        )
-
-    def _decide(self, reply: LastReply | None) -> Decision:
-        now = self._situation(reply)
-        self.guards = self.guards.observed(now)
-        if self.guards == _CALM:
-            self.guards = _CALM
-        return decide(now, self.guards, self.profile, self.profile.enabled)
+            context.size, context.counted, threshold, window, "", None, context.messages,
+            self.now_ms,
+        )  # fmt: skip
 
     @property
     def now_ms(self) -> int:
@@ -208,15 +179,27 @@ class Keeper:
 
     # doing -------------------------------------------------------------------------------------
 
-    def _prune(self, everything: bool = False) -> bool:
-        policy, context, pruner = self.profile.pruning, self.context, self.pruner
-        if policy is None or pruner is None or not self.profile.enabled or self.guards.resting:
-            return False
-        over = context.size - self.limits.threshold
-        needed = None if everything or policy.amount == "everything" else over
-        if needed is not None and needed <= 0:
-            return False
-        if not pruner.may_save(context.end, context.start):
+    def _perform(self, step: Any) -> Any:
+        """Perform a step of a procedure."""
+        match step:
+            case Prune(needed):
+                return self._prune(needed)
+            case Recover():
+                return run(self._automatic.recovery(step), self._perform)
+            case Compact(trigger, reason):
+                attempt = _Attempt(
+                    self, "overflow" if trigger == "overflow" else "threshold", reason
+                )
+                ended = run(self._automatic.compaction(trigger), attempt.perform)
+                if not ended.done:
+                    self._not_done(ended.problem)
+                return ended
+            case Preview():
+                return self.preview(self.overlay())
+
+    def _prune(self, needed: int | None) -> bool:
+        context, pruner = self.context, self.pruner
+        if pruner is None or not pruner.may_save(context.end, context.start):
             return False
         plan = pruner.plan(context.end, context.start, needed)
         if not plan.results:
@@ -240,7 +223,7 @@ class Keeper:
         context.pruned(less)
         self.happened.prunes.append(
             PrunedThen(
-                plan.reason, len(self.meter.requests), self._entry(), self._turn(),
+                plan.reason, len(self.meter.requests), self.entry, self.turn,
                 tuple(self.track.entries[at] for at in notes), plan.saved, before,
                 context.counted,
             )
@@ -263,54 +246,14 @@ class Keeper:
         """Whether a report from before what is kept may still count."""
         return self.profile.usage == "last-reply" or self.profile.keep_recent_scale != "none"
 
-    def _preview(self, overlay: Overlay) -> Partition:
+    def preview(self, overlay: Overlay) -> Partition:
+        """What a compaction would summarize."""
         return partition(
             prepare(
                 overlay.tree, overlay.leaf, self.profile, self.policy.settings,
                 weights=overlay.weights, prompt_of=lambda _entry: self._told.prompt,
             )
         )  # fmt: skip
-
-    def _compact(self, cause: Cause, reason: str) -> bool:
-        overlay = self.overlay()
-        shown = self._preview(overlay)
-        made = shown.preparation
-        if not isinstance(made, Preparation) or not is_possible(shown):
-            self._failed(made.reason if not isinstance(made, Preparation) else "All is recent.")
-            return False
-        summary, assumed = self.summary_of(shown)
-        before, after = shown.context_estimate, shown.after(summary)
-        if not shrinks(before, after):
-            self._failed(f"The context would take {after:,} tokens instead of {before:,}.")
-            return False
-        context = self.context
-        before = context.counted
-        kept = overlay.position_from(made.first_kept)
-        split = made.is_split_turn
-        purposes = len(purposes_of(made))
-        told = shown.tokens_told - self._left_out(made, overlay)
-        self.compacted(summary, kept)
-        self.happened.compactions.append(
-            Compacted(
-                cause=cause,
-                reason=reason,
-                request=len(self.meter.requests),
-                entry=self._entry(),
-                turn=self._turn(),
-                first_kept=self.track.entries[kept] if kept < context.end else -1,
-                split_turn=self.track.turn[kept] if split and kept < context.end else 0,
-                messages=len(made.history) + len(made.turn_prefix),
-                before=before,
-                after=context.counted,
-                summary=summary,
-                asked=told + purposes * self.taken.order_tokens,
-                asked_cached=0,
-                requests=purposes,
-                assumed=assumed,
-            )
-        )
-        self.guards = self.guards.ended(context.counted, self.limits.threshold, self.now_ms)
-        return True
 
     def compacted(self, summary: int, kept: int) -> None:
         """A summary takes the place of what is before a position."""
@@ -337,30 +280,81 @@ class Keeper:
         size = summary_guess(previous, told, prefix, reserve, self.summaries.share)
         return max(1, size), True
 
-    def _left_out(self, made: Preparation, overlay: Overlay) -> int:
-        """Tokens of long results that a summarizer does not see."""
-        values, pruned = self.weighed.values, made.cuts.view.pruned
-        start = overlay.position_from(made.path[made.boundary])
-        stop = overlay.position_from(made.first_kept)
-        first = bisect_left(self._long, start)
-        return sum(
-            values[at] - LONG_RESULT
-            for at in self._long[first : bisect_left(self._long, stop)]
-            if at not in self._omitted and overlay.entry_of(at) not in pruned
-        )
-
-    def _failed(self, reason: str) -> None:
-        self.guards = self.guards.failed(reason, self.now_ms)
-        self._not_done(reason)
-
     def _not_done(self, reason: str) -> None:
         requests = len(self.meter.requests)
-        self.happened.not_done.append(NotDone(reason, requests, self._entry(), self._turn()))
+        self.happened.not_done.append(NotDone(reason, requests, self.entry, self.turn))
 
-    def _entry(self) -> int:
+    @property
+    def entry(self) -> int:
+        """The last entry that was walked, or -1."""
         at = self.context.end - 1
         return self.track.entries[at] if at >= 0 else -1
 
-    def _turn(self) -> int:
+    @property
+    def turn(self) -> int:
+        """The turn that it is in."""
         at = self.context.end - 1
         return self.track.turn[at] if at >= 0 else 0
+
+
+class _Attempt:
+    """One compaction of a walk, with a summary of a planned size."""
+
+    def __init__(self, keeper: Keeper, cause: Cause, reason: str) -> None:
+        self._keeper = keeper
+        self._cause = cause
+        self._reason = reason
+
+    def perform(self, step: Any) -> Any:
+        """Perform a step of a compaction."""
+        match step:
+            case Preview():
+                self._overlay = self._keeper.overlay()
+                return self._keeper.preview(self._overlay)
+            case Summarize(shown):
+                self._shown = shown
+                self._summary, self._assumed = self._keeper.summary_of(shown)
+                return self._summary
+            case Commit():
+                self._commit()
+
+    def _commit(self) -> None:
+        keeper, shown, overlay = self._keeper, self._shown, self._overlay
+        context, track, made = keeper.context, keeper.track, shown.preparation
+        assert isinstance(made, Preparation)
+        before, kept = context.counted, overlay.position_from(made.first_kept)
+        purposes = len(purposes_of(made))
+        asked = shown.tokens_told - self._left_out(made) + purposes * keeper.taken.order_tokens
+        keeper.compacted(self._summary, kept)
+        is_kept = kept < context.end
+        keeper.happened.compactions.append(
+            Compacted(
+                cause=self._cause,
+                reason=self._reason,
+                request=len(keeper.meter.requests),
+                entry=keeper.entry,
+                turn=keeper.turn,
+                first_kept=track.entries[kept] if is_kept else -1,
+                split_turn=track.turn[kept] if made.is_split_turn and is_kept else 0,
+                messages=len(made.history) + len(made.turn_prefix),
+                before=before,
+                after=context.counted,
+                summary=self._summary,
+                asked=asked,
+                asked_cached=0,
+                requests=purposes,
+                assumed=self._assumed,
+            )
+        )
+
+    def _left_out(self, made: Preparation) -> int:
+        """Tokens of long results that a summarizer does not see."""
+        keeper, overlay = self._keeper, self._overlay
+        values, pruned, long = keeper.weighed.values, made.cuts.view.pruned, keeper.long_results
+        start = overlay.position_from(made.path[made.boundary])
+        stop = overlay.position_from(made.first_kept)
+        return sum(
+            values[at] - LONG_RESULT
+            for at in long[bisect_left(long, start) : bisect_left(long, stop)]
+            if at not in keeper.omitted and overlay.entry_of(at) not in pruned
+        )

@@ -70,6 +70,8 @@ class Prompts:
         self._last = -1
         """Tokens of the last prompt's messages."""
         self._turns: list[Turn] = []
+        self._end = 0
+        """Positions that are in the turns."""
         self._left_out = 0
         """Tokens of long results that prompts do not hold."""
         keeper.on_changed = self._from
@@ -81,8 +83,13 @@ class Prompts:
 
     # the conversation --------------------------------------------------------------------------
 
-    def went_on(self, at: int) -> None:
-        """An entry was appended."""
+    def _go_on(self) -> None:
+        """Take in what was appended."""
+        for at in range(self._end, self._keeper.context.end):
+            self._append(at)
+        self._end = self._keeper.context.end
+
+    def _append(self, at: int) -> None:
         track, values = self._keeper.track, self._keeper.weighed.values
         kind, flags, turns = track.kinds[at], track.flags[at], self._turns
         if kind not in CONTEXT_KINDS or at in self._keeper.omitted:
@@ -116,14 +123,15 @@ class Prompts:
 
     def _from(self, position: int) -> None:
         """What is before a position was summarized, or something behind it left out."""
-        self._turns, self._left_out = [], 0
-        for at in range(position, self._keeper.context.end):
-            self.went_on(at)
+        self._turns, self._left_out, self._end = [], 0, position
+        self._go_on()
 
     # what is sent ------------------------------------------------------------------------------
 
-    def sent(self) -> tuple[int, bool]:
-        """Make the next prompt: the tokens of its messages, and whether some were left out."""
+    def sent(self) -> int | None:
+        """Make the next prompt; to how many tokens its messages were shortened, None for not at
+        all."""
+        self._go_on()
         self._arrives()
         summarized = False
         if self._last >= 0 and self._machine.state is State.COMPLETED:
@@ -142,7 +150,7 @@ class Prompts:
         else:
             current = Conversation(None, tuple(self._turns[-1:]))
             self._take(machine.Rendered(ratio, current.is_warm))
-        return tokens, shortened
+        return tokens if shortened else None
 
     def _tokens(self) -> int:
         keeper = self._keeper

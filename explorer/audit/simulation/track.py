@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple, TypeVar
@@ -20,8 +20,10 @@ from explorer.session.tree import SessionTree
 REPLIES = frozenset({Kind.ASSISTANT})
 _OPENINGS = selector(CONTEXT_KINDS - REPLIES - {Kind.TOOL_RESULT})
 _CONTEXT = selector(CONTEXT_KINDS)
+_RESETS = selector({Kind.RESET_BOUNDARY})
 _TURNS = selector(TURN_START_KINDS)
 _FAILED, _CALLS = int(Flag.ERROR | Flag.ABORTED), int(Flag.HAS_TOOL_CALL)
+_ABORTED = int(Flag.ABORTED)
 
 # What a position of the track is to the walk.
 PASSED, SAID, TOLD, ASKED, UNASKED = range(5)
@@ -57,6 +59,10 @@ class Track:
     unlooked: bytes
     """1 at a reply whose request follows another with no message in between: those before which
     only some profiles look at the context."""
+    events: array[int]
+    """The positions at which something happens; at all others the context only grows."""
+    requests: array[int]
+    """The positions of all replies that were asked for, those that were aborted among them."""
     turn: array[int]
     """The number of the turn that a position is in, from 1; 0 before the first."""
     messages: array[int]
@@ -103,8 +109,10 @@ def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> 
     kinds = bytes(columns.kind[at] for at in entries)
     flags = array("H", (columns.flags[at] for at in entries))
     acts, ends = _acts(kinds, flags)
+    requests = array("i", (at for at in range(len(kinds)) if _is_request(acts, kinds, flags, at)))
     where = dict(zip(entries, range(len(entries)), strict=True))
     shapes = _by_position(where, columns.shapes)
+    shaping = _shaping(kinds, shapes)
     return Track(
         tree=tree,
         leaf=leaf,
@@ -117,6 +125,8 @@ def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> 
         acts=acts,
         ends=ends,
         unlooked=_unlooked(acts),
+        events=_events(acts, ends, kinds, {*requests, *shaping}),
+        requests=requests,
         turn=array("i", accumulate(kinds.translate(_TURNS))),
         messages=array("i", accumulate(kinds.translate(_CONTEXT), initial=0)),
         changed=_changed(tree, leaf),
@@ -126,7 +136,21 @@ def track_of(tree: SessionTree, leaf: int, leaves_out: Leaves | None = None) -> 
         ),
         shapes=shapes,
         named=_named(tree, where, shapes),
-        shaping=_shaping(kinds, shapes),
+        shaping=shaping,
+    )
+
+
+def _is_request(acts: bytes, kinds: bytes, flags: Sequence[int], at: int) -> bool:
+    if acts[at] in (ASKED, UNASKED):
+        return True
+    return kinds[at] == Kind.ASSISTANT and bool(flags[at] & _ABORTED)
+
+
+def _events(acts: bytes, ends: bytes, kinds: bytes, others: Collection[int]) -> array[int]:
+    starts = kinds.translate(_RESETS)
+    return array(
+        "i",
+        (at for at in range(len(kinds)) if acts[at] or ends[at] or starts[at] or at in others),
     )
 
 

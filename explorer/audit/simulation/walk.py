@@ -64,10 +64,13 @@ class _Walk:
 
     def done(self) -> Simulation:
         """Go along the whole track. Raises Stopped."""
-        for at in range(len(self._past.track)):
-            if not at % _LOOK_EVERY and self._cancelled is not None and self._cancelled():
+        track, context = self._past.track, self._keeper.context
+        for number, at in enumerate(track.events):
+            if not number % _LOOK_EVERY and self._cancelled is not None and self._cancelled():
                 raise Stopped
+            context.end = at
             self._step(at)
+        context.end = len(track)
         return self._found()
 
     def _step(self, at: int) -> None:
@@ -81,11 +84,9 @@ class _Walk:
             if track.unlooked[at] and prompts is None:
                 keeper.between_rounds()
             self._ask(at)
-        elif act == UNASKED or (kind == Kind.ASSISTANT and track.flags[at] & _ABORTED):
-            self._went_out(at, self._prompt(at, _NONE), _NONE)
+        elif kind == Kind.ASSISTANT and (act == UNASKED or track.flags[at] & _ABORTED):
+            self._went_out(at, *self._prompt(at))
         keeper.context.end = at + 1
-        if prompts is not None:
-            prompts.went_on(at)
         if at in track.shaping:
             keeper.shape()
         if act == TOLD:
@@ -99,47 +100,37 @@ class _Walk:
 
     def _ask(self, at: int) -> None:
         """The request that the reply at a position answers, after room was made for it."""
-        mark = _NONE
-        if self._prompts is not None:
-            _tokens, shortened = self._prompts.sent()
-            mark = _SHORTENED if shortened else mark
-        prompt = self._prompt(at, mark)
+        limit = self._prompts.sent() if self._prompts is not None else None
+        prompt, mark = self._prompt(at, limit)
         window = self._keeper.limits.window
         if prompt > window:
             if self._keeper.make_room():
-                prompt = self._prompt(at, mark)
+                prompt, mark = self._prompt(at, limit)
             if prompt > window:
                 mark |= _TOO_LARGE
         self._went_out(at, prompt, mark)
 
-    def _prompt(self, at: int, mark: int) -> int:
-        """Tokens of the prompt as a provider counts it."""
-        track = self._past.track
-        known = self._known.get(track.entries[at])
+    def _prompt(self, at: int, limit: int | None = None) -> tuple[int, int]:
+        """Tokens of the prompt as a provider counts it, and what is to be said of it. ``limit``:
+        to how many tokens its messages were shortened, None for not at all."""
+        track, keeper = self._past.track, self._keeper
+        context, entry = keeper.context, track.entries[at]
+        mark = _NONE if limit is None else _SHORTENED
+        known = self._known.get(entry) if self._known else None
         if known is not None:
-            return known.prompt
-        if self._is_exact(at):
-            return max(0, track.usage[at] - self._keeper.weighed.values[at])
-        if mark & _SHORTENED and self._prompts is not None:
-            return self._keeper.measure.prompt(self._prompts.budget.messages)
-        return self._keeper.measure.prompt(self._keeper.context.counted)
-
-    def _is_exact(self, at: int) -> bool:
-        """Whether the provider was sent this very context then."""
-        track = self._past.track
-        whole = self._keeper.context.is_whole and track.entries[at] < track.changed
-        return whole and track.usage[at] > self._keeper.weighed.values[at]
+            return known.prompt, mark | _EXACT
+        if context.is_whole and entry < track.changed:
+            # The provider was sent this very context then.
+            told = track.usage[at] - keeper.weighed.values[at]
+            if told > 0:
+                return told, mark | _EXACT
+        return keeper.measure.prompt(context.counted if limit is None else limit), mark
 
     def _went_out(self, at: int, prompt: int, mark: int) -> None:
         track, keeper = self._past.track, self._keeper
-        context, reply = keeper.context, keeper.weighed.values[at]
-        entry = track.entries[at]
-        known = self._known.get(entry)
-        total = known.total if known is not None else prompt + reply
-        if known is not None or self._is_exact(at):
-            mark |= _EXACT
-        tokens = context.size
-        keeper.meter.take(entry, track.turn[at], tokens, prompt, reply, mark, track.time_ms(at))
+        known = self._known.get(track.entries[at]) if self._known else None
+        total = known.total if known is not None else prompt + keeper.weighed.values[at]
+        keeper.meter.take(keeper.context.size, prompt, mark, track.time_ms(at))
         keeper.reported(at, total, prompt)
 
     # the end -----------------------------------------------------------------------------------

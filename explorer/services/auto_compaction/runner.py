@@ -12,7 +12,6 @@ from explorer.compaction.automatic import (
     Automatic,
     Commit,
     Discard,
-    Outcome,
     Preview,
     StepFailed,
     Summarize,
@@ -150,8 +149,8 @@ class CompactionRunner:
         forget = cancel.add_callback(inner.cancel)
         self._cancel = inner
         try:
-            steps = self._automatic(model, lambda: rules).compaction(trigger)
-            found: Outcome = await run_async(steps, perform)
+            watched = WatchedDocument(document, lambda: rules, self._guards, model)
+            found = await run_async(Automatic(watched).compaction(trigger), perform)
             if found.done:
                 after = document.counted_size(rules.profile)
                 ended = replace(ended, entry=attempt.entry, tokens_after=after)
@@ -194,9 +193,6 @@ class CompactionRunner:
         document.hub.publish(
             CompactionStarted(document.key, trigger, tokens, window, retry, order.model, purposes)
         )
-
-    def _automatic(self, model: str, rules: Callable[[], EffectiveRules]) -> Automatic:
-        return Automatic(WatchedDocument(self._document, rules, self._guards, model))
 
     def _limits(self, model: str, rules: EffectiveRules) -> Limits:
         return rules.limits(self._document.client.info(model).window)
