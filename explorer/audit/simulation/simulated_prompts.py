@@ -1,17 +1,19 @@
 """Prompts that are kept within a budget, and summaries that are made ahead (A44 to A49).
 
-The state machine is ``explorer.compaction.background``'s, what a summary tells is said by
-``explorer.prompting.summary_requests``; here they are told what happens in a walk.
+The procedures of ``explorer.compaction.background``, as a live session runs them, with steps that
+are performed on the walk's columns.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from explorer.audit.simulation.result import Cause, Compacted
 from explorer.audit.simulation.simulated_compactor import Keeper
 from explorer.compaction import background as machine
-from explorer.compaction.background import Machine, State
+from explorer.compaction.automatic import StepFailed, run
+from explorer.compaction.background import BudgetedPrompts
 from explorer.compaction.profile.rules import Background, PromptBudget
 from explorer.prompting.agent_prompt import MessageBudget, message_budget, result_limit
 from explorer.prompting.summary_requests import Told, told_ahead, told_now
@@ -59,14 +61,16 @@ class Prompts:
         tools = beyond if taken.tool_tokens is None else taken.tool_tokens
         window = keeper.limits.window
         self._keeper = keeper
-        self._ahead = profile.background or Background()
+        self.policy = profile.background or Background()
         self._draws = _Draw(taken.draw)
         self.budget: MessageBudget = message_budget(
             window, tools, policy.threshold, policy.tools_margin
         )
         self._limit = result_limit(window, policy.result_share)
-        self._machine = Machine()
+        self._prompts = BudgetedPrompts(self, self._draws)
         self._pending: _Pending | None = None
+        self._shortened: int | None = None
+        """To how many tokens the last prompt was shortened."""
         self._last = -1
         """Tokens of the last prompt's messages."""
         self._turns: list[Turn] = []
@@ -79,7 +83,7 @@ class Prompts:
     @property
     def line(self) -> int:
         """Where a summary is begun ahead with a warm cache, in tokens of the whole prompt."""
-        return round(self.budget.base * machine.trigger_line(self._ahead, True, self._draws))
+        return round(self.budget.base * machine.trigger_line(self.policy, True, self._draws))
 
     # the conversation --------------------------------------------------------------------------
 
@@ -126,98 +130,91 @@ class Prompts:
         self._turns, self._left_out, self._end = [], 0, position
         self._go_on()
 
+    # what the procedures look at ---------------------------------------------------------------
+
+    @property
+    def enabled(self) -> bool:
+        """Whether prompts are summarized at all."""
+        return self._keeper.profile.enabled and not self._keeper.guards.resting
+
+    ahead = True
+    """Nobody postpones anything."""
+
+    def machine_changed(self) -> None:
+        """Nobody looks."""
+
     # what is sent ------------------------------------------------------------------------------
 
-    def sent(self) -> int | None:
+    def send(self) -> int | None:
         """Make the next prompt; to how many tokens its messages were shortened, None for not at
         all."""
         self._go_on()
-        self._arrives()
-        summarized = False
-        if self._last >= 0 and self._machine.state is State.COMPLETED:
-            # Nothing else of the machine's minds that a prompt is about to be made.
-            summarized = self._take(machine.Rendering(self.budget.ratio(self._last)))
-        tokens, shortened = self._tokens(), False
-        if tokens > self.budget.messages:
-            self._make_room()
-            tokens, summarized = self._tokens(), True
-            if tokens > self.budget.messages:
-                tokens, shortened = self.budget.messages, True
-        self._last = tokens
-        ratio = self.budget.ratio(tokens)
-        if summarized or not self._keeper.profile.enabled or self._keeper.guards.resting:
-            self._machine = replace(self._machine, ratio=ratio)
-        else:
-            current = Conversation(None, tuple(self._turns[-1:]))
-            self._take(machine.Rendered(ratio, current.is_warm))
-        return tokens if shortened else None
+        requests = len(self._keeper.meter.requests)
+        if self._pending is not None and requests >= self._pending.ready_at:
+            self._finish()
+        run(self._prompts.prompt(), self._perform)
+        return self._shortened
+
+    def _perform(self, step: Any) -> Any:
+        """Perform a step of a procedure."""
+        match step:
+            case machine.Prepare():
+                return self.budget.ratio(self._last) if self._last >= 0 else None
+            case machine.Render(shortens):
+                return self._render(shortens)
+            case machine.SummarizeNow():
+                return self._summarize_now()
+            case machine.Start(number):
+                self._start(number)
+            case machine.Wait():
+                self._finish()
+            case machine.Apply():
+                return self._apply()
+            case machine.Stop() | machine.Discard():
+                self._pending = None
 
     def _tokens(self) -> int:
         keeper = self._keeper
         return keeper.taken.system_tokens + keeper.context.counted - self._left_out
 
-    def _make_room(self) -> None:
-        """A prompt did not fit: what is under way, or a summary at once."""
-        for _ in range(2):
-            if self._take(machine.Exceeded()) and self._tokens() <= self.budget.messages:
-                return
-        if not self._keeper.profile.enabled:
-            return
+    def _render(self, shortens: bool) -> machine.Sent | None:
+        tokens, most = self._tokens(), self.budget.messages
+        if tokens > most and not shortens:
+            return None
+        self._last, self._shortened = min(tokens, most), most if tokens > most else None
+        current = Conversation(None, tuple(self._turns[-1:]))
+        return machine.Sent(self.budget.ratio(self._last), current.is_warm)
+
+    def _summarize_now(self) -> bool:
         told = told_now(self._conversation())
         if told is None:
-            return
+            raise StepFailed("There is nothing before the current round that could be summarized.")
         found = self._asked_for(told, 0)
         why = f"{self._tokens():,} tokens do not fit the {self.budget.messages:,} of a prompt."
         self._commit(found, "prompt", why)
+        return True
 
-    # the machine -------------------------------------------------------------------------------
+    # a summary made ahead ----------------------------------------------------------------------
 
-    def _take(self, event: machine.Event) -> bool:
-        """Tell the machine, do what it says; whether a summary was applied."""
-        self._machine, actions = machine.step(self._machine, event, self._ahead, self._draws)
-        applied = False
-        for action in actions:
-            match action:
-                case machine.Start(run):
-                    self._start(run)
-                case machine.Wait():
-                    self._finish()
-                    applied = self._take(machine.Exceeded()) or applied
-                case machine.Apply():
-                    applied = self._apply() or applied
-                case machine.Stop() | machine.Discard():
-                    self._pending = None
-                case machine.Foreground():
-                    pass  # begun by who has the prompt
-        return applied
-
-    def _start(self, run: int) -> None:
+    def _start(self, number: int) -> None:
         told = told_ahead(self._conversation())
         if told is None:
-            self._take(machine.Failed(run, "No round is complete yet."))
-            return
-        self._pending = self._asked_for(told, run)
-
-    def _arrives(self) -> None:
-        """A summary that was begun a while ago is there."""
-        requests = len(self._keeper.meter.requests)
-        if self._pending is not None and requests >= self._pending.ready_at:
-            self._finish()
+            self._prompts.step(machine.Failed(number, "No round is complete yet."))
+        else:
+            self._pending = self._asked_for(told, number)
 
     def _finish(self) -> None:
-        if self._pending is not None and self._machine.state is State.IN_PROGRESS:
-            self._take(machine.Finished(self._pending.run))
+        """The summary that was begun is there."""
+        if self._pending is not None:
+            self._prompts.step(machine.Finished(self._pending.run))
 
-    def _apply(self) -> bool:
+    def _apply(self) -> machine.Application:
         found, self._pending = self._pending, None
         context = self._keeper.context
-        done = False
-        if found is not None and (found.last >= context.compacted_at or context.is_whole):
-            done = self._commit(found, "background", self._machine.note)
-        run = self._machine.run
-        event = machine.Applied(run) if done else machine.Failed(run, "It is out of date.")
-        self._machine, _ = machine.step(self._machine, event, self._ahead, self._draws)
-        return done
+        if found is None or not (found.last >= context.compacted_at or context.is_whole):
+            return machine.Application("It is out of date.", compacted=False)
+        self._commit(found, "background", self._prompts.machine.note)
+        return machine.Application()
 
     # summaries ---------------------------------------------------------------------------------
 
@@ -237,7 +234,7 @@ class Prompts:
             len(keeper.meter.requests) + keeper.taken.ready_after,
         )  # fmt: skip
 
-    def _commit(self, found: _Pending, cause: Cause, why: str) -> bool:
+    def _commit(self, found: _Pending, cause: Cause, why: str) -> None:
         keeper = self._keeper
         context, track = keeper.context, keeper.track
         kept, before = found.last + 1, context.counted
@@ -262,4 +259,3 @@ class Prompts:
                 assumed=found.assumed,
             )
         )
-        return True

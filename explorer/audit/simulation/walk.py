@@ -100,7 +100,7 @@ class _Walk:
 
     def _ask(self, at: int) -> None:
         """The request that the reply at a position answers, after room was made for it."""
-        limit = self._prompts.sent() if self._prompts is not None else None
+        limit = self._prompts.send() if self._prompts is not None else None
         prompt, mark = self._prompt(at, limit)
         window = self._keeper.limits.window
         if prompt > window:
