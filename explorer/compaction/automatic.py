@@ -41,24 +41,19 @@ class StepFailed(Exception):
 
 
 def run(steps: Steps[_Result], perform: Callable[[Any], Any]) -> _Result:
-    """Perform the steps of a procedure, one after the other. It sees StepFailed; what else a step
-    raises ends it."""
+    """Perform the steps of a procedure, one after the other."""
+    result = None
     try:
-        step = next(steps)
         while True:
-            try:
-                result = perform(step)
-            except StepFailed as error:
-                step = steps.throw(error)
-            else:
-                step = steps.send(result)
+            result = perform(steps.send(result))
     except StopIteration as end:
         found: _Result = end.value
         return found
 
 
 async def run_async(steps: Steps[_Result], perform: Callable[[Any], Awaitable[Any]]) -> _Result:
-    """``run`` with steps that are waited for."""
+    """``run`` with steps that are waited for. The procedure sees StepFailed; what else a step
+    raises ends it."""
     try:
         step = next(steps)
         while True:

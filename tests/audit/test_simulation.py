@@ -23,13 +23,14 @@ from explorer.audit.simulation import (
     simulate,
 )
 from explorer.audit.simulation.measurement import measure_of, summary_size
-from explorer.audit.simulation.simulated_compactor import Keeper
+from explorer.audit.simulation.simulated_compactor import SimulatedCompactor
 from explorer.audit.simulation.sweep import axes, sweep
 from explorer.audit.simulation.walk import _Walk
 from explorer.audit.simulation.walked_tree import Overlay
 from explorer.compaction.context_size import context_size, counted_size
 from explorer.compaction.profile import PROFILES, VARIANTS, Settings
 from explorer.compaction.pruning import plan_pruning
+from explorer.compaction.triggers import Guards
 from explorer.formats import open_source
 from explorer.session.context import context_at
 from explorer.session.kinds import Kind
@@ -114,27 +115,27 @@ class Checked(_Walk):
         super()._went_out(at, prompt, mark)
 
     def check(self) -> None:
-        keeper = self._keeper
-        context, profile = keeper.context, keeper.profile
+        compactor = self._compactor
+        context, profile = compactor.context, compactor.profile
         for whole in (False, True):
-            overlay = keeper.overlay(whole)
+            overlay = compactor.overlay(whole)
             tree, leaf = overlay.tree, overlay.leaf
             if leaf < 0:
                 return
             real = context_at(tree, leaf)
             assert context.counted == counted_size(tree, real, profile, overlay.weights)
             assert context.size == context_size(tree, real, profile, overlay.weights).tokens
-        if profile.pruning is not None and keeper.pruner is not None:
-            self._check_plan(keeper, overlay)
+        if profile.pruning is not None and compactor.pruner is not None:
+            self._check_plan(compactor, overlay)
 
-    def _check_plan(self, keeper: Keeper, overlay: Overlay) -> None:
-        policy, pruner, context = keeper.profile.pruning, keeper.pruner, keeper.context
+    def _check_plan(self, compactor: SimulatedCompactor, overlay: Overlay) -> None:
+        policy, pruner, context = compactor.profile.pruning, compactor.pruner, compactor.context
         assert policy is not None and pruner is not None
         tree = with_operations(overlay)
         for needed in (None, 10_000):
             plan = plan_pruning(tree, overlay.leaf, policy, weights=overlay.weights, needed=needed)
             mine = pruner.plan(context.end, context.start, needed)
-            positions = [keeper.track.position(one.entry) for one in mine.results]
+            positions = [compactor.track.position(one.entry) for one in mine.results]
             assert list(map(overlay.entry_of, positions)) == [one.entry for one in plan.results]
             assert (mine.saved, mine.reason) == (plan.saved, plan.reason)
             assert pruner.may_save(context.end, context.start) or not plan.results
@@ -167,9 +168,23 @@ def test_what_is_left_away_decides_nothing(
     policies = [small(name, 60_000), small(name, 20_000, 4_000, 1), small(name, 20_000, 15_000)]
     found = [simulate(tree, leaf, policy, past=past) for policy in policies]
     assert len(found[0].compactions) >= 3
-    part = Keeper.overlay
-    monkeypatch.setattr(Keeper, "overlay", lambda self, whole=True: part(self, whole=True))
+    part = SimulatedCompactor.overlay
+    monkeypatch.setattr(
+        SimulatedCompactor, "overlay", lambda self, whole=True: part(self, whole=True)
+    )
     assert [simulate(tree, leaf, policy, past=past) for policy in policies] == found
+
+
+def test_a_walk_whose_breaker_is_open_shortens_prompts_and_summarizes_none(
+    sample: tuple[SessionTree, int],
+) -> None:
+    """As a live session does: what failed or was undone is not made again."""
+    tree, leaf = sample
+    walk = _Walk(past_of(tree, leaf), small("copilot", 20_000), Assumptions(), None)
+    walk._compactor.guards = Guards().rest("It was undone.")
+    found = walk.done()
+    assert not found.compactions
+    assert any(mark & Mark.SHORTENED for mark in found.requests.marks)
 
 
 def test_tool_output_is_pruned_before_anything_is_compacted(tmp_path: Path) -> None:

@@ -31,6 +31,31 @@ LONG_RESULT = MAX_RESULT_UNITS // 4
 """Tokens of a tool result that a summarizer sees."""
 
 
+class Counted:
+    """A track, as all profiles see it that count in one way."""
+
+    def __init__(self, track: Track, known: Known, policy: Policy, measure: Measure) -> None:
+        self._track = track
+        self._weights = known.weights if policy.profile.weights == "sent" else None
+        self._results: dict[Pruning, ToolResults] = {}
+        self.measure = measure
+        """How the provider's figures are to those of the profiles."""
+        self.weighed = Weighed(track, policy.profile, known.weights)
+        self.requests = requests_of(track, self.weighed)
+        kinds, values = track.kinds, self.weighed.values
+        self._at = [at for at, kind in enumerate(kinds) if kind == Kind.TOOL_RESULT]
+        self.long_results = [at for at in self._at if values[at] > LONG_RESULT]
+        """The positions of tool results of which a summarizer does not see all, ascending."""
+
+    def results(self, pruning: Pruning) -> ToolResults:
+        """The tool results under a policy of pruning."""
+        if pruning not in self._results:
+            entries = [self._track.entries[at] for at in self._at]
+            found = ToolResults(self._track.tree, entries, pruning, self._weights)
+            self._results[pruning] = found
+        return self._results[pruning]
+
+
 @dataclass(frozen=True, slots=True)
 class Past:
     """A recorded path, read once for any number of walks."""
@@ -42,65 +67,22 @@ class Past:
     """Of the session's own compactions: the tokens told and those of the summary."""
     recorded: Simulation
     """What happened, told as a walk is."""
-    _weighed: dict[str, Weighed] = field(default_factory=dict, compare=False)
-    _measures: dict[str, Measure] = field(default_factory=dict, compare=False)
-    _long: dict[str, array[int]] = field(default_factory=dict, compare=False)
-    """All by the way in which a profile counts."""
-    _results: dict[tuple[str, Pruning], ToolResults] = field(default_factory=dict, compare=False)
+    _counted: dict[str, Counted] = field(default_factory=dict, compare=False)
 
     @property
     def measure(self) -> Measure:
         """How the provider's figures are to those of the recorded line."""
         return self.recorded.measure
 
-    def weighed_for(self, policy: Policy) -> Weighed:
-        """The entries' tokens, as a policy's profile counts them."""
+    def counted(self, policy: Policy) -> Counted:
+        """The track as a policy's profile counts it."""
         way = _way(policy)
-        if way not in self._weighed:
-            self._weighed[way] = Weighed(self.track, policy.profile, self.known.weights)
-        return self._weighed[way]
-
-    def measure_for(self, policy: Policy) -> Measure:
-        """How the provider's figures are to those of a policy's profile."""
-        way = _way(policy)
-        if way not in self._measures:
-            track = self.track
-            reading = _Reading(track.tree, track.leaf, self.known, Assumptions(), policy)
+        if way not in self._counted:
+            tree, leaf = self.track.tree, self.track.leaf
+            reading = _Reading(tree, leaf, self.known, Assumptions(), policy)
             reading.read()
-            self._measures[way] = reading.measure
-        return self._measures[way]
-
-    def long_results_for(self, policy: Policy) -> array[int]:
-        """The positions of tool results of which a summarizer does not see all, ascending."""
-        way = _way(policy)
-        if way not in self._long:
-            kinds, values = self.track.kinds, self.weighed_for(policy).values
-            self._long[way] = array(
-                "i",
-                (
-                    at
-                    for at, kind in enumerate(kinds)
-                    if kind == Kind.TOOL_RESULT and values[at] > LONG_RESULT
-                ),
-            )
-        return self._long[way]
-
-    def results_for(self, policy: Policy) -> ToolResults | None:
-        """The tool results as a policy's profile prunes them; None where it prunes none."""
-        pruning = policy.profile.pruning
-        if pruning is None:
-            return None
-        key = _way(policy), pruning
-        if key not in self._results:
-            track, counted = self.track, policy.profile.weights == "sent"
-            entries = [
-                entry
-                for entry, kind in zip(track.entries, track.kinds, strict=True)
-                if kind == Kind.TOOL_RESULT
-            ]
-            weights = self.known.weights if counted else None
-            self._results[key] = ToolResults(track.tree, entries, pruning, weights)
-        return self._results[key]
+            self._counted[way] = Counted(self.track, self.known, policy, reading.measure)
+        return self._counted[way]
 
     def summaries(self, assumptions: Assumptions) -> SummarySize:
         """How large summaries are taken to be."""
@@ -123,12 +105,13 @@ def past_of(
     rules = policy or Policy.of(PROFILES["explorer"])
     reading = _Reading(tree, leaf, known, taken, rules)
     reading.read()
+    walked = track or track_of(tree, leaf)
     return Past(
-        track=track or track_of(tree, leaf),
+        track=walked,
         known=known,
         shares=tuple(reading.shares),
         recorded=reading.found(),
-        _measures={_way(rules): reading.measure},
+        _counted={_way(rules): Counted(walked, known, rules, reading.measure)},
     )
 
 

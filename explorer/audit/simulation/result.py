@@ -53,6 +53,10 @@ class Requests:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def begun(self) -> Requests:
+        """With the columns that every walk has in common, and nothing yet in the others."""
+        return Requests(self.entries, self.turns, written=self.written)
+
 
 class Meter:
     """Takes down the requests of a walk, one after the other, and what of each prompt a provider's

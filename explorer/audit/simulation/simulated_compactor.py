@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from explorer.audit.simulation.policy import Assumptions, Policy
-from explorer.audit.simulation.recorded_path import LONG_RESULT, Past, requests_of
+from explorer.audit.simulation.recorded_path import LONG_RESULT, Past
 from explorer.audit.simulation.result import Cause, Compacted, Meter, NotDone, PrunedThen
-from explorer.audit.simulation.simulated_context import RunningContext, shape
-from explorer.audit.simulation.simulated_pruning import Pruner
+from explorer.audit.simulation.simulated_context import Pruner, RunningContext, shape
 from explorer.audit.simulation.walked_tree import Made, MadeCompaction, MadePrune, Overlay
 from explorer.compaction.automatic import (
     Automatic,
@@ -31,7 +30,6 @@ from explorer.compaction.automatic import (
 )
 from explorer.compaction.partition import Partition, Verdict, partition, summary_guess
 from explorer.compaction.preparation import Preparation, prepare
-from explorer.compaction.pruning import PruningPlan
 from explorer.compaction.requests import purposes_of
 from explorer.compaction.triggers import Guards, LastReply, Situation, limits_of
 from explorer.session.edit_entries import note_tokens
@@ -41,27 +39,24 @@ _FAILED = int(Flag.ERROR | Flag.ABORTED)
 _CALM = Guards()
 
 
-class _Told(NamedTuple):
+class _Report(NamedTuple):
     """The last reply with a provider's report: its position, and tokens."""
 
-    position: int
-    total: int
-    prompt: int
-
-
-_NOTHING_TOLD = _Told(-1, -1, -1)
+    position: int = -1
+    total: int = -1
+    prompt: int = -1
 
 
 @dataclass(slots=True)
 class Happened:
     """What a walk brought about."""
 
-    compactions: list[Compacted]
-    prunes: list[PrunedThen]
-    not_done: list[NotDone]
+    compactions: list[Compacted] = field(default_factory=list)
+    prunes: list[PrunedThen] = field(default_factory=list)
+    not_done: list[NotDone] = field(default_factory=list)
 
 
-class Keeper:
+class SimulatedCompactor:
     """Watches one walk. Positions are the track's."""
 
     def __init__(self, past: Past, policy: Policy, taken: Assumptions) -> None:
@@ -69,31 +64,26 @@ class Keeper:
         self.track = past.track
         self.policy = policy
         self.profile = policy.profile
-        self.weighed = past.weighed_for(policy)
-        self.measure = past.measure_for(policy)
+        self.counted = counted = past.counted(policy)
+        self.weighed, self.measure = counted.weighed, counted.measure
         self.context = RunningContext(self.track, self.profile, self.weighed)
         self.limits = limits_of(self.profile, policy.settings, None)
-        self.meter = Meter(requests_of(self.track, self.weighed), taken.cache_minutes)
+        self.meter = Meter(counted.requests.begun(), taken.cache_minutes)
         self.taken = taken
         self.summaries = past.summaries(taken)
-        self.happened = Happened([], [], [])
+        self.happened = Happened()
         self.guards = _CALM
         self._made = Made()
-        self._told = _NOTHING_TOLD
-        self._omitted: frozenset[int] = frozenset()
-        self.long_results = past.long_results_for(policy)
-        results = past.results_for(policy)
-        self.pruner = None if results is None else Pruner(self.track, results)
+        self._report = _Report()
+        self.omitted: frozenset[int] = frozenset()
+        """Positions that a person left out."""
+        pruning = self.profile.pruning
+        self.pruner = Pruner(self.track, counted.results(pruning)) if pruning else None
         self._is_shaped = bool(self.track.shapes) or self.profile.keep_user_tokens > 0
         self.rules = Rules(self.profile, self.profile.enabled)
         self._automatic = Automatic(self)
         self.on_changed: Callable[[int], None] = lambda _start: None
         """Told when the context does not hold what it held, with the first position in it."""
-
-    @property
-    def omitted(self) -> frozenset[int]:
-        """Positions that a person left out."""
-        return self._omitted
 
     # what a turn asks --------------------------------------------------------------------------
 
@@ -147,7 +137,7 @@ class Keeper:
         found = shape(
             self.context, self.weighed, overlay.tree, overlay.leaf, overlay.source.__getitem__
         )
-        self._omitted = found.omitted
+        self.omitted = found.omitted
         if self.pruner is not None:
             self.pruner.shape(found.apart, found.pruned)
         if found.same >= 0:
@@ -158,7 +148,7 @@ class Keeper:
         """A reply brought a provider's report along: tokens of its prompt, and with itself."""
         self.context.told(position, total)
         if not self.track.flags[position] & _FAILED:
-            self._told = _Told(position, total, prompt)
+            self._report = _Report(position, total, prompt)
 
     # what the procedures look at ---------------------------------------------------------------
 
@@ -174,8 +164,17 @@ class Keeper:
     @property
     def now_ms(self) -> int:
         """The time of the recording."""
-        at = self.context.end - 1
-        return int(self.track.time_ms(at)) if at >= 0 else 0
+        return int(self.track.time_ms(self.context.end - 1)) if self.context.end else 0
+
+    @property
+    def entry(self) -> int:
+        """The last entry that was walked, or -1."""
+        return self.track.entries[self.context.end - 1] if self.context.end else -1
+
+    @property
+    def turn(self) -> int:
+        """The turn that it is in."""
+        return self.track.turn[self.context.end - 1] if self.context.end else 0
 
     # doing -------------------------------------------------------------------------------------
 
@@ -198,17 +197,12 @@ class Keeper:
                 return self.preview(self.overlay())
 
     def _prune(self, needed: int | None) -> bool:
-        context, pruner = self.context, self.pruner
+        context, values, pruner = self.context, self.weighed.values, self.pruner
         if pruner is None or not pruner.may_save(context.end, context.start):
             return False
         plan = pruner.plan(context.end, context.start, needed)
         if not plan.results:
             return False
-        self._pruned(plan, pruner)
-        return True
-
-    def _pruned(self, plan: PruningPlan, pruner: Pruner) -> None:
-        context, values = self.context, self.weighed.values
         before = context.counted
         notes = {
             self.track.position(one.entry): (one.tokens, one.note, note_tokens(one.note))
@@ -228,14 +222,15 @@ class Keeper:
                 context.counted,
             )
         )  # fmt: skip
+        return True
 
     def overlay(self, whole: bool = False) -> Overlay:
         """The tree as far as the walk came: what a decision looks at, or the ``whole`` of it."""
-        context, told = self.context, self._told
+        context, report = self.context, self._report
         start = 0 if whole or self._is_shaped else max(0, context.start - context.was_reset)
         usage = {context.reply: context.report} if context.reply >= 0 else {}
-        if told.position >= 0:
-            usage[told.position] = told.total
+        if report.position >= 0:
+            usage[report.position] = report.total
         return Overlay(
             self.track, start, context.end, self._made,
             weights=self.weighed.measured, usage=usage, besides=usage if self._asks_old else (),
@@ -251,7 +246,7 @@ class Keeper:
         return partition(
             prepare(
                 overlay.tree, overlay.leaf, self.profile, self.policy.settings,
-                weights=overlay.weights, prompt_of=lambda _entry: self._told.prompt,
+                weights=overlay.weights, prompt_of=lambda _entry: self._report.prompt,
             )
         )  # fmt: skip
 
@@ -264,12 +259,6 @@ class Keeper:
         context.compacted(kept, summary)
         self.shape()
         self.on_changed(kept)
-
-    def summary_of(self, shown: Partition) -> tuple[int, bool]:
-        """Tokens of the next summary, and whether that is assumed."""
-        previous = shown.preparation.cuts.view.summary_weight
-        told = shown.tokens[Verdict.TO_SUMMARIZE] - previous
-        return self.summary_size(previous, told, shown.tokens[Verdict.TURN_PREFIX])
 
     def summary_size(self, previous: int, told: int, prefix: int) -> tuple[int, bool]:
         """Tokens of the next summary, and whether that is assumed."""
@@ -284,24 +273,12 @@ class Keeper:
         requests = len(self.meter.requests)
         self.happened.not_done.append(NotDone(reason, requests, self.entry, self.turn))
 
-    @property
-    def entry(self) -> int:
-        """The last entry that was walked, or -1."""
-        at = self.context.end - 1
-        return self.track.entries[at] if at >= 0 else -1
-
-    @property
-    def turn(self) -> int:
-        """The turn that it is in."""
-        at = self.context.end - 1
-        return self.track.turn[at] if at >= 0 else 0
-
 
 class _Attempt:
     """One compaction of a walk, with a summary of a planned size."""
 
-    def __init__(self, keeper: Keeper, cause: Cause, reason: str) -> None:
-        self._keeper = keeper
+    def __init__(self, compactor: SimulatedCompactor, cause: Cause, reason: str) -> None:
+        self._compactor = compactor
         self._cause = cause
         self._reason = reason
 
@@ -309,31 +286,36 @@ class _Attempt:
         """Perform a step of a compaction."""
         match step:
             case Preview():
-                self._overlay = self._keeper.overlay()
-                return self._keeper.preview(self._overlay)
+                self._overlay = self._compactor.overlay()
+                return self._compactor.preview(self._overlay)
             case Summarize(shown):
                 self._shown = shown
-                self._summary, self._assumed = self._keeper.summary_of(shown)
+                previous = shown.preparation.cuts.view.summary_weight
+                self._summary, self._assumed = self._compactor.summary_size(
+                    previous,
+                    shown.tokens[Verdict.TO_SUMMARIZE] - previous,
+                    shown.tokens[Verdict.TURN_PREFIX],
+                )
                 return self._summary
             case Commit():
                 self._commit()
 
     def _commit(self) -> None:
-        keeper, shown, overlay = self._keeper, self._shown, self._overlay
-        context, track, made = keeper.context, keeper.track, shown.preparation
+        compactor, shown, overlay = self._compactor, self._shown, self._overlay
+        context, track, made = compactor.context, compactor.track, shown.preparation
         assert isinstance(made, Preparation)
         before, kept = context.counted, overlay.position_from(made.first_kept)
         purposes = len(purposes_of(made))
-        asked = shown.tokens_told - self._left_out(made) + purposes * keeper.taken.order_tokens
-        keeper.compacted(self._summary, kept)
+        asked = shown.tokens_told - self._left_out(made) + purposes * compactor.taken.order_tokens
+        compactor.compacted(self._summary, kept)
         is_kept = kept < context.end
-        keeper.happened.compactions.append(
+        compactor.happened.compactions.append(
             Compacted(
                 cause=self._cause,
                 reason=self._reason,
-                request=len(keeper.meter.requests),
-                entry=keeper.entry,
-                turn=keeper.turn,
+                request=len(compactor.meter.requests),
+                entry=compactor.entry,
+                turn=compactor.turn,
                 first_kept=track.entries[kept] if is_kept else -1,
                 split_turn=track.turn[kept] if made.is_split_turn and is_kept else 0,
                 messages=len(made.history) + len(made.turn_prefix),
@@ -349,12 +331,16 @@ class _Attempt:
 
     def _left_out(self, made: Preparation) -> int:
         """Tokens of long results that a summarizer does not see."""
-        keeper, overlay = self._keeper, self._overlay
-        values, pruned, long = keeper.weighed.values, made.cuts.view.pruned, keeper.long_results
+        compactor, overlay = self._compactor, self._overlay
+        values, pruned, long = (
+            compactor.weighed.values,
+            made.cuts.view.pruned,
+            compactor.counted.long_results,
+        )
         start = overlay.position_from(made.path[made.boundary])
         stop = overlay.position_from(made.first_kept)
         return sum(
             values[at] - LONG_RESULT
             for at in long[bisect_left(long, start) : bisect_left(long, stop)]
-            if at not in keeper.omitted and overlay.entry_of(at) not in pruned
+            if at not in compactor.omitted and overlay.entry_of(at) not in pruned
         )

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer.audit.simulation.result import Cause, Compacted
-from explorer.audit.simulation.simulated_compactor import Keeper
+from explorer.audit.simulation.simulated_compactor import SimulatedCompactor
 from explorer.compaction import background as machine
-from explorer.compaction.automatic import StepFailed, run
+from explorer.compaction.automatic import run
 from explorer.compaction.background import BudgetedPrompts
 from explorer.compaction.profile.rules import Background, PromptBudget
 from explorer.prompting.agent_prompt import MessageBudget, message_budget, result_limit
@@ -54,13 +54,13 @@ class _Pending:
 class Prompts:
     """The prompts of one walk. Positions are the track's."""
 
-    def __init__(self, keeper: Keeper) -> None:
-        profile = keeper.profile
+    def __init__(self, compactor: SimulatedCompactor) -> None:
+        profile = compactor.profile
         policy = profile.prompt_budget or PromptBudget()
-        taken, beyond = keeper.taken, keeper.measure.beyond
+        taken, beyond = compactor.taken, compactor.measure.beyond
         tools = beyond if taken.tool_tokens is None else taken.tool_tokens
-        window = keeper.limits.window
-        self._keeper = keeper
+        window = compactor.limits.window
+        self._compactor = compactor
         self.policy = profile.background or Background()
         self._draws = _Draw(taken.draw)
         self.budget: MessageBudget = message_budget(
@@ -78,7 +78,7 @@ class Prompts:
         """Positions that are in the turns."""
         self._left_out = 0
         """Tokens of long results that prompts do not hold."""
-        keeper.on_changed = self._from
+        compactor.on_changed = self._from
 
     @property
     def line(self) -> int:
@@ -89,14 +89,14 @@ class Prompts:
 
     def _go_on(self) -> None:
         """Take in what was appended."""
-        for at in range(self._end, self._keeper.context.end):
+        for at in range(self._end, self._compactor.context.end):
             self._append(at)
-        self._end = self._keeper.context.end
+        self._end = self._compactor.context.end
 
     def _append(self, at: int) -> None:
-        track, values = self._keeper.track, self._keeper.weighed.values
+        track, values = self._compactor.track, self._compactor.weighed.values
         kind, flags, turns = track.kinds[at], track.flags[at], self._turns
-        if kind not in CONTEXT_KINDS or at in self._keeper.omitted:
+        if kind not in CONTEXT_KINDS or at in self._compactor.omitted:
             return
         if kind == Kind.TOOL_RESULT:
             self._left_out += max(0, values[at] - self._limit)
@@ -121,7 +121,7 @@ class Prompts:
             replace(turn, rounds=[one for one in turn.rounds if one.text or one.results])
             for turn in self._turns
         )
-        summary = self._keeper.context.summary
+        summary = self._compactor.context.summary
         spoken = Spoken(-1, "", summary) if summary else None
         return Conversation(spoken, tuple(turns))
 
@@ -135,7 +135,7 @@ class Prompts:
     @property
     def enabled(self) -> bool:
         """Whether prompts are summarized at all."""
-        return self._keeper.profile.enabled and not self._keeper.guards.resting
+        return self._compactor.profile.enabled and not self._compactor.guards.resting
 
     ahead = True
     """Nobody postpones anything."""
@@ -149,7 +149,7 @@ class Prompts:
         """Make the next prompt; to how many tokens its messages were shortened, None for not at
         all."""
         self._go_on()
-        requests = len(self._keeper.meter.requests)
+        requests = len(self._compactor.meter.requests)
         if self._pending is not None and requests >= self._pending.ready_at:
             self._finish()
         run(self._prompts.prompt(), self._perform)
@@ -174,8 +174,8 @@ class Prompts:
                 self._pending = None
 
     def _tokens(self) -> int:
-        keeper = self._keeper
-        return keeper.taken.system_tokens + keeper.context.counted - self._left_out
+        compactor = self._compactor
+        return compactor.taken.system_tokens + compactor.context.counted - self._left_out
 
     def _render(self, shortens: bool) -> machine.Sent | None:
         tokens, most = self._tokens(), self.budget.messages
@@ -188,7 +188,7 @@ class Prompts:
     def _summarize_now(self) -> bool:
         told = told_now(self._conversation())
         if told is None:
-            raise StepFailed("There is nothing before the current round that could be summarized.")
+            return False
         found = self._asked_for(told, 0)
         why = f"{self._tokens():,} tokens do not fit the {self.budget.messages:,} of a prompt."
         self._commit(found, "prompt", why)
@@ -210,7 +210,7 @@ class Prompts:
 
     def _apply(self) -> machine.Application:
         found, self._pending = self._pending, None
-        context = self._keeper.context
+        context = self._compactor.context
         if found is None or not (found.last >= context.compacted_at or context.is_whole):
             return machine.Application("It is out of date.", compacted=False)
         self._commit(found, "background", self._prompts.machine.note)
@@ -219,32 +219,32 @@ class Prompts:
     # summaries ---------------------------------------------------------------------------------
 
     def _asked_for(self, told: Told, run: int) -> _Pending:
-        keeper = self._keeper
-        context, measure = keeper.context, keeper.measure
+        compactor = self._compactor
+        context, measure = compactor.context, compactor.measure
         last = told.last_entry
         upto = context.upto(last + 1)
-        size, assumed = keeper.summary_size(context.summary, upto - context.summary, 0)
-        asked = measure.prompt(upto) + keeper.taken.order_tokens
-        ahead = run > 0
+        size, assumed = compactor.summary_size(context.summary, upto - context.summary, 0)
+        asked = measure.prompt(upto) + compactor.taken.order_tokens
+        meter, is_fork = compactor.meter, run > 0
         return _Pending(
             run, last, size, assumed, asked,
             # A fork of the very prompt that goes out finds it in the cache.
-            keeper.meter.held(asked, keeper.now_ms) if ahead or keeper.meter.requests else 0,
-            keeper.track.messages[last + 1] - keeper.track.messages[context.start],
-            len(keeper.meter.requests) + keeper.taken.ready_after,
+            meter.held(asked, compactor.now_ms) if is_fork or meter.requests else 0,
+            compactor.track.messages[last + 1] - compactor.track.messages[context.start],
+            len(meter.requests) + compactor.taken.ready_after,
         )  # fmt: skip
 
     def _commit(self, found: _Pending, cause: Cause, why: str) -> None:
-        keeper = self._keeper
-        context, track = keeper.context, keeper.track
+        compactor = self._compactor
+        context, track = compactor.context, compactor.track
         kept, before = found.last + 1, context.counted
-        keeper.compacted(found.size, kept)
+        compactor.compacted(found.size, kept)
         split = 0 < kept < context.end and track.turn[kept - 1] == track.turn[kept]
-        keeper.happened.compactions.append(
+        compactor.happened.compactions.append(
             Compacted(
                 cause=cause,
                 reason=why,
-                request=len(keeper.meter.requests),
+                request=len(compactor.meter.requests),
                 entry=track.entries[context.end - 1],
                 turn=track.turn[context.end - 1],
                 first_kept=track.entries[kept] if kept < context.end else -1,
