@@ -275,7 +275,7 @@ class Automatic:
 def is_quiet(tokens: int, threshold: int, guards: Guards) -> bool:
     """Whether a look at a context of so many tokens, of which nothing is to be pruned, comes to
     nothing and notes nothing."""
-    return tokens <= threshold and guards == _UNTOUCHED
+    return tokens <= threshold and (guards is _UNTOUCHED or guards == _UNTOUCHED)
 
 
 def impossible(shown: Partition) -> str:

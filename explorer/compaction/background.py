@@ -306,7 +306,7 @@ class WatchedPrompts(Protocol):
     def ahead(self) -> bool:
         """Off, no summary is begun: the user postponed it."""
 
-    def machine_changed(self) -> None:
+    def machine_changed(self, now: Machine) -> None:
         """The state machine is in another state."""
 
 
@@ -386,4 +386,4 @@ class BudgetedPrompts:
 
     def _change(self, machine: Machine) -> None:
         self.machine = machine
-        self._session.machine_changed()
+        self._session.machine_changed(machine)

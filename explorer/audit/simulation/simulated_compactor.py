@@ -81,7 +81,6 @@ class SimulatedCompactor:
         self.pruner = Pruner(self.track, counted.results(pruning)) if pruning else None
         self._is_shaped = bool(self.track.shapes) or self.profile.keep_user_tokens > 0
         self.rules = Rules(self.profile, self.profile.enabled)
-        self._automatic = Automatic(self)
         self.on_changed: Callable[[int], None] = lambda _start: None
         """Told when the context does not hold what it held, with the first position in it."""
 
@@ -95,17 +94,17 @@ class SimulatedCompactor:
     def before_message(self) -> None:
         """Make room before a message is sent, if the last turn left none."""
         if self._may_act():
-            run(self._automatic.before_message(), self._perform)
+            run(Automatic(self).before_message(), self._perform)
 
     def between_rounds(self) -> None:
         """Look at the context before a request that follows another, where the profile does."""
         if self._may_act():
-            run(self._automatic.between_rounds(), self._perform)
+            run(Automatic(self).between_rounds(), self._perform)
 
     def after_turn(self) -> None:
         """Look at the context after a turn that went well."""
         if self._may_act():
-            run(self._automatic.after_turn(LastReply("", "answered")), self._perform)
+            run(Automatic(self).after_turn(LastReply("", "answered")), self._perform)
 
     def _may_act(self) -> bool:
         """Whether a look may come to anything; most do not, and that is found out quickly."""
@@ -118,7 +117,7 @@ class SimulatedCompactor:
 
     def make_room(self) -> bool:
         """A request was larger than the window; whether it can be made again."""
-        found = run(self._automatic.make_room(LastReply("", "overflow")), self._perform)
+        found = run(Automatic(self).make_room(LastReply("", "overflow")), self._perform)
         if found.held_by is not None:
             self._not_done(found.problem)
         return found.done
@@ -184,12 +183,12 @@ class SimulatedCompactor:
             case Prune(needed):
                 return self._prune(needed)
             case Recover():
-                return run(self._automatic.recovery(step), self._perform)
+                return run(Automatic(self).recovery(step), self._perform)
             case Compact(trigger, reason):
                 attempt = _Attempt(
                     self, "overflow" if trigger == "overflow" else "threshold", reason
                 )
-                ended = run(self._automatic.compaction(trigger), attempt.perform)
+                ended = run(Automatic(self).compaction(trigger), attempt.perform)
                 if not ended.done:
                     self._not_done(ended.problem)
                 return ended

@@ -62,7 +62,7 @@ class RunningContext:
 
     def __init__(self, track: Track, profile: Profile, weighed: Weighed) -> None:
         self._track = track
-        self._weighed = weighed
+        self._weighed, self._sums = weighed, weighed.sums
         self._usage = profile.usage
         self.end = 0
         """Positions that it went through."""
@@ -95,24 +95,19 @@ class RunningContext:
     @property
     def counted(self) -> int:
         """Tokens of its entries, whatever a provider told."""
-        return self.fixed + self._weighed.sums[self.end]
-
-    @property
-    def fixed(self) -> int:
-        """What ``counted`` is, less the tokens of all entries before the end: it stays the same
-        while the context only grows."""
-        return self.summary + self.again - self._less - self._weighed.sums[self.start]
+        apart = self.summary + self.again - self._less
+        return apart + self._sums[self.end] - self._sums[self.start]
 
     @property
     def size(self) -> int:
         """The number that is tested."""
         if self._usage == "last-reply" and not self._changed and not self._reshaped:
             return self._told if self._reply >= 0 else 0
-        if self.reply < 0:
+        if self._reply < 0 or self._reshaped:
             return self.counted
         if self._usage == "last-reply":
             return self._told
-        return self._told + self._weighed.between(self._reply + 1, self.end)
+        return self._told + self._sums[self.end] - self._sums[self._reply + 1]
 
     @property
     def reply(self) -> int:

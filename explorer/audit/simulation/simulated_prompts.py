@@ -140,7 +140,7 @@ class Prompts:
     ahead = True
     """Nobody postpones anything."""
 
-    def machine_changed(self) -> None:
+    def machine_changed(self, now: machine.Machine) -> None:
         """Nobody looks."""
 
     # what is sent ------------------------------------------------------------------------------

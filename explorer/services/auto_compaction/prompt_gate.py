@@ -65,6 +65,49 @@ class _Ready:
     last_entry: int
 
 
+@dataclass(frozen=True, slots=True)
+class _WatchedPrompts:
+    """One session's prompts, as the procedures look at them."""
+
+    document: Document
+    given_rules: Callable[[], EffectiveRules]
+    guards: StoredGuards | None
+    confirmation: Confirmation | None
+
+    def rules(self) -> EffectiveRules:
+        """The rules of the moment, with what the guards hold back switched off."""
+        rules, confirmation = self.given_rules(), self.confirmation
+        if self.guards is not None:
+            guards = self.guards.now
+            tokens = self.document.context_size(rules.profile).tokens
+            # What was undone is not made again: the oldest history is dropped instead.
+            enabled = rules.enabled and not guards.resting
+            rules = replace(rules, enabled=enabled, ahead=not guards.is_left(tokens))
+        attended = confirmation is not None and confirmation.attended
+        return replace(rules, ask_first=rules.ask_first and attended)
+
+    @property
+    def policy(self) -> Background:
+        """The parameters of the state machine."""
+        return self.given_rules().profile.background or Background()
+
+    @property
+    def enabled(self) -> bool:
+        """Whether prompts are summarized at all."""
+        return self.rules().enabled
+
+    @property
+    def ahead(self) -> bool:
+        """Off, the user postponed summaries."""
+        return self.rules().ahead
+
+    def machine_changed(self, now: Machine) -> None:
+        """Publish the state of the machine."""
+        self.document.hub.publish(
+            BackgroundChanged(self.document.key, now.state.value, now.ratio, now.note)
+        )
+
+
 class PromptGate:
     """Every prompt of one session's agent passes it. All methods belong to the document's thread.
 
@@ -80,7 +123,6 @@ class PromptGate:
         confirmation: Confirmation | None = None,
     ) -> None:
         self._document = document
-        self._given_rules = rules
         self._guards = guards
         self._confirmation = confirmation
         self._last: Outgoing | None = None
@@ -88,7 +130,9 @@ class PromptGate:
         self._task: asyncio.Task[None] | None = None
         self._stop: CancelToken | None = None
         self._ready: _Ready | None = None
-        self._prompts = BudgetedPrompts(self, random or Random())
+        # Not the gate itself: a reference cycle would keep a closed session alive.
+        self._watched = _WatchedPrompts(document, rules, guards, confirmation)
+        self._prompts = BudgetedPrompts(self._watched, random or Random())
         self.rendering: Rendering | None = None
         """The last prompt that was sent."""
         self.prepared: PreparedPrompt | None = None
@@ -102,45 +146,14 @@ class PromptGate:
     @property
     def is_active(self) -> bool:
         """Whether the profile of the moment renders prompts to a budget."""
-        return self._given_rules().profile.prompt_budget is not None
-
-    @property
-    def policy(self) -> Background:
-        """The parameters of the state machine."""
-        return self._given_rules().profile.background or Background()
-
-    @property
-    def enabled(self) -> bool:
-        """Whether prompts are summarized at all."""
-        return self._rules().enabled
-
-    @property
-    def ahead(self) -> bool:
-        """Off, the user postponed summaries."""
-        return self._rules().ahead
-
-    def machine_changed(self) -> None:
-        """Publish the state of the machine."""
-        now = self.machine
-        self._document.hub.publish(
-            BackgroundChanged(self._document.key, now.state.value, now.ratio, now.note)
-        )
+        return self._watched.given_rules().profile.prompt_budget is not None
 
     @property
     def _words(self) -> CopilotWords:
         return CopilotWords.load()
 
     def _rules(self) -> EffectiveRules:
-        """The rules of the moment, with what the guards hold back switched off."""
-        rules, confirmation = self._given_rules(), self._confirmation
-        if self._guards is not None:
-            guards = self._guards.now
-            tokens = self._document.context_size(rules.profile).tokens
-            # What was undone is not made again: the oldest history is dropped instead.
-            enabled = rules.enabled and not guards.resting
-            rules = replace(rules, enabled=enabled, ahead=not guards.is_left(tokens))
-        attended = confirmation is not None and confirmation.attended
-        return replace(rules, ask_first=rules.ask_first and attended)
+        return self._watched.rules()
 
     # what a turn asks ----------------------------------------------------------------------------
 
