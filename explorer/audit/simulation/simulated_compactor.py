@@ -47,6 +47,17 @@ class _Report(NamedTuple):
     prompt: int = -1
 
 
+class Planned(NamedTuple):
+    """A summary of a planned size. Sizes in tokens; see ``Compacted``."""
+
+    summary: int
+    assumed: bool
+    asked: int
+    messages: int
+    asked_cached: int = 0
+    requests: int = 1
+
+
 @dataclass(slots=True)
 class Happened:
     """What a walk brought about."""
@@ -249,15 +260,34 @@ class SimulatedCompactor:
             )
         )  # fmt: skip
 
-    def compacted(self, summary: int, kept: int) -> None:
-        """A summary takes the place of what is before a position."""
-        context = self.context
+    def commit(
+        self, cause: Cause, reason: str, planned: Planned, kept: int, split_turn: int
+    ) -> None:
+        """A summary takes the place of what is before a position. ``split_turn``: the turn that the
+        cut falls into; 0 where it falls between turns."""
+        context, before, happened = self.context, self.context.counted, self.happened
         user_tokens = self.profile.keep_user_tokens
-        self._made.all.append(MadeCompaction(context.end, kept, summary, user_tokens))
+        made = MadeCompaction(context.end, kept, planned.summary, user_tokens)
+        self._made.all.append(made)
         self.meter.changed(self.measure.beyond)
-        context.compacted(kept, summary)
+        context.compacted(kept, planned.summary)
         self.shape()
         self.on_changed(kept)
+        is_kept = kept < context.end
+        happened.compactions.append(
+            Compacted(
+                cause=cause,
+                reason=reason,
+                request=len(self.meter.requests),
+                entry=self.entry,
+                turn=self.turn,
+                first_kept=self.track.entries[kept] if is_kept else -1,
+                split_turn=split_turn if is_kept else 0,
+                before=before,
+                after=context.counted,
+                **planned._asdict(),
+            )
+        )
 
     def summary_size(self, previous: int, told: int, prefix: int) -> tuple[int, bool]:
         """Tokens of the next summary, and whether that is assumed."""
@@ -300,33 +330,19 @@ class _Attempt:
                 self._commit()
 
     def _commit(self) -> None:
-        compactor, shown, overlay = self._compactor, self._shown, self._overlay
-        context, track, made = compactor.context, compactor.track, shown.preparation
+        compactor, shown, made = self._compactor, self._shown, self._shown.preparation
         assert isinstance(made, Preparation)
-        before, kept = context.counted, overlay.position_from(made.first_kept)
-        purposes = len(purposes_of(made))
-        asked = shown.tokens_told - self._left_out(made) + purposes * compactor.taken.order_tokens
-        compactor.compacted(self._summary, kept)
-        is_kept = kept < context.end
-        compactor.happened.compactions.append(
-            Compacted(
-                cause=self._cause,
-                reason=self._reason,
-                request=len(compactor.meter.requests),
-                entry=compactor.entry,
-                turn=compactor.turn,
-                first_kept=track.entries[kept] if is_kept else -1,
-                split_turn=track.turn[kept] if made.is_split_turn and is_kept else 0,
-                messages=len(made.history) + len(made.turn_prefix),
-                before=before,
-                after=context.counted,
-                summary=self._summary,
-                asked=asked,
-                asked_cached=0,
-                requests=purposes,
-                assumed=self._assumed,
-            )
+        kept, purposes = self._overlay.position_from(made.first_kept), len(purposes_of(made))
+        planned = Planned(
+            self._summary,
+            self._assumed,
+            shown.tokens_told - self._left_out(made) + purposes * compactor.taken.order_tokens,
+            len(made.history) + len(made.turn_prefix),
+            requests=purposes,
         )
+        is_split = made.is_split_turn and kept < compactor.context.end
+        split_turn = compactor.track.turn[kept] if is_split else 0
+        compactor.commit(self._cause, self._reason, planned, kept, split_turn)
 
     def _left_out(self, made: Preparation) -> int:
         """Tokens of long results that a summarizer does not see."""

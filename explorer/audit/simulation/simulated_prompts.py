@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from explorer.audit.simulation.result import Cause, Compacted
-from explorer.audit.simulation.simulated_compactor import SimulatedCompactor
+from explorer.audit.simulation.result import Cause
+from explorer.audit.simulation.simulated_compactor import Planned, SimulatedCompactor
 from explorer.compaction import background as machine
 from explorer.compaction.automatic import run
 from explorer.compaction.background import BudgetedPrompts
@@ -42,11 +42,7 @@ class _Pending:
     run: int
     last: int
     """Position of the last entry that it tells of."""
-    size: int
-    assumed: bool
-    asked: int
-    cached: int
-    messages: int
+    planned: Planned
     ready_at: int
     """The request before which it is there."""
 
@@ -226,36 +222,15 @@ class Prompts:
         size, assumed = compactor.summary_size(context.summary, upto - context.summary, 0)
         asked = measure.prompt(upto) + compactor.taken.order_tokens
         meter, is_fork = compactor.meter, run > 0
-        return _Pending(
-            run, last, size, assumed, asked,
-            # A fork of the very prompt that goes out finds it in the cache.
-            meter.held(asked, compactor.now_ms) if is_fork or meter.requests else 0,
-            compactor.track.messages[last + 1] - compactor.track.messages[context.start],
-            len(meter.requests) + compactor.taken.ready_after,
-        )  # fmt: skip
+        # A fork of the very prompt that goes out finds it in the cache.
+        cached = meter.held(asked, compactor.now_ms) if is_fork or meter.requests else 0
+        messages = compactor.track.messages
+        planned = Planned(
+            size, assumed, asked, messages[last + 1] - messages[context.start], cached
+        )
+        return _Pending(run, last, planned, len(meter.requests) + compactor.taken.ready_after)
 
     def _commit(self, found: _Pending, cause: Cause, why: str) -> None:
-        compactor = self._compactor
-        context, track = compactor.context, compactor.track
-        kept, before = found.last + 1, context.counted
-        compactor.compacted(found.size, kept)
-        split = 0 < kept < context.end and track.turn[kept - 1] == track.turn[kept]
-        compactor.happened.compactions.append(
-            Compacted(
-                cause=cause,
-                reason=why,
-                request=len(compactor.meter.requests),
-                entry=track.entries[context.end - 1],
-                turn=track.turn[context.end - 1],
-                first_kept=track.entries[kept] if kept < context.end else -1,
-                split_turn=track.turn[kept] if split else 0,
-                messages=found.messages,
-                before=before,
-                after=context.counted,
-                summary=found.size,
-                asked=found.asked,
-                asked_cached=found.cached,
-                requests=1,
-                assumed=found.assumed,
-            )
-        )
+        kept, turn = found.last + 1, self._compactor.track.turn
+        is_split = 0 < kept < len(turn) and turn[kept - 1] == turn[kept]
+        self._compactor.commit(cause, why, found.planned, kept, turn[kept] if is_split else 0)
