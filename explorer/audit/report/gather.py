@@ -24,6 +24,7 @@ from explorer.audit.report.model import (
     StripRun,
     VerdictRow,
 )
+from explorer.audit.rules import rule_of
 from explorer.audit.severity import Group, grouped
 from explorer.facts import Span
 from explorer.session.entries import Entry
@@ -160,7 +161,7 @@ def _runs(ledger: Ledger) -> Iterator[LedgerRun]:
             last - first + 1,
             sum(ledger.weight(row) for row in range(first, last + 1)),
             LedgerVerdict(verdict),
-            ledger.rule(first),
+            rule_of(ledger, first),
             ledger.known(first),
         )
 
