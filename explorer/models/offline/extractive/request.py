@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
-from explorer.models.offline.extractive.statement import Speaker
+from explorer.facts.entry_texts import Speaker
 from explorer.models.request import ChatMessage, ModelRequest
 from explorer.session.text import as_prose
 from explorer.tokens.estimate import estimate_text
@@ -124,9 +123,9 @@ def _speaker(name: str) -> Speaker:
     if "result" in low:
         return Speaker.RESULT
     if "call" in low or "use" in low.split():
-        return Speaker.CALL
+        return Speaker.COMMAND
     if "thinking" in low:
-        return Speaker.THINKING
+        return Speaker.ASIDE
     if low in ("assistant",):
         return Speaker.ASSISTANT
     if low in ("bash", "shell"):
@@ -138,7 +137,7 @@ def _speaker(name: str) -> Speaker:
 
 def speech_blocks(speaker: Speaker, body: str) -> list[Block]:
     """Splits what only looks like the user's words: shell runs and embedded summaries."""
-    if speaker is Speaker.CALL:
+    if speaker is Speaker.COMMAND:
         return [Block(speaker, body)]
     if speaker is Speaker.RESULT:
         return [Block(speaker, _ends(body, 0, len(body)))]
@@ -147,7 +146,7 @@ def speech_blocks(speaker: Speaker, body: str) -> list[Block]:
         return [Block(speaker, body)]
     shell = _SHELL.match(body)
     if shell:
-        call = Block(Speaker.CALL, f"bash(command={json.dumps(shell.group('command'))})")
+        call = Block(Speaker.COMMAND, f"bash(command={json.dumps(shell.group('command'))})")
         return [call, Block(Speaker.RESULT, shell.group("output").rstrip("` \n"))]
     framed = _FRAMED.search(body)
     if framed:
@@ -194,70 +193,28 @@ def _arguments(text: str, position: int) -> tuple[dict[str, Any], int]:
 
 
 DEPTH = 1_500_000
-"""Characters of a conversation that are read in depth."""
-_NEWEST = 0.45
-_PERSON = 0.25
+"""Characters of a conversation that are read."""
 _LEAST = 240
-_STEPS = 8
-_SAID = (Speaker.USER, Speaker.SUMMARY)
-
-Item = TypeVar("Item")
+"""Characters of an older block, from both its ends, that say something."""
 
 
-def stoppable(items: Iterable[Item], cancelled: Callable[[], bool]) -> Iterator[Item]:
-    """The items, and no more of them once `cancelled` says so."""
-    for number, item in zip(count(), items, strict=False):
-        if number % _STEPS == 0 and cancelled():
-            return
-        yield item
-
-
-def thin(blocks: list[Block], cancelled: Callable[[], bool], depth: int = DEPTH) -> list[Block]:
-    """The blocks with at most about `depth` characters left in them."""
+def thin(blocks: list[Block], depth: int = DEPTH) -> list[Block]:
+    """The blocks with about `depth` characters left in them: the newest whole, of older ones both
+    ends, and where they are very many only every so many of those that nobody typed."""
     if sum(len(block.text) for block in blocks) <= depth:
         return blocks
-    kept: dict[int, Block] = {}
-    newest = _take(blocks, kept, int(depth * _NEWEST), tuple(Speaker))
-    _take(blocks, kept, int(depth * _PERSON), _SAID)
-    older = sum(1 for index in range(newest) if index not in kept)
-    room = depth - int(depth * _NEWEST) - int(depth * _PERSON)
-    share = room // max(1, older)
-    every = 1 if share >= _LEAST else -(-_LEAST // max(1, share))
-    share = max(share, _LEAST)
-    thinned: list[Block] = []
-    number = 0
-    for index, whole in stoppable(enumerate(blocks), cancelled):
-        block: Block | None = whole
-        if index < newest and index not in kept:
-            text = ends_of(whole.text, share) if number % every == 0 else ""
-            number += 1
-            block = replace(whole, text=text) if text or _answers(whole, thinned) else None
-        if block is not None:
-            thinned.append(block)
-    return thinned
-
-
-def _answers(block: Block, before: list[Block]) -> bool:
-    """Whether a result belongs to a call that is read, or comes after one that does."""
-    result = block.speaker is Speaker.RESULT
-    return result and bool(before) and before[-1].speaker in (Speaker.CALL, Speaker.RESULT)
-
-
-def _take(
-    blocks: list[Block], kept: dict[int, Block], room: int, speakers: tuple[Speaker, ...]
-) -> int:
-    """Keep the newest blocks of some speakers while there is room; the oldest index reached."""
-    reached = len(blocks)
-    for index in range(len(blocks) - 1, -1, -1):
-        block = blocks[index]
-        if index in kept or block.speaker not in speakers:
-            continue
-        room -= len(block.text)
-        if room < 0:
-            break
-        kept[index] = block
-        reached = index
-    return reached
+    room, newest = depth // 2, len(blocks)
+    while newest and room >= len(blocks[newest - 1].text):
+        newest -= 1
+        room -= len(blocks[newest].text)
+    share = max(_LEAST, depth // 2 // newest)
+    every = -(-share * newest // (depth // 2))
+    older = [
+        replace(block, text=ends_of(block.text, share))
+        for index, block in enumerate(blocks[:newest])
+        if index % every == 0 or (block.speaker is Speaker.USER and index % (every // 4 + 1) == 0)
+    ]
+    return older + blocks[newest:]
 
 
 def ends_of(text: str, most: int) -> str:
@@ -361,7 +318,7 @@ def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:
             blocks.extend(speech_blocks(speakers[message.role], message.text))
         for call in message.tool_calls:
             arguments = ", ".join(f"{k}={_json(v)}" for k, v in call.arguments.items())
-            blocks.append(Block(Speaker.CALL, f"{call.name}({arguments})"))
+            blocks.append(Block(Speaker.COMMAND, f"{call.name}({arguments})"))
     return blocks
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from explorer.models.offline.extractive.statement import Atom, Kind, atoms_of, pieces_of
+from explorer.facts.errors import is_failure
+from explorer.facts.sentences import sentences
+from explorer.models.offline.extractive.items import Kind
 
 _HEADING = re.compile(r"^[ \t]{0,3}(#{1,4})[ \t]+([^\n#].*?)[ \t]*#*[ \t]*$", re.MULTILINE)
 _NUMBERED = re.compile(r"^[ \t]*(\d{1,2})\.[ \t]+\**([A-Z][^\n:*]{2,60}?)\**[ \t]*:", re.MULTILINE)
@@ -33,12 +36,6 @@ class Section(Enum):
     NOTES = "notes"
     TITLE = "title"
     RECENT = "recent operations"
-    # Where statements belong for which no heading asks by itself.
-    RULES = "rules read"
-    ERRORS = "errors"
-    COMMANDS = "commands"
-    CHANGED = "changed files"
-    ASKED = "asked before"
 
 
 # The first pattern that fits decides; special words stand before general ones.
@@ -166,26 +163,25 @@ def meaning(words: str, *, parent: bool) -> Section:
     return Section.NOTES
 
 
-LATEST_LABEL = "Latest request"
 ANSWER_TO = "in answer to: "
-CHANGED_LABEL = "Files changed"
-RAN_LABEL = "Commands (results not shown)"
-LISTS = {
-    "Files": Kind.FILE,
-    CHANGED_LABEL: Kind.FILE,
-    "Commands": Kind.COMMAND,
-    RAN_LABEL: Kind.COMMAND,
-    "Also mentioned": Kind.FACT,
+CHANGED_FILES = "Files changed"
+LISTED = (Kind.FILE, Kind.COMMAND)
+"""Kinds of which several stand on one line."""
+LABELS: Mapping[Kind, str] = {
+    Kind.LATEST: "Latest request",
+    Kind.REQUEST: "Asked",
+    Kind.ERROR: "Error",
+    Kind.DOING: "In progress",
+    Kind.BLOCKED: "Blocked",
+    Kind.FACT: "Fact",
+    Kind.FILE: "Files",
+    Kind.COMMAND: "Commands",
 }
-ERROR_LABEL = "Error"
-OUTPUT_LABEL = "Output"
-ASKED_LABEL = "Asked"
-FOUND_LABEL = "Found"
-_LABELS = {
-    ERROR_LABEL: Kind.ERROR,
-    OUTPUT_LABEL: Kind.OUTPUT,
-    ASKED_LABEL: Kind.REQUEST,
-    FOUND_LABEL: Kind.FINDING,
+"""What stands before an item whose kind its section does not tell."""
+_KINDS_OF_LABELS = {
+    **{label: kind for kind, label in LABELS.items()},
+    CHANGED_FILES: Kind.FILE,
+    "Done": Kind.DONE,
 }
 
 _SUMMARY_HEADING = re.compile(
@@ -197,8 +193,9 @@ _FILE_TAGS = re.compile(
 _EMPTY = re.compile(
     r"^\W*\(?(?:none(?: yet)?|n/?a|nothing(?: yet)?|empty|not applicable|tbd)\)?\W*$", re.IGNORECASE
 )
+_LONG_LINE = 300
+"""Characters of a line of a summary from which its sentences are items of their own."""
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX~>-]\]\s+)?")
-_STATE = re.compile(r"^(Done|In progress|Blocked):\s+", re.IGNORECASE)
 
 _KINDS: dict[Section, Kind] = {
     Section.RECENT: Kind.DONE,
@@ -215,7 +212,6 @@ _KINDS: dict[Section, Kind] = {
     Section.NOTES: Kind.FACT,
     Section.TITLE: Kind.DONE,
 }
-_STATES = {"done": Kind.DONE, "in progress": Kind.DOING, "blocked": Kind.BLOCKED}
 
 
 def summary_items(text: str) -> list[tuple[Kind, str]]:
@@ -232,25 +228,21 @@ def summary_items(text: str) -> list[tuple[Kind, str]]:
         line = _BULLET.sub("", raw).strip()
         if not line or _EMPTY.match(line) or set(line) <= set("-=*_ ") or line.startswith("```"):
             continue
-        items.extend(_line_items(section, line))
-    items.extend((Kind.FILE, path.strip()) for path in files if path.strip())
+        items += _line_items(section, line)
+    items += [(Kind.FILE, path.strip()) for path in files if path.strip()]
     return items
 
 
 def _line_items(section: Section, line: str) -> list[tuple[Kind, str]]:
     label, colon, rest = line.partition(":")
-    label = label.strip("*_ ")
+    kind = _KINDS_OF_LABELS.get(label.strip("*_ ").capitalize()) if colon else None
     rest = rest.strip().removeprefix("**").strip()
-    if colon and label == LATEST_LABEL:
-        return [(Kind.LATEST, rest)]
-    if colon and label in LISTS:
-        return [(LISTS[label], part) for part in list_parts(rest)]
-    if colon and label in _LABELS:
-        return [(_LABELS[label], rest)]
-    state = _STATE.match(line)
-    if state:
-        return [(_STATES[state.group(1).lower()], line[state.end() :])]
-    return [(_KINDS[section], piece.text) for piece in pieces_of(line)]
+    if kind in LISTED:
+        return [(kind, part) for part in list_parts(rest)]
+    if kind is not None:
+        return [(kind, rest)]
+    parts = [line] if len(line) <= _LONG_LINE else [one.text for one in sentences(line, [])]
+    return [(_KINDS[section], part) for part in parts]
 
 
 def list_parts(line: str) -> list[str]:
@@ -263,9 +255,16 @@ def list_parts(line: str) -> list[str]:
     return parts
 
 
+def item_line(kind: Kind, text: str, label: str | None = None) -> str:
+    """An item as a line of its own; `label` is None for the usual one of its kind."""
+    if label is None:
+        label = "" if kind is Kind.ERROR and is_failure(text) else LABELS.get(kind, "")
+    return f"- {label}: {text}" if label else f"- {text}"
+
+
 def list_line(label: str, parts: list[str]) -> str:
     """Several exact things on one line; those with blanks or commas stand in backticks."""
-    return f"{label}: " + ", ".join(list_part(part) for part in parts)
+    return f"- {label}: " + ", ".join(list_part(part) for part in parts)
 
 
 def list_part(part: str) -> str:
@@ -273,10 +272,3 @@ def list_part(part: str) -> str:
     if "`" in part:
         return f"``{part}``"
     return f"`{part}`" if re.search(r"[\s,]", part) else part
-
-
-def atoms_of_item(kind: Kind, text: str) -> tuple[Atom, ...]:
-    """The exact things of an item; an item of a list of commands is one command."""
-    if kind is Kind.COMMAND:
-        return (Atom("command", text, 0, len(text)),)
-    return atoms_of(text)
