@@ -137,12 +137,13 @@ class Record:
             if kind is Kind.LATEST:
                 self._add_request(words.partition(f" ({ANSWER_TO}")[0], age)
                 continue
-            if kind is Kind.FACT and is_failure(words):
+            if kind in (Kind.FACT, Kind.BLOCKED) and is_failure(words):
                 kind = Kind.ERROR
             inside = exact_facts(facts)
             if kind in (Kind.COMMAND, Kind.FILE, Kind.ERROR):
                 inside = (_whole(words, kind),)
-            self._add(words, kind, Speaker.SUMMARY, age, inside).inherited = True
+            item = self._add(words, kind, Speaker.SUMMARY, age, inside)
+            item.inherited = item.changed = True
 
     def _add_request(self, text: str, age: float) -> None:
         """The sentences of what was the latest request before, each with its own kind."""

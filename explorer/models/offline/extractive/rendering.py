@@ -120,7 +120,7 @@ def _section_lines(section: Section, choices: Sequence[Choice]) -> list[str]:
             changed = choice.item.changed and kind is Kind.FILE and section is not Section.FACTS
             lists[CHANGED_FILES if changed else LABELS[kind]].append(choice)
             continue
-        bare = section in _UNLABELLED.get(kind, ()) or (kind is Kind.LATEST and len(choices) == 1)
+        bare = section in _UNLABELLED.get(kind, ())
         lines.append(item_line(kind, choice.text, "" if bare else None))
     for label, listed in lists.items():
         listed.sort(key=by_time)

@@ -237,6 +237,8 @@ def _line_items(section: Section, line: str) -> list[tuple[Kind, str]]:
     label, colon, rest = line.partition(":")
     kind = _KINDS_OF_LABELS.get(label.strip("*_ ").capitalize()) if colon else None
     rest = rest.strip().removeprefix("**").strip()
+    if kind is Kind.ERROR and is_failure(line):
+        return [(kind, line)]
     if kind in LISTED:
         return [(kind, part) for part in list_parts(rest)]
     if kind is not None:

@@ -46,6 +46,8 @@ _FADING = (Kind.NEXT, Kind.DOING, Kind.REQUEST)
 _NEEDS_FACTS = (Kind.FACT, Kind.REQUEST, Kind.COMMAND, Kind.FILE, Kind.ERROR)
 """Kinds of items that say little once their exact facts are stated by others."""
 _MOST_EXACT = 6.0
+_ONLY_READ = 0.3
+"""Share of a path or a command of a call that changed nothing: it can be read again."""
 _REPEATED = 0.2
 _WITHOUT_FACTS = 0.55
 _OF_ASSISTANT = 0.75
@@ -241,7 +243,10 @@ class Selection:
         return float(self._worth(item) / (_size(item, text) + 14) ** _DENSITY)
 
     def _worth(self, item: Item) -> float:
-        new = {one.key: _EXACT[one.kind] for one in item.facts if one.key not in self._covered}
+        share = _ONLY_READ if item.kind in LISTED and not item.changed else 1.0
+        new = {
+            one.key: share * _EXACT[one.kind] for one in item.facts if one.key not in self._covered
+        }
         if item.facts and not new and item.kind in _NEEDS_FACTS and not stands(item):
             return item.worth * (0.0 if item.kind in LISTED else _REPEATED)
         return item.worth + min(_MOST_EXACT, sum(new.values()))

@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 
 from explorer.facts import FactKind, Mention
 from explorer.facts.changes import Rule, mark_changed
-from explorer.facts.comparison import Agreement, compare
 from explorer.facts.entry_texts import Speaker
 from explorer.facts.figures import figures_in
 from explorer.facts.sentences import sentences
-from explorer.facts.statements import kinds_of
-from explorer.facts.words import statement_key
+from explorer.facts.statements import is_question, kinds_of
+from explorer.facts.words import statement_key, terms
 from explorer.models.offline.extractive.items import Focus, Item, Kind, focus_of
 from explorer.models.offline.extractive.record import Record
 from explorer.models.offline.extractive.rendering import render
@@ -48,6 +47,14 @@ _STANDING_SHARE = 0.55
 """Shares of the room: of the latest request, of what is asked for, of rules and decisions."""
 _FINISHED = 0.6
 """Share of the telling words of open work that a report of its end has."""
+
+_NOT_STATED = (Kind.LATEST, Kind.ERROR, Kind.COMMAND, Kind.FILE)
+_CLAUSE = re.compile(r"[,;:]\s+(?:and |but |so )?|\s+(?:and|but|while)\s+")
+_INSTEAD_OF = re.compile(
+    r"\b(?:instead of|rather than|in place of|no longer(?: use)?|away from) "
+    r"(?:the |an? |our |using )?([\w./@+-]+(?: (?!for\b|in\b|to\b|because\b|let)[\w./@+-]+)?)",
+    re.IGNORECASE,
+)
 
 
 def summarize(request: ModelRequest, cancelled: Callable[[], bool]) -> str:
@@ -117,26 +124,56 @@ def _drop_repeated(items: Sequence[Item]) -> None:
 
 
 def _drop_changed(items: Sequence[Item]) -> None:
-    """What the user said and a later statement changed; with every echo of it."""
-    rules = [
-        (item, Rule(item.order, [_statement(item)]))
-        for item in items
-        if item.alive
-        and item.speaker in (Speaker.USER, Speaker.SUMMARY)
-        and (item.kind in STANDING or figures_in(item.text))
-        and item.kind not in (Kind.LATEST, Kind.ERROR, Kind.COMMAND, Kind.FILE)
-    ]
-    mark_changed([rule for _, rule in rules])
-    changed = [item for item, rule in rules if rule.replaced_by]
-    for item in changed:
-        item.alive = False
+    """What the user said and a later statement changed, with every echo of it. Of a sentence with
+    more in it only the clause goes."""
+    said: list[tuple[Item, Rule]] = []
+    for item in items:
+        stated = item.kind not in _NOT_STATED and item.speaker in (Speaker.USER, Speaker.SUMMARY)
+        if item.alive and stated and not is_question(item.text):
+            _drop_named(item, [one for one, _ in said])
+            said += [(item, rule) for rule in _rules(item)]
+    mark_changed([rule for _, rule in said])
+    changed = [(item, rule) for item, rule in said if rule.replaced_by]
+    for item, rule in changed:
+        rest = item.text.replace(rule.text, "").strip(" ,;:")
+        item.facts = tuple(fact for fact in item.facts if fact.text in rest)
+        item.alive = bool(item.facts)
+        item.text = rest if item.facts else item.text
     for item in items:
         if item.speaker is Speaker.ASSISTANT and item.facts:
-            item.alive &= all(compare(old.text, item.text) is not Agreement.SAME for old in changed)
+            item.alive &= not any(_echoes(item, rule) for _, rule in changed)
 
 
-def _statement(item: Item) -> Mention:
-    return Mention(FactKind.CONSTRAINT, item.text, statement_key(item.text), 0, len(item.text))
+def _rules(item: Item) -> list[Rule]:
+    """The clauses of a sentence that give a value; all of it where none does so alone."""
+    whole = _rule(item, item.text)
+    parts = [_rule(item, clause) for clause in _CLAUSE.split(item.text)]
+    parts = [part for part in parts if part.figures]
+    if parts and all(part.about for part in parts):
+        return parts
+    return [whole] if whole.figures or item.kind in STANDING else []
+
+
+def _rule(item: Item, text: str) -> Rule:
+    kind = FactKind.CONSTRAINT
+    return Rule(item.order, [Mention(kind, text, statement_key(text), 0, len(text))])
+
+
+def _echoes(item: Item, old: Rule) -> bool:
+    """Whether an item says what was changed, and the old value with it."""
+    values = {figure.key for figure in old.figures}
+    same = any(figure.key in values for figure in figures_in(item.text))
+    return same and bool(old.about) and old.about <= item.terms
+
+
+def _drop_named(new: Item, before: Sequence[Item]) -> None:
+    """Drop earlier decisions that a statement names as what it takes the place of."""
+    for match in _INSTEAD_OF.finditer(new.text) if new.kind in STANDING else ():
+        named = terms(match[1])
+        for old in before:
+            about = named and old.kind in STANDING and named <= old.terms and old.terms - named
+            if about and (len(about) <= 1 or about & (new.terms - named)):
+                old.alive = False
 
 
 def _drop_finished(items: Sequence[Item]) -> None:
