@@ -57,11 +57,12 @@ _ANNOUNCES = re.compile(
     r"i (?:now )?(?:need|want|have) to|we (?:need|should)|time to)\b",
     re.IGNORECASE,
 )
+_REASONED = re.compile(r"^\W*(?:i|we)(?:['’]ll| will)\b.*\b(?:because|since)\b", re.IGNORECASE)
+"""A choice with its reason."""
 _REPORTS = re.compile(
-    r"^\W*(?:(?:ok(?:ay)?|done|i|we|i['’]ve|we['’]ve|have|has|also|then|now|just|and|both|all)\b\W*)*"
-    r"(?:add|fix|implement|creat|wr[io]te|written|updat|remov|renam|replac|mov|port|finish|complet|"
-    r"refactor|convert|publish|releas|commit|merg|deploy|test|verif|rais|bump|chang|built|made|put)"
-    r"(?:e?d|ten|te|)\b(?! (?:if|whether))|\b(?:tests?|suite|build|everything|all) (?:now )?pass",
+    r"^\W*(?:(?:ok(?:ay)?|done|i|we|i['’]ve|we['’]ve|have|has|also|then|now|just|successfully)\b\W*)*"
+    r"(?!need|indeed|based|supposed|speed)(?:[a-z]{2,}ed|wrote|written|built|made|put|done)\b|"
+    r"\b(?:tests?|suite|build|everything|all) (?:now )?pass",
     re.IGNORECASE,
 )
 _EXPLAINS = re.compile(
@@ -126,6 +127,7 @@ class Record:
         self, text: str, kind: Kind, speaker: Speaker, age: float, facts: Sequence[Mention] = ()
     ) -> Item:
         item = Item(" ".join(text.split()), kind, speaker, len(self.items), age, tuple(facts))
+        item.alive = bool(item.text)
         self.items.append(item)
         return item
 
@@ -197,6 +199,7 @@ class Record:
             inside = (units(a, wide) <= one.start < units(b, wide) for a, b, _ in code)
             if one.kind is FactKind.COMMAND and any(inside):
                 self._add(one.text, Kind.COMMAND, block.speaker, age, (one,))
+        heads: list[str] = []
         for sentence in _whole_sentences(text, [(start, end) for start, end, _ in code]):
             start, end = units(sentence.start, wide), units(sentence.end, wide)
             if any(one.start <= start and end <= one.end for one in errors):
@@ -210,8 +213,14 @@ class Record:
                 if by_user
                 else _assistant_kind(sentence, stated, facts, age, is_last=is_last)
             )
-            if kind is not None:
-                self._add(_without_bars(sentence.text), kind, block.speaker, age, facts)
+            if sentence.text.startswith("|"):
+                row = [cell.strip(" *") for cell in sentence.text.strip("| ").split("|")]
+                heads = heads or row
+                words = "" if row == heads else _row_words(heads, row)
+                self._add(words, Kind.FACT, block.speaker, age, facts)
+            elif kind is not None:
+                heads = []
+                self._add(sentence.text, kind, block.speaker, age, facts)
 
     def _add_calls(self, text: str, age: float) -> None:
         for call in calls_of(text):
@@ -329,11 +338,15 @@ def _assistant_kind(
         return Kind.NEXT if is_last and len(terms(text)) > 1 else None
     if Kind.DECISION in stated:
         return Kind.DECISION
+    if _REASONED.match(text):
+        return Kind.DECISION
+    if text.lower().startswith("next") and _ANNOUNCES.match(text):
+        return Kind.NEXT if age <= _LATE else None
     if _ANNOUNCES.match(text):
-        return Kind.DOING if is_last and not text.endswith(":") else None
+        return Kind.DOING if is_last and text[-1] != ":" else None
     if Kind.NEXT in stated:
         return Kind.NEXT if age <= _LATE else None
-    if _TALK.match(text) and not facts:
+    if not facts and (_TALK.match(text) or text.endswith(":")):
         return None
     if _REPORTS.search(text):
         return Kind.DONE
@@ -361,11 +374,12 @@ def _line_at(text: str, fact: Mention) -> str:
     return text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0].strip()
 
 
-def _without_bars(text: str) -> str:
-    """A row of a table as words."""
-    if not text.startswith("|"):
-        return text
-    return ", ".join(cell.strip(" *") for cell in text.split("|") if cell.strip(" *"))
+def _row_words(heads: list[str], row: list[str]) -> str:
+    """A row of a table in words, each cell after the head of its column; empty for a rule."""
+    if not any(letter.isalnum() for cell in row for letter in cell):
+        return ""
+    heads = heads + [""] * (len(row) - len(heads))
+    return ", ".join(f"{head} {cell}".strip() for head, cell in zip(heads, row, strict=False))
 
 
 def _latest_index(blocks: Sequence[Block]) -> int:

@@ -11,6 +11,7 @@ from explorer.models.offline.extractive.sections import (
     CHANGED_FILES,
     LABELS,
     LISTED,
+    RAN,
     Heading,
     Section,
     Template,
@@ -117,8 +118,12 @@ def _section_lines(section: Section, choices: Sequence[Choice]) -> list[str]:
     for choice in sorted(choices, key=by_time if section in _BY_TIME else by_worth):
         kind = choice.item.kind
         if kind in LISTED:
-            changed = choice.item.changed and kind is Kind.FILE and section is not Section.FACTS
-            lists[CHANGED_FILES if changed else LABELS[kind]].append(choice)
+            label = LABELS[kind]
+            if kind is Kind.FILE and choice.item.changed and section is not Section.FACTS:
+                label = CHANGED_FILES
+            elif kind is Kind.COMMAND and section is Section.DONE:
+                label = RAN
+            lists[label].append(choice)
             continue
         bare = section in _UNLABELLED.get(kind, ())
         lines.append(item_line(kind, choice.text, "" if bare else None))

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from explorer.facts.entry_texts import Speaker
@@ -19,6 +18,16 @@ _NAMES = (
     "|Tool results?|System|Developer|Custom|Bash|Shell|Summary"
     "|ASSISTANT[_ ]THINKING|ASSISTANT[_ ]TOOL[_ ]CALLS?|ASSISTANT|USER|HUMAN|THINKING"
     "|TOOL[_ ]CALLS?|TOOL[_ ]USE|TOOL[_ ]RESULTS?|SYSTEM|CUSTOM|BASH|SUMMARY"
+)
+_SPEAKERS = (
+    ("result", Speaker.RESULT),
+    ("tool call", Speaker.COMMAND),
+    ("tool use", Speaker.COMMAND),
+    ("thinking", Speaker.ASIDE),
+    ("assistant", Speaker.ASSISTANT),
+    ("bash", Speaker.RESULT),
+    ("shell", Speaker.RESULT),
+    ("summary", Speaker.SUMMARY),
 )
 _MARK = re.compile(rf"^\[(?P<name>{_NAMES})(?:[:(][^\]\n]{{0,80}})?\]:?[ \t]*", re.MULTILINE)
 _RULE = re.compile(r"^\s*(?:-{3,}|={3,}|\*{3,}|_{3,}|─{3,})\s*$", re.MULTILINE)
@@ -53,32 +62,27 @@ class CallText:
 def blocks_of(text: str, cancelled: Callable[[], bool]) -> list[Block]:
     """The blocks in order. Text before the first mark, or without any mark, is the user's."""
     # Plain tuples: hundreds of thousands of matches would keep the collector of garbage busy.
-    marks = [
-        (m.start(), m.end(), _speaker(m.group("name")))
-        for m in _marks(text, cancelled)
-        if _stands_free(text, m)
-    ]
+    marks = [(0, 0, Speaker.USER)]
+    marks += [(m.start(), m.end(), _speaker(m.group("name"))) for m in _marks(text, cancelled)]
     blocks: list[Block] = []
-    first = marks[0][0] if marks else len(text)
-    lead = _ends(text, 0, first).strip()
-    if lead:
-        blocks.extend(speech_blocks(Speaker.USER, lead))
     for index, (_, start, speaker) in enumerate(marks):
         if cancelled():
             return blocks
         end = marks[index + 1][0] if index + 1 < len(marks) else len(text)
-        body = _trimmed(text, start, end)
-        if body:
-            blocks.extend(speech_blocks(speaker, body))
+        lines = ends_of(text[start:end], _LONGEST).strip().split("\n")
+        while lines and (not lines[-1].strip() or _RULE.match(lines[-1])):
+            lines.pop()
+        if lines:
+            blocks.extend(speech_blocks(speaker, "\n".join(lines).rstrip()))
     return blocks
 
 
 def _marks(text: str, cancelled: Callable[[], bool]) -> Iterator[re.Match[str]]:
-    """The role marks, looked for only where a line begins with a bracket."""
+    """The role marks that open a block, looked for only where a line begins with a bracket."""
     place = 0 if text.startswith("[") else text.find("\n[") + 1
     while (place or text.startswith("[")) and not cancelled():
         mark = _MARK.match(text, place)
-        if mark is not None:
+        if mark is not None and _stands_free(text, mark):
             yield mark
         place = text.find("\n[", place) + 1
         if not place:
@@ -87,15 +91,7 @@ def _marks(text: str, cancelled: Callable[[], bool]) -> Iterator[re.Match[str]]:
 
 def bounded(text: str) -> str:
     """A message or a summary as it is read: of a very long one its both ends, in short lines."""
-    return as_prose(_ends(text, 0, len(text)))
-
-
-def _ends(text: str, start: int, end: int) -> str:
-    """A stretch of a text; of a very long one its both ends."""
-    if end - start <= _LONGEST:
-        return text[start:end]
-    half = _LONGEST // 2
-    return f"{text[start : start + half]}\n{text[end - half : end]}"
+    return as_prose(ends_of(text, _LONGEST))
 
 
 def _stands_free(text: str, mark: re.Match[str]) -> bool:
@@ -109,38 +105,15 @@ def _stands_free(text: str, mark: re.Match[str]) -> bool:
     return not previous or _RULE.match(previous) is not None
 
 
-def _trimmed(text: str, start: int, end: int) -> str:
-    """A stretch of a text without the dividers at its end."""
-    lines = _ends(text, start, end).strip().split("\n")
-    while lines and (not lines[-1].strip() or _RULE.match(lines[-1])):
-        lines.pop()
-    return "\n".join(lines).rstrip()
-
-
-@lru_cache(maxsize=64)
 def _speaker(name: str) -> Speaker:
     low = name.lower().replace("_", " ")
-    if "result" in low:
-        return Speaker.RESULT
-    if "call" in low or "use" in low.split():
-        return Speaker.COMMAND
-    if "thinking" in low:
-        return Speaker.ASIDE
-    if low in ("assistant",):
-        return Speaker.ASSISTANT
-    if low in ("bash", "shell"):
-        return Speaker.RESULT
-    if low == "summary":
-        return Speaker.SUMMARY
-    return Speaker.USER
+    return next((speaker for word, speaker in _SPEAKERS if word in low), Speaker.USER)
 
 
 def speech_blocks(speaker: Speaker, body: str) -> list[Block]:
     """Splits what only looks like the user's words: shell runs and embedded summaries."""
-    if speaker is Speaker.COMMAND:
-        return [Block(speaker, body)]
-    if speaker is Speaker.RESULT:
-        return [Block(speaker, _ends(body, 0, len(body)))]
+    if speaker in (Speaker.COMMAND, Speaker.RESULT):
+        return [Block(speaker, ends_of(body, _LONGEST))]
     body = bounded(body)
     if speaker is not Speaker.USER:
         return [Block(speaker, body)]
@@ -200,7 +173,7 @@ _LEAST = 240
 
 def thin(blocks: list[Block], depth: int = DEPTH) -> list[Block]:
     """The blocks with about `depth` characters left in them: the newest whole, of older ones both
-    ends, and where they are very many only every so many of those that nobody typed."""
+    ends, and where they are very many only some, of the user's twice as many."""
     if sum(len(block.text) for block in blocks) <= depth:
         return blocks
     room, newest = depth // 2, len(blocks)
@@ -212,7 +185,7 @@ def thin(blocks: list[Block], depth: int = DEPTH) -> list[Block]:
     older = [
         replace(block, text=ends_of(block.text, share))
         for index, block in enumerate(blocks[:newest])
-        if index % every == 0 or (block.speaker is Speaker.USER and index % (every // 4 + 1) == 0)
+        if index % every == 0 or (block.speaker is Speaker.USER and index % (every // 2 or 1) == 0)
     ]
     return older + blocks[newest:]
 
@@ -230,7 +203,6 @@ def ends_of(text: str, most: int) -> str:
 
 
 _VERY_LONG = 1_000_000
-_TAGGED = ("previous-summary", "additional-context")
 # "Additional focus: ...", "Pay special attention to this:" and what follows, to the end.
 _FOCUS_LINE = re.compile(
     r"^[^\n:]*\b(?:focus|attention|instructions?|guidance|emphasi[sz]e|concentrate)\b[^\n:]{0,60}"
@@ -249,7 +221,6 @@ class Material:
 
     conversation: str
     previous: str
-    context: str
     instructions: str
     focus: str
     spoken: tuple[Block, ...] = ()
@@ -276,17 +247,9 @@ def read_request(request: ModelRequest) -> Material:
     else:
         conversation, rest = "", whole
         spoken = tuple(_spoken(request.messages))
-    parts = dict.fromkeys(_TAGGED, "")
-    for tag in _TAGGED:
-        parts[tag], rest = _cut(rest, tag)
-    return Material(
-        conversation,
-        parts["previous-summary"],
-        parts["additional-context"],
-        rest,
-        _focus(rest, parts["additional-context"]),
-        spoken,
-    )
+    previous, rest = _cut(rest, "previous-summary")
+    context, rest = _cut(rest, "additional-context")
+    return Material(conversation, previous, rest, _focus(rest, context), spoken)
 
 
 def _cut(text: str, tag: str) -> tuple[str, str]:
@@ -317,13 +280,10 @@ def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:
         if message.text.strip():
             blocks.extend(speech_blocks(speakers[message.role], message.text))
         for call in message.tool_calls:
-            arguments = ", ".join(f"{k}={_json(v)}" for k, v in call.arguments.items())
+            values = ((key, json.dumps(value)) for key, value in call.arguments.items())
+            arguments = ", ".join(f"{key}={value}" for key, value in values)
             blocks.append(Block(Speaker.COMMAND, f"{call.name}({arguments})"))
     return blocks
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _focus(instructions: str, context: str) -> str:

@@ -42,37 +42,21 @@ class Section(Enum):
 _MEANINGS: tuple[tuple[re.Pattern[str], Section], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), section)
     for pattern, section in (
-        (
-            r"next|remaining|to-?do|pending|upcoming|continuation|follow|open\s+(?:task|item|work)",
-            Section.NEXT,
-        ),
-        (
-            r"in[- ]progress|ongoing|current(?:ly)?\s+(?:work|state|status|task|focus)|active\s+"
-            r"work|under\s*way",
-            Section.DOING,
-        ),
-        (r"recent\s+(?:operations?|actions?|commands?)|last\s+operations?", Section.RECENT),
-        (r"code\s*base|state\s+of\s+the\s+code", Section.FILES),
-        (r"early\s+progress|progress\s+so\s+far", Section.PROGRESS),
-        (
-            r"block|problem|issue|error|troubleshoot|obstacle|failure|open\s+question",
-            Section.BLOCKED,
-        ),
-        (
-            r"suffix|context\s+for|critical|essential|key\s+(?:context|fact|detail|information)",
-            Section.FACTS,
-        ),
+        (r"next|remaining|to-?do|pending|continuation|follow|open (?:task|work)", Section.NEXT),
+        (r"in[- ]progress|ongoing|current (?:work|state|task)|active work", Section.DOING),
+        (r"recent (?:operations?|actions?|commands?)|last operations?", Section.RECENT),
+        (r"code ?base|state of the code", Section.FILES),
+        (r"early progress|progress so far", Section.PROGRESS),
+        (r"block|problem|issue|error|obstacle|failure|open question", Section.BLOCKED),
+        (r"suffix|context for|critical|essential|key (?:context|fact|detail)", Section.FACTS),
         (r"decision|choice|rationale|approach|why", Section.DECISIONS),
         (r"constraint|preference|requirement|rule|guideline|instruction", Section.CONSTRAINTS),
-        (r"\bdone\b|complet|accomplish|finished|achiev|work\s+performed", Section.DONE),
+        (r"\bdone\b|complet|accomplish|finished|achiev|work performed", Section.DONE),
         (r"progress|status|history", Section.PROGRESS),
         (r"goal|objective|intent|request|task|purpose|overview|asked|aim|prompt", Section.GOAL),
         (r"file|code|artifact|artefact", Section.FILES),
         (r"note|additional|misc|other|remark", Section.NOTES),
-        (
-            r"context|fact|detail|information|technical|knowledge|foundation|data|reference|learn|insight|discover",
-            Section.FACTS,
-        ),
+        (r"context|fact|detail|information|technical|knowledge|reference|learn", Section.FACTS),
     )
 )
 DEFAULT = (
@@ -165,6 +149,7 @@ def meaning(words: str, *, parent: bool) -> Section:
 
 ANSWER_TO = "in answer to: "
 CHANGED_FILES = "Files changed"
+RAN = "Commands (results not shown)"
 LISTED = (Kind.FILE, Kind.COMMAND)
 """Kinds of which several stand on one line."""
 LABELS: Mapping[Kind, str] = {
@@ -181,6 +166,7 @@ LABELS: Mapping[Kind, str] = {
 _KINDS_OF_LABELS = {
     **{label: kind for kind, label in LABELS.items()},
     CHANGED_FILES: Kind.FILE,
+    RAN: Kind.COMMAND,
     "Done": Kind.DONE,
 }
 

@@ -20,18 +20,18 @@ _NEED: dict[Kind, float] = {
     Kind.DECISION: 11.0,
     Kind.GOAL: 9.0,
     Kind.BLOCKED: 6.0,
-    Kind.ERROR: 6.0,
+    Kind.ERROR: 5.5,
     Kind.DOING: 5.0,
     Kind.NEXT: 4.5,
     Kind.DONE: 4.0,
-    Kind.FACT: 3.5,
+    Kind.FACT: 4.0,
     Kind.REQUEST: 2.6,
     Kind.COMMAND: 1.0,
     Kind.FILE: 0.6,
 }
 """What an item of a kind is worth before its exact facts are counted."""
 _EXACT: dict[FactKind, float] = {
-    FactKind.URL: 3.6,
+    FactKind.URL: 4.0,
     FactKind.HASH: 3.0,
     FactKind.COMMAND: 3.0,
     FactKind.PATH: 2.6,
@@ -46,7 +46,7 @@ _FADING = (Kind.NEXT, Kind.DOING, Kind.REQUEST)
 _NEEDS_FACTS = (Kind.FACT, Kind.REQUEST, Kind.COMMAND, Kind.FILE, Kind.ERROR)
 """Kinds of items that say little once their exact facts are stated by others."""
 _MOST_EXACT = 6.0
-_ONLY_READ = 0.3
+_ONLY_READ = 0.0
 """Share of a path or a command of a call that changed nothing: it can be read again."""
 _REPEATED = 0.2
 _WITHOUT_FACTS = 0.55
@@ -191,12 +191,14 @@ class Selection:
         self._take(Choice(item, texts, len(texts) - 1, 1000.0))
 
     def fill_wanted(self, items: Sequence[Item], share: float) -> None:
-        """Take what the person asked for, whole, the latest first, up to a share of the room."""
-        spare = int(self.room * (1 - share))
+        """Take what the person asked for, whole, the worthiest first and of equals the latest:
+        one item whatever it takes of the room, more up to a share of it."""
+        spare, least = int(self.room * (1 - share)), 0
         for item in sorted(items, key=lambda one: (-one.worth, -one.order)):
             choice = Choice(item, [item.text], 0, 500.0)
-            if choice.size <= self.room - spare:
+            if choice.size <= self.room - least:
                 self._take(choice)
+                least = spare
 
     def fill(
         self, items: Sequence[Item], cancelled: Callable[[], bool], keep_free: int = 0

@@ -167,11 +167,11 @@ def _echoes(item: Item, old: Rule) -> bool:
 
 
 def _drop_named(new: Item, before: Sequence[Item]) -> None:
-    """Drop earlier decisions that a statement names as what it takes the place of."""
+    """Drop what a decision names as what it takes the place of."""
     for match in _INSTEAD_OF.finditer(new.text) if new.kind in STANDING else ():
         named = terms(match[1])
-        for old in before:
-            about = named and old.kind in STANDING and named <= old.terms and old.terms - named
+        for old in before if named else ():
+            about = named <= old.terms and old.terms - named
             if about and (len(about) <= 1 or about & (new.terms - named)):
                 old.alive = False
 
