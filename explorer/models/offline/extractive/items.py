@@ -32,6 +32,7 @@ class Kind(Enum):
     FACT = "fact"
     COMMAND = "command"
     FILE = "file"
+    CHANGE = "changed file"
 
 
 STATEMENTS: Mapping[FactKind, Kind] = {
@@ -61,8 +62,8 @@ class Item:
     """It stands in the earlier summary."""
     solved: bool = False
     """A failure that a later run of the same command did not show."""
-    changed: bool = False
-    """Of a file: the conversation changed it."""
+    minor: bool = False
+    """It can be had again: a file that was only read, a command that only looks."""
     alive: bool = True
     """Whether it still holds and is stated nowhere later."""
     worth: float = 0.0
@@ -129,7 +130,7 @@ _SORTS: tuple[tuple[frozenset[str], frozenset[Kind | FactKind]], ...] = tuple(
         ("todo plan", (Kind.NEXT, Kind.DOING)),
         ("request question", (Kind.REQUEST,)),
         ("command", (Kind.COMMAND, FactKind.COMMAND)),
-        ("file path", (Kind.FILE, FactKind.PATH)),
+        ("file path", (Kind.FILE, Kind.CHANGE, FactKind.PATH)),
         ("url link host port address", (FactKind.URL,)),
         ("version", (FactKind.VERSION,)),
         ("hash commit ticket issue", (FactKind.HASH,)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from explorer.facts import EXACT_KINDS, FactKind, Mention
@@ -26,7 +26,7 @@ from explorer.models.offline.extractive.items import (
     read_facts,
 )
 from explorer.models.offline.extractive.request import Block, CallText, calls_of
-from explorer.models.offline.extractive.sections import ANSWER_TO, summary_items
+from explorer.models.offline.extractive.sections import ANSWER_TO, LISTED, summary_items
 from explorer.session.file_tools import file_ops
 
 ARROW = " → "
@@ -47,6 +47,8 @@ _SHORT_ANSWER = 4
 """Telling words below which the latest request is given with the question that it answers."""
 _SHORT_OUTPUT = 3
 """Lines of an output that a tool which only reads may still report a failure in."""
+_TABLE = "|"
+"""In the place of a row's section: the row of a table."""
 _MOST_ERRORS = 4
 _MOST_WANTED = 40
 
@@ -142,10 +144,10 @@ class Record:
             if kind in (Kind.FACT, Kind.BLOCKED) and is_failure(words):
                 kind = Kind.ERROR
             inside = exact_facts(facts)
-            if kind in (Kind.COMMAND, Kind.FILE, Kind.ERROR):
+            if kind in (*LISTED, Kind.ERROR):
                 inside = (_whole(words, kind),)
             item = self._add(words, kind, Speaker.SUMMARY, age, inside)
-            item.inherited = item.changed = True
+            item.inherited, item.minor = True, kind is Kind.FILE
 
     def _add_request(self, text: str, age: float) -> None:
         """The sentences of what was the latest request before, each with its own kind."""
@@ -158,9 +160,8 @@ class Record:
     def add_blocks(self, blocks: Sequence[Block], cancelled: Callable[[], bool]) -> None:
         """Add a conversation."""
         latest = _latest_index(blocks)
-        last = max(
-            (at for at, b in enumerate(blocks) if b.speaker is Speaker.ASSISTANT), default=-1
-        )
+        spoken = [at for at, block in enumerate(blocks) if block.speaker is Speaker.ASSISTANT]
+        last = spoken[-1] if spoken else -1
         for start in range(0, len(blocks), _AT_ONCE):
             if cancelled():
                 return
@@ -188,55 +189,34 @@ class Record:
 
     def _add_prose(self, block: Block, found: EntryFacts, age: float, *, is_last: bool) -> None:
         """Sentences that state something, failures that were pasted, commands in code blocks."""
-        text, wide = block.text, wide_places(block.text)
-        mentions = sorted(found.items, key=lambda one: one.start)
-        starts = [one.start for one in mentions]
-        errors = [one for one in mentions if one.kind is FactKind.ERROR]
+        errors = [one for one in found.items if one.kind is FactKind.ERROR]
         for one in errors[:_MOST_ERRORS]:
             self._add(one.text[:_LONGEST], Kind.ERROR, block.speaker, age, (one,))
-        code = fences(text)
-        for one in mentions:
-            inside = (units(a, wide) <= one.start < units(b, wide) for a, b, _ in code)
-            if one.kind is FactKind.COMMAND and any(inside):
-                self._add(one.text, Kind.COMMAND, block.speaker, age, (one,))
-        heads: list[str] = []
-        for sentence in _whole_sentences(text, [(start, end) for start, end, _ in code]):
-            start, end = units(sentence.start, wide), units(sentence.end, wide)
-            if any(one.start <= start and end <= one.end for one in errors):
-                continue
-            inside_it = mentions[bisect_left(starts, start) : bisect_left(starts, end)]
-            facts = [m for m in inside_it if m.kind in EXACT_KINDS]
-            stated = [STATEMENTS[m.kind] for m in inside_it if m.kind in STATEMENTS]
-            by_user = block.speaker is Speaker.USER
-            kind = (
-                _user_kind(sentence, stated, facts)
-                if by_user
-                else _assistant_kind(sentence, stated, facts, age, is_last=is_last)
-            )
-            if sentence.text.startswith("|"):
-                row = [cell.strip(" *") for cell in sentence.text.strip("| ").split("|")]
-                heads = heads or row
-                words = "" if row == heads else _row_words(heads, row)
-                self._add(words, Kind.FACT, block.speaker, age, facts)
-            elif kind is not None:
-                heads = []
+        for command in _commands_in_code(block.text, found):
+            self._add(command.text, Kind.COMMAND, block.speaker, age, (command,))
+        for sentence, mentions in _stated(block.text, found):
+            facts = [one for one in mentions if one.kind in EXACT_KINDS]
+            stated = [STATEMENTS[one.kind] for one in mentions if one.kind in STATEMENTS]
+            if block.speaker is Speaker.USER:
+                kind = _user_kind(sentence, stated, facts)
+            else:
+                kind = _assistant_kind(sentence, stated, facts, age, is_last=is_last)
+            if kind is not None:
                 self._add(sentence.text, kind, block.speaker, age, facts)
 
     def _add_calls(self, text: str, age: float) -> None:
         for call in calls_of(text):
             operation = _operation(call)
             self._pending.append(operation)
-            if operation.command and not is_torn(operation.command):
-                fact = _whole(operation.command, Kind.COMMAND)
-                operation.item = self._add(
-                    operation.command, Kind.COMMAND, Speaker.COMMAND, age, (fact,)
-                )
-                operation.item.changed = not operation.reads
-            elif operation.path:
-                fact = _whole(operation.path, Kind.FILE)
-                operation.item = self._add(operation.path, Kind.FILE, Speaker.COMMAND, age, (fact,))
+            kind, named = Kind.COMMAND, operation.command
+            if not named:
                 ops = file_ops(call.name, call.arguments, "")
-                operation.item.changed = any(op.kind != "read" for op in ops)
+                kind = Kind.CHANGE if any(op.kind != "read" for op in ops) else Kind.FILE
+                named = operation.path
+            if named and not is_torn(named):
+                fact = _whole(named, kind)
+                operation.item = self._add(named, kind, Speaker.COMMAND, age, (fact,))
+                operation.item.minor = operation.reads
 
     def _add_result(self, text: str, found: EntryFacts, operation: Operation, age: float) -> None:
         """What an output shows: failures, that something was done, rules, and exact facts."""
@@ -265,8 +245,8 @@ class Record:
                 item.solved = True
             self._failures[operation.family] = failures
         if failures:
-            if operation.item is not None and operation.path:
-                operation.item.changed = False
+            if operation.item is not None and operation.item.kind is Kind.CHANGE:
+                operation.item.kind = Kind.FILE
             return
         done = self._add_success(lines, operation, age)
         exact = [one for one in exact_facts(found) if one.kind is not FactKind.ERROR]
@@ -307,6 +287,39 @@ def _whole_sentences(text: str, skip: list[tuple[int, int]]) -> list[Sentence]:
     return found
 
 
+def _stated(text: str, found: EntryFacts) -> Iterator[tuple[Sentence, list[Mention]]]:
+    """The sentences of a text outside its code and its failures, each with what it states; the
+    rows of a table as words, each cell after the head of its column."""
+    wide = wide_places(text)
+    mentions = sorted(found.items, key=lambda one: one.start)
+    starts = [one.start for one in mentions]
+    errors = [one for one in mentions if one.kind is FactKind.ERROR]
+    heads: list[str] = []
+    for one in _whole_sentences(text, [(start, end) for start, end, _ in fences(text)]):
+        start, end = units(one.start, wide), units(one.end, wide)
+        if any(error.start <= start and end <= error.end for error in errors):
+            continue
+        inside = mentions[bisect_left(starts, start) : bisect_left(starts, end)]
+        if not one.text.startswith("|"):
+            heads = []
+            yield one, inside
+            continue
+        row = [cell.strip(" *") for cell in one.text.strip("| ").split("|")]
+        if heads and any(letter.isalnum() for letter in one.text):
+            cells = zip([*heads, *[""] * len(row)], row, strict=False)
+            words = ", ".join(f"{head} {cell}".strip() for head, cell in cells)
+            yield one._replace(text=words, section=_TABLE), inside
+        heads = heads or row
+
+
+def _commands_in_code(text: str, found: EntryFacts) -> list[Mention]:
+    """The commands in the code blocks of a text."""
+    wide = wide_places(text)
+    code = [(units(start, wide), units(end, wide)) for start, end, _ in fences(text)]
+    commands = [one for one in found.items if one.kind is FactKind.COMMAND]
+    return [one for one in commands if any(start <= one.start < end for start, end in code)]
+
+
 def _facts_of(blocks: Sequence[Block]) -> list[EntryFacts]:
     """What each block states; nothing of calls, thinking and earlier summaries."""
     found = [EntryFacts()] * len(blocks)
@@ -336,9 +349,7 @@ def _assistant_kind(
         return Kind.DONE
     if is_question(text):
         return Kind.NEXT if is_last and len(terms(text)) > 1 else None
-    if Kind.DECISION in stated:
-        return Kind.DECISION
-    if _REASONED.match(text):
+    if Kind.DECISION in stated or _REASONED.match(text):
         return Kind.DECISION
     if text.lower().startswith("next") and _ANNOUNCES.match(text):
         return Kind.NEXT if age <= _LATE else None
@@ -350,7 +361,8 @@ def _assistant_kind(
         return None
     if _REPORTS.search(text):
         return Kind.DONE
-    lasts = facts or _EXPLAINS.search(text) or _STANDING & set(kinds_of(text, by_user=True))
+    is_rule = not _STANDING.isdisjoint(kinds_of(text, by_user=True))
+    lasts = facts or is_rule or one.section == _TABLE or _EXPLAINS.search(text)
     return Kind.FACT if lasts else None
 
 
@@ -365,21 +377,13 @@ def _operation(call: CallText) -> Operation:
 
 def _whole(text: str, kind: Kind) -> Mention:
     """The fact of an item that is one exact thing."""
-    kinds = {Kind.COMMAND: FactKind.COMMAND, Kind.FILE: FactKind.PATH}
-    return Mention(kinds.get(kind, FactKind.ERROR), text, text.lower(), 0, len(text))
+    kinds = {Kind.COMMAND: FactKind.COMMAND, Kind.ERROR: FactKind.ERROR}
+    return Mention(kinds.get(kind, FactKind.PATH), text, text.lower(), 0, len(text))
 
 
 def _line_at(text: str, fact: Mention) -> str:
     at = text.find(fact.text)
     return text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0].strip()
-
-
-def _row_words(heads: list[str], row: list[str]) -> str:
-    """A row of a table in words, each cell after the head of its column; empty for a rule."""
-    if not any(letter.isalnum() for cell in row for letter in cell):
-        return ""
-    heads = heads + [""] * (len(row) - len(heads))
-    return ", ".join(f"{head} {cell}".strip() for head, cell in zip(heads, row, strict=False))
 
 
 def _latest_index(blocks: Sequence[Block]) -> int:
@@ -396,12 +400,9 @@ def _latest_text(blocks: Sequence[Block], index: int) -> str:
         text = f"{text[:start]} {text[end:]}"
     parts = [one.text for one in sentences(text, []) if not is_failure(one.text)]
     said = " ".join(" ".join(parts).split()) or " ".join(text.split())
-    if (
-        len(terms(said)) < _SHORT_ANSWER
-        and index
-        and blocks[index - 1].speaker is Speaker.ASSISTANT
-    ):
-        asked = [s.text for s in sentences(blocks[index - 1].text, []) if is_question(s.text)]
+    before = blocks[index - 1] if index else blocks[index]
+    if len(terms(said)) < _SHORT_ANSWER and before.speaker is Speaker.ASSISTANT:
+        asked = [one.text for one in sentences(before.text, []) if is_question(one.text)]
         if asked and len(asked[-1]) <= _QUESTION_LIMIT:
             said = f"{said} ({ANSWER_TO}{asked[-1]})"
     return said[:_LATEST_LIMIT]

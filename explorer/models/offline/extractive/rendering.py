@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from explorer.facts.entry_texts import Speaker
 from explorer.models.offline.extractive.items import Kind
 from explorer.models.offline.extractive.sections import (
-    CHANGED_FILES,
     LABELS,
     LISTED,
     RAN,
@@ -38,6 +37,7 @@ _HOMES: Mapping[Kind, tuple[Section, ...]] = {
     Kind.FACT: (Section.FACTS, Section.NOTES, Section.PROGRESS, Section.DECISIONS),
     Kind.COMMAND: (Section.FACTS, Section.DONE),
     Kind.FILE: (Section.FILES, Section.FACTS),
+    Kind.CHANGE: (Section.FILES, Section.DONE, Section.PROGRESS),
 }
 """The section of a kind, then those that take its place where it is not asked for."""
 _OTHERWISE = (Section.FACTS, Section.NOTES, Section.PROGRESS, Section.DONE, Section.GOAL)
@@ -90,8 +90,6 @@ def _places(choice: Choice) -> tuple[Section, ...]:
     item = choice.item
     if stands(item):
         return (Section.BLOCKED, *_HOMES[item.kind])
-    if item.kind is Kind.FILE and item.changed:
-        return (Section.FILES, Section.DONE, Section.PROGRESS)
     return _HOMES[item.kind]
 
 
@@ -101,7 +99,7 @@ def _last_operations(choices: Sequence[Choice]) -> list[Choice]:
         choice
         for choice in choices
         if choice.item.speaker in (Speaker.COMMAND, Speaker.RESULT)
-        and choice.item.kind in (Kind.COMMAND, Kind.DONE, Kind.FILE)
+        and choice.item.kind in (*LISTED, Kind.DONE)
     ]
     return sorted(calls, key=lambda choice: choice.item.order)[-_LAST_OPERATIONS:]
 
@@ -118,12 +116,8 @@ def _section_lines(section: Section, choices: Sequence[Choice]) -> list[str]:
     for choice in sorted(choices, key=by_time if section in _BY_TIME else by_worth):
         kind = choice.item.kind
         if kind in LISTED:
-            label = LABELS[kind]
-            if kind is Kind.FILE and choice.item.changed and section is not Section.FACTS:
-                label = CHANGED_FILES
-            elif kind is Kind.COMMAND and section is Section.DONE:
-                label = RAN
-            lists[label].append(choice)
+            unproved = kind is Kind.COMMAND and section is Section.DONE
+            lists[RAN if unproved else LABELS[kind]].append(choice)
             continue
         bare = section in _UNLABELLED.get(kind, ())
         lines.append(item_line(kind, choice.text, "" if bare else None))

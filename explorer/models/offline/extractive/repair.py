@@ -34,7 +34,7 @@ _ITS_PLACES: dict[str, tuple[Section, ...]] = {
 _OTHERWISE = (Section.FACTS, Section.NOTES, Section.PROGRESS, Section.DONE, Section.GOAL)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Found:
     kind: str
     lacking: str
@@ -71,11 +71,9 @@ def _read(listed: str) -> list[_Found]:
         if match := _FINDING.match(line):
             found.append(_Found(match.group(1), match.group(2), match.group(3)))
         elif found and line.startswith(_STATED):
-            last = found[-1]
-            found[-1] = _Found(last.kind, last.lacking, last.text, line[len(_STATED) :], last.line)
+            found[-1].stated = line[len(_STATED) :]
         elif found and (match := _RECORD.match(line)):
-            last = found[-1]
-            found[-1] = _Found(last.kind, last.lacking, last.text, last.stated, match.group(1))
+            found[-1].line = match.group(1)
     return found
 
 

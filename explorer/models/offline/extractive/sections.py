@@ -148,9 +148,8 @@ def meaning(words: str, *, parent: bool) -> Section:
 
 
 ANSWER_TO = "in answer to: "
-CHANGED_FILES = "Files changed"
 RAN = "Commands (results not shown)"
-LISTED = (Kind.FILE, Kind.COMMAND)
+LISTED = (Kind.FILE, Kind.CHANGE, Kind.COMMAND)
 """Kinds of which several stand on one line."""
 LABELS: Mapping[Kind, str] = {
     Kind.LATEST: "Latest request",
@@ -160,12 +159,12 @@ LABELS: Mapping[Kind, str] = {
     Kind.BLOCKED: "Blocked",
     Kind.FACT: "Fact",
     Kind.FILE: "Files",
+    Kind.CHANGE: "Files changed",
     Kind.COMMAND: "Commands",
 }
 """What stands before an item whose kind its section does not tell."""
 _KINDS_OF_LABELS = {
     **{label: kind for kind, label in LABELS.items()},
-    CHANGED_FILES: Kind.FILE,
     RAN: Kind.COMMAND,
     "Done": Kind.DONE,
 }
@@ -202,7 +201,11 @@ _KINDS: dict[Section, Kind] = {
 
 def summary_items(text: str) -> list[tuple[Kind, str]]:
     """The items of a summary with their kinds, in order. A latest request keeps its kind."""
-    files = [path for tag in _FILE_TAGS.finditer(text) for path in tag.group(2).split("\n")]
+    files = [
+        (Kind.CHANGE if tag.group(1) == "modified-files" else Kind.FILE, path.strip())
+        for tag in _FILE_TAGS.finditer(text)
+        for path in tag.group(2).split("\n")
+    ]
     items: list[tuple[Kind, str]] = []
     section = Section.NOTES
     for raw in _FILE_TAGS.sub("", text).split("\n"):
@@ -215,8 +218,7 @@ def summary_items(text: str) -> list[tuple[Kind, str]]:
         if not line or _EMPTY.match(line) or set(line) <= set("-=*_ ") or line.startswith("```"):
             continue
         items += _line_items(section, line)
-    items += [(Kind.FILE, path.strip()) for path in files if path.strip()]
-    return items
+    return items + [(kind, path) for kind, path in files if path]
 
 
 def _line_items(section: Section, line: str) -> list[tuple[Kind, str]]:

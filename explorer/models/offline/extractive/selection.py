@@ -27,6 +27,7 @@ _NEED: dict[Kind, float] = {
     Kind.FACT: 4.0,
     Kind.REQUEST: 2.6,
     Kind.COMMAND: 1.0,
+    Kind.CHANGE: 1.6,
     Kind.FILE: 0.6,
 }
 """What an item of a kind is worth before its exact facts are counted."""
@@ -43,11 +44,9 @@ _EXACT: dict[FactKind, float] = {
 """What each exact fact adds that no chosen item holds yet."""
 STANDING = (Kind.CONSTRAINT, Kind.DECISION)
 _FADING = (Kind.NEXT, Kind.DOING, Kind.REQUEST)
-_NEEDS_FACTS = (Kind.FACT, Kind.REQUEST, Kind.COMMAND, Kind.FILE, Kind.ERROR)
+_NEEDS_FACTS = (Kind.FACT, Kind.REQUEST, Kind.ERROR, *LISTED)
 """Kinds of items that say little once their exact facts are stated by others."""
 _MOST_EXACT = 6.0
-_ONLY_READ = 0.0
-"""Share of a path or a command of a call that changed nothing: it can be read again."""
 _REPEATED = 0.2
 _WITHOUT_FACTS = 0.55
 _OF_ASSISTANT = 0.75
@@ -82,8 +81,6 @@ def rank(items: Sequence[Item], focus: Focus) -> None:
             worth *= 1.1 - 0.2 * item.age
         if item.solved:
             worth *= _SOLVED
-        if item.changed:
-            worth += 1.0
         if stands(item) or (item.kind is Kind.DOING and item.age <= _RECENT):
             worth += _AT_THE_END
         if focus.refuses(item):
@@ -245,10 +242,7 @@ class Selection:
         return float(self._worth(item) / (_size(item, text) + 14) ** _DENSITY)
 
     def _worth(self, item: Item) -> float:
-        share = _ONLY_READ if item.kind in LISTED and not item.changed else 1.0
-        new = {
-            one.key: share * _EXACT[one.kind] for one in item.facts if one.key not in self._covered
-        }
+        new = {one.key: _EXACT[one.kind] for one in item.facts if one.key not in self._covered}
         if item.facts and not new and item.kind in _NEEDS_FACTS and not stands(item):
             return item.worth * (0.0 if item.kind in LISTED else _REPEATED)
-        return item.worth + min(_MOST_EXACT, sum(new.values()))
+        return item.worth + (0.0 if item.minor else min(_MOST_EXACT, sum(new.values())))

@@ -22,7 +22,7 @@ from explorer.models.offline.extractive.request import (
     read_request,
     thin,
 )
-from explorer.models.offline.extractive.sections import Template, read_template
+from explorer.models.offline.extractive.sections import LISTED, Template, read_template
 from explorer.models.offline.extractive.selection import (
     STANDING,
     Choice,
@@ -48,7 +48,7 @@ _STANDING_SHARE = 0.55
 _FINISHED = 0.6
 """Share of the telling words of open work that a report of its end has."""
 
-_NOT_STATED = (Kind.LATEST, Kind.ERROR, Kind.COMMAND, Kind.FILE)
+_NOT_STATED = (Kind.LATEST, Kind.ERROR, *LISTED)
 _CLAUSE = re.compile(r"[,;:]\s+(?:and |but |so )?|\s+(?:and|but|while)\s+")
 _INSTEAD_OF = re.compile(
     r"\b(?:instead of|rather than|in place of|no longer(?: use)?|away from) "
@@ -117,9 +117,9 @@ def _drop_repeated(items: Sequence[Item]) -> None:
         before = last.get(key)
         if before is not None:
             before.alive = False
-            if before.kind in (*STANDING, Kind.GOAL):
+            if before.kind in (*STANDING, Kind.GOAL, Kind.CHANGE):
                 item.kind = before.kind
-            item.changed = item.changed or before.changed
+            item.minor = item.minor and before.minor
         last[key] = item
 
 
