@@ -106,7 +106,7 @@ class Rule:
                 for day in map(str.lower, _DAY.findall(self.text)))  # fmt: skip
         return (*figures_in(self.text), *days)
 
-    @property
+    @cached_property
     def given(self) -> tuple[Figure, ...]:
         """Its figures without those it names as the old ones ("from 5 to 8")."""
         named = {one.key for one in figures_in(" ".join(_NAMED_OLD.findall(self.text)))}

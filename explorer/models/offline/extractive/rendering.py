@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from explorer.facts.entry_texts import Speaker
-from explorer.models.offline.extractive.items import Kind
+from explorer.models.offline.extractive.items import Item, Kind
 from explorer.models.offline.extractive.sections import (
     LABELS,
     LISTED,
@@ -34,13 +34,15 @@ _HOMES: Mapping[Kind, tuple[Section, ...]] = {
     Kind.BLOCKED: (Section.BLOCKED, Section.PROGRESS),
     Kind.ERROR: (Section.FACTS, Section.BLOCKED),
     Kind.NEXT: (Section.NEXT, Section.DOING),
-    Kind.FACT: (Section.FACTS, Section.NOTES, Section.PROGRESS, Section.DECISIONS),
+    Kind.FACT: (Section.FACTS, Section.NOTES, Section.PROGRESS),
     Kind.COMMAND: (Section.FACTS, Section.DONE),
     Kind.FILE: (Section.FILES, Section.FACTS),
     Kind.CHANGE: (Section.FILES, Section.DONE, Section.PROGRESS),
 }
 """The section of a kind, then those that take its place where it is not asked for."""
-_OTHERWISE = (Section.FACTS, Section.NOTES, Section.PROGRESS, Section.DONE, Section.GOAL)
+_OTHERWISE = (
+    Section.FACTS, Section.NOTES, Section.PROGRESS, Section.DECISIONS, Section.DONE, Section.GOAL,
+)  # fmt: skip
 _UNLABELLED: Mapping[Kind, tuple[Section, ...]] = {
     Kind.DOING: (Section.DOING,),
     Kind.BLOCKED: (Section.BLOCKED,),
@@ -48,6 +50,14 @@ _UNLABELLED: Mapping[Kind, tuple[Section, ...]] = {
 }
 """Sections that tell what an item of a kind is."""
 _BY_TIME = (Section.GOAL, Section.NEXT, Section.DOING, Section.RECENT)
+
+
+def is_asked_for(template: Template, item: Item) -> bool:
+    """Whether a section of the template is for an item; what the user said is always asked for."""
+    asked = {heading.section for heading in template.headings}
+    by_others = item.speaker in (Speaker.ASSISTANT, Speaker.RESULT, Speaker.COMMAND)
+    may_be_left = item.kind in (Kind.FACT, *LISTED) and by_others
+    return not may_be_left or not asked.isdisjoint(_HOMES[item.kind])
 
 
 def render(template: Template, choices: Sequence[Choice], *, tight: bool = False) -> str:

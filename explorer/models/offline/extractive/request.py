@@ -202,7 +202,6 @@ def ends_of(text: str, most: int) -> str:
     return f"{head}\n{tail}"
 
 
-_VERY_LONG = 1_000_000
 # "Additional focus: ...", "Pay special attention to this:" and what follows, to the end.
 _FOCUS_LINE = re.compile(
     r"^[^\n:]*\b(?:focus|attention|instructions?|guidance|emphasi[sz]e|concentrate)\b[^\n:]{0,60}"
@@ -227,12 +226,9 @@ class Material:
 
     @property
     def tokens(self) -> int:
-        """An estimate of all the text that the summary stands for; a rough one where it is
-        very long."""
-        parts = (self.conversation, self.previous, *(b.text for b in self.spoken))
-        return sum(
-            estimate_text(part) if len(part) < _VERY_LONG else len(part) // 4 for part in parts
-        )
+        """An estimate of all the text that the summary stands for."""
+        parts = (self.conversation, self.previous, *(block.text for block in self.spoken))
+        return sum(map(estimate_text, parts))
 
 
 def read_request(request: ModelRequest) -> Material:

@@ -14,7 +14,7 @@ from explorer.facts.statements import is_question, kinds_of
 from explorer.facts.words import statement_key, terms
 from explorer.models.offline.extractive.items import Focus, Item, Kind, focus_of
 from explorer.models.offline.extractive.record import Record
-from explorer.models.offline.extractive.rendering import render
+from explorer.models.offline.extractive.rendering import is_asked_for, render
 from explorer.models.offline.extractive.request import (
     Material,
     blocks_of,
@@ -99,10 +99,10 @@ def gather(material: Material, focus: Focus, cancelled: Callable[[], bool]) -> l
     blocks = list(material.spoken) or blocks_of(material.conversation, cancelled)
     record.add_blocks(thin(blocks), cancelled)
     items = record.items
-    _drop_repeated(items)
-    _drop_changed(items)
-    _drop_finished(items)
-    _name_goal(items)
+    for step in (_drop_repeated, _drop_changed, _drop_finished, _name_goal):
+        if cancelled():
+            return []
+        step(items)
     rank(items, focus)
     return [item for item in items if item.alive]
 
@@ -130,7 +130,7 @@ def _drop_changed(items: Sequence[Item]) -> None:
     for item in items:
         stated = item.kind not in _NOT_STATED and item.speaker in (Speaker.USER, Speaker.SUMMARY)
         if item.alive and stated and not is_question(item.text):
-            _drop_named(item, [one for one, _ in said])
+            _drop_named(item, items)
             said += [(item, rule) for rule in _rules(item)]
     mark_changed([rule for _, rule in said])
     changed = [(item, rule) for item, rule in said if rule.replaced_by]
@@ -170,20 +170,22 @@ def _drop_named(new: Item, before: Sequence[Item]) -> None:
     """Drop what a decision names as what it takes the place of."""
     for match in _INSTEAD_OF.finditer(new.text) if new.kind in STANDING else ():
         named = terms(match[1])
-        for old in before if named else ():
-            about = named <= old.terms and old.terms - named
-            if about and (len(about) <= 1 or about & (new.terms - named)):
+        for old in before[: new.order] if named else ():
+            # "config.toml" is a path still where TOML is given up.
+            words = old.terms - terms(" ".join(fact.text for fact in old.facts))
+            about = words - named
+            is_one_thing = len(about) == 1 or about & (new.terms - named)
+            if named <= words and is_one_thing and old.kind not in _NOT_STATED:
                 old.alive = False
 
 
 def _drop_finished(items: Sequence[Item]) -> None:
-    """Open work that a later report says to be done, and earlier work in progress."""
+    """Open work that a later report says to be done."""
     done = [item for item in items if item.kind is Kind.DONE and not item.inherited]
     for item in items:
         if item.kind in (Kind.NEXT, Kind.DOING) and item.inherited:
-            for report in done:
-                if len(item.terms & report.terms) >= max(1, _FINISHED * len(item.terms)):
-                    item.alive = False
+            enough = max(1, _FINISHED * len(item.terms))
+            item.alive &= all(len(item.terms & report.terms) < enough for report in done)
 
 
 def _name_goal(items: Sequence[Item]) -> None:
@@ -207,15 +209,14 @@ def compose(
 ) -> str:
     """The summary within `budget` tokens."""
     tight = budget < _TIGHT
+    items = [item for item in items if is_asked_for(template, item)]
     units = budget * 4
     selection = Selection(units - utf16_units(render(template, [], tight=tight)))
     latest = next((item for item in reversed(items) if item.kind is Kind.LATEST), None)
     if latest is not None:
         texts = latest_wordings(latest, int(units * _LATEST_SHARE))
         selection.force(latest, texts)
-        items = [item for item in items if item.kind in STANDING or item.text not in texts[0]] + [
-            latest
-        ]
+        items = [item for item in items if item.kind in STANDING or item.text not in texts[0]]
     wanted = [item for item in items if item.kind is not Kind.LATEST and focus.wants(item)]
     selection.fill_wanted(wanted, _WANTED_SHARE)
     goal = next((item for item in items if item.kind is Kind.GOAL), None)
@@ -226,13 +227,11 @@ def compose(
         return [one for one in items if one.kind is not Kind.LATEST and one not in selection]
 
     standing = [item for item in left() if item.kind in STANDING]
-    keep_free = max(0, int(selection.room * (1 - _STANDING_SHARE)))
-    selection.fill(standing, cancelled, keep_free)
+    selection.fill(standing, cancelled, max(0, int(selection.room * (1 - _STANDING_SHARE))))
     for _ in range(2):
         # Sections that are not empty need no mark: there is more room than was thought.
         selection.fill(left(), cancelled)
-        written = render(template, selection.chosen, tight=tight)
-        selection.room = units - utf16_units(written)
+        selection.room = units - utf16_units(render(template, selection.chosen, tight=tight))
         selection.lengthen()
     return _within(budget, template, selection.chosen, tight=tight)
 
