@@ -179,14 +179,14 @@ class Focus:
 
     def wants_line(self, line: str) -> bool:
         """Whether a line of output is asked for."""
+        low, failing = line.lower(), bool(self.wishes) and is_failure(line)
         for wish in self.wishes:
-            if wish.phrase:
-                if wish.phrase in line.lower():
-                    return True
-            elif Kind.ERROR in wish.sorts:
-                if is_failure(line):
-                    return True
-            elif wish.about and all(word in line.lower() for word in wish.about):
+            if Kind.ERROR in wish.sorts:
+                found = failing
+            else:
+                words = [wish.phrase] if wish.phrase else wish.about
+                found = bool(words) and all(word in low for word in words)
+            if found:
                 return True
         return False
 

@@ -202,16 +202,17 @@ def ends_of(text: str, most: int) -> str:
     return f"{head}\n{tail}"
 
 
-# "Additional focus: ...", "Pay special attention to this:" and what follows, to the end.
-_FOCUS_LINE = re.compile(
-    r"^[^\n:]*\b(?:focus|attention|instructions?|guidance|emphasi[sz]e|concentrate)\b[^\n:]{0,60}"
-    r":[ \t*_]*\n?(?P<text>\S.*)\Z",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+# "Additional focus: ...", "Pay special attention to this:" and what follows to the end; the same
+# between tags; "Focus on ...".
+_FOCUS = (
+    re.compile(
+        r"^[^\n:]*\b(?:focus|attention|instructions?|guidance|emphasi[sz]e|concentrate)\b"
+        r"[^\n:]{0,60}:[ \t*_]*\n?(?P<text>\S.*)\Z",
+        re.IGNORECASE | re.MULTILINE | re.DOTALL,
+    ),
+    re.compile(r"<((?:custom-|user-)?instructions|focus)>(?P<text>.*?)</\1>", re.DOTALL),
+    re.compile(r"^[ \t]*(?:please\s+)?focus\s+on\s+(?P<text>.+)$", re.I | re.MULTILINE),
 )
-_FOCUS_TAG = re.compile(
-    r"<(focus|custom-instructions|user-instructions|instructions)>(.*?)</\1>", re.DOTALL
-)
-_FOCUS_ON = re.compile(r"^[ \t]*(?:please\s+)?focus\s+on\s+(?P<text>.+)$", re.I | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +284,5 @@ def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:
 
 
 def _focus(instructions: str, context: str) -> str:
-    found = [context]
-    found += [match.group("text") for match in _FOCUS_LINE.finditer(instructions)]
-    found += [match.group(2) for match in _FOCUS_TAG.finditer(instructions)]
-    found += [match.group("text") for match in _FOCUS_ON.finditer(instructions)]
-    return "\n".join(part for part in found if part.strip())
+    found = [one["text"] for form in _FOCUS for one in form.finditer(instructions)]
+    return "\n".join(part for part in (context, *found) if part.strip())

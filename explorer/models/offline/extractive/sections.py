@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from explorer.facts.errors import is_failure
@@ -59,17 +59,17 @@ _MEANINGS: tuple[tuple[re.Pattern[str], Section], ...] = tuple(
         (r"context|fact|detail|information|technical|knowledge|reference|learn", Section.FACTS),
     )
 )
-DEFAULT = (
-    ("Goal", 2, Section.GOAL),
-    ("Constraints & Preferences", 2, Section.CONSTRAINTS),
-    ("Progress", 2, Section.TITLE),
-    ("Done", 3, Section.DONE),
-    ("In Progress", 3, Section.DOING),
-    ("Blocked", 3, Section.BLOCKED),
-    ("Key Decisions", 2, Section.DECISIONS),
-    ("Next Steps", 2, Section.NEXT),
-    ("Critical Context", 2, Section.FACTS),
-)
+_DEFAULT = """
+## Goal
+## Constraints & Preferences
+## Progress
+### Done
+### In Progress
+### Blocked
+## Key Decisions
+## Next Steps
+## Critical Context
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def read_template(instructions: str) -> Template:
         if _SHORT.search(instructions):
             return Template((), short=True)
     if len(headings) < 2:
-        headings = [Heading(words, level, section) for words, level, section in DEFAULT]
+        return replace(read_template(_DEFAULT), wrapped=wrapped)
     return Template(tuple(headings), wrapped=wrapped)
 
 
@@ -141,10 +141,7 @@ def meaning(words: str, *, parent: bool) -> Section:
     """What a heading asks for; one with headings of its own beneath it is only a title."""
     if parent:
         return Section.TITLE
-    for pattern, section in _MEANINGS:
-        if pattern.search(words):
-            return section
-    return Section.NOTES
+    return next((section for form, section in _MEANINGS if form.search(words)), Section.NOTES)
 
 
 ANSWER_TO = "in answer to: "
