@@ -56,7 +56,8 @@ _OLD_VALUE = re.compile(
     r"\b(?:not|from|was|were|instead of|rather than|than|over|previously)\s+\W*$", re.IGNORECASE
 )
 _NAMED_OLD = re.compile(
-    r"\b(?:not|from|instead of|rather than|previously) ([~$€£]?\d\S*(?: [A-Za-z%/]+)?)", re.IGNORECASE
+    r"\b(?:not|from|instead of|rather than|previously) ([~$€£]?\d\S*(?: [A-Za-z%/]+)?)",
+    re.IGNORECASE,
 )
 _MEASURED = frozenset({"time", "size", "%"})
 _FILLER = frozenset(

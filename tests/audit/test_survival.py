@@ -18,8 +18,8 @@ def test_at_30_percent_of_the_text_hardly_anything_planted_is_lost(name: str) ->
     assert not tally.wrong.get(Fate.STALE)
     assert not tally.wrong.get(Fate.MUTATED)
     for kind in (FactKind.CONSTRAINT, FactKind.HASH, FactKind.URL):
-        assert tally.told[kind] == tally.atoms[kind], kind
-    assert tally.told[FactKind.DECISION] >= 0.95 * tally.atoms[FactKind.DECISION]
+        assert tally.told[kind] == tally.facts[kind], kind
+    assert tally.told[FactKind.DECISION] >= 0.95 * tally.facts[FactKind.DECISION]
 
 
 def test_both_ways_of_writing_a_conversation_are_read() -> None:
