@@ -320,10 +320,10 @@ class MendWindow(QDialog):
         self.after.show_pieces(theirs, "Empty")
         _reveal(self.after, theirs)
         self.facts.clear()
-        for sign, word, facts in (
+        for sign, word, found in (
             ("+", "regained", mended.regained), ("−", "lost by it", mended.lost),
         ):  # fmt: skip
-            self.facts.addTopLevelItems([_fact_row(f"{sign} {word}", fact) for fact in facts])
+            self.facts.addTopLevelItems([_fact_row(f"{sign} {word}", fact) for fact in found])
         self.facts.setVisible(bool(gained or gone))
         self._show_page(2, self.take, self.leave)
         self.take.setFocus()

@@ -55,9 +55,9 @@ async def test_two_compactions_stand_side_by_side(house: House) -> None:
     assert any(piece.differs for piece in marked) and not all(piece.differs for piece in marked)
     window.pages.setCurrentIndex(FACTS)
     await live.settle()
-    assert window.facts.rows.rowCount() == len(found.difference.facts) > 0
-    window.facts.setFocus()
-    live.keys("Return", to=window.facts)
+    assert window.fact_table.rows.rowCount() == len(found.difference.facts) > 0
+    window.fact_table.setFocus()
+    live.keys("Return", to=window.fact_table)
     first = found.difference.facts[0].fact
     assert live.window.map.selected == (first.last if first.sources else 197)
     assert not window.commit.isEnabled(), "stored ones are not to be committed again"

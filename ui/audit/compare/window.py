@@ -292,10 +292,10 @@ class CompareDraftsWindow(ComparisonWindow):
         self.pages.setDocumentMode(True)
         self.pages.setAccessibleName("Parts of the comparison")
         self.sections = SectionsView(self)
-        self.facts = FactsTable(self)
-        self.facts.entry_requested.connect(self.entry_requested)
+        self.fact_table = FactsTable(self)
+        self.fact_table.entry_requested.connect(self.entry_requested)
         self.pages.addTab(self.sections, "&Side by side")
-        self.pages.addTab(self.facts, "&Won and lost")
+        self.pages.addTab(self.fact_table, "&Won and lost")
 
     def _make_figures(self) -> None:
         self.figures = CandidateFigures(self)
@@ -406,7 +406,7 @@ class CompareDraftsWindow(ComparisonWindow):
         """One part after the other: the window answers between two of them."""
         shown = found.difference
         yield from self.sections.showing(shown)
-        self.facts.show_difference(shown)
+        self.fact_table.show_difference(shown)
         yield
         self.figures.show_difference(shown)
         yield
