@@ -164,7 +164,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """What a person asks to be kept and to be left out."""
+    """What a person asks to keep and to leave out."""
 
     wishes: tuple[Wish, ...] = ()
     unwanted: tuple[frozenset[str], ...] = ()

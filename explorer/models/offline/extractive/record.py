@@ -143,14 +143,14 @@ class Record:
                 continue
             if kind in (Kind.FACT, Kind.BLOCKED) and is_failure(words):
                 kind = Kind.ERROR
-            inside = exact_facts(facts)
+            exact = exact_facts(facts)
             if kind in (*LISTED, Kind.ERROR):
-                inside = (_whole(words, kind),)
-            item = self._add(words, kind, Speaker.SUMMARY, age, inside)
+                exact = (_whole(words, kind),)
+            item = self._add(words, kind, Speaker.SUMMARY, age, exact)
             item.inherited, item.minor = True, kind is Kind.FILE
 
     def _add_request(self, text: str, age: float) -> None:
-        """The sentences of what was the latest request before, each with its own kind."""
+        """The sentences of what was the latest request before, each with the kind of its words."""
         parts = [one.text for one in sentences(text, [])]
         for part, found in zip(parts, read_facts(Speaker.USER, parts), strict=True):
             kinds = [STATEMENTS[kind] for kind in kinds_of(part, by_user=True)]
@@ -299,16 +299,16 @@ def _stated(text: str, found: EntryFacts) -> Iterator[tuple[Sentence, list[Menti
         start, end = units(one.start, wide), units(one.end, wide)
         if any(error.start <= start and end <= error.end for error in errors):
             continue
-        inside = mentions[bisect_left(starts, start) : bisect_left(starts, end)]
+        stated = mentions[bisect_left(starts, start) : bisect_left(starts, end)]
         if not one.text.startswith("|"):
             heads = []
-            yield one, inside
+            yield one, stated
             continue
         row = [cell.strip(" *") for cell in one.text.strip("| ").split("|")]
         if heads and any(letter.isalnum() for letter in one.text):
             cells = zip([*heads, *[""] * len(row)], row, strict=False)
             words = ", ".join(f"{head} {cell}".strip() for head, cell in cells)
-            yield one._replace(text=words, section=_TABLE), inside
+            yield one._replace(text=words, section=_TABLE), stated
         heads = heads or row
 
 
@@ -399,10 +399,10 @@ def _latest_text(blocks: Sequence[Block], index: int) -> str:
     for start, end, _ in reversed(fences(text)):
         text = f"{text[:start]} {text[end:]}"
     parts = [one.text for one in sentences(text, []) if not is_failure(one.text)]
-    said = " ".join(" ".join(parts).split()) or " ".join(text.split())
+    request = " ".join(" ".join(parts).split()) or " ".join(text.split())
     before = blocks[index - 1] if index else blocks[index]
-    if len(terms(said)) < _SHORT_ANSWER and before.speaker is Speaker.ASSISTANT:
+    if len(terms(request)) < _SHORT_ANSWER and before.speaker is Speaker.ASSISTANT:
         asked = [one.text for one in sentences(before.text, []) if is_question(one.text)]
         if asked and len(asked[-1]) <= _QUESTION_LIMIT:
-            said = f"{said} ({ANSWER_TO}{asked[-1]})"
-    return said[:_LATEST_LIMIT]
+            request = f"{request} ({ANSWER_TO}{asked[-1]})"
+    return request[:_LATEST_LIMIT]

@@ -48,12 +48,12 @@ _UNLABELLED: Mapping[Kind, tuple[Section, ...]] = {
     Kind.BLOCKED: (Section.BLOCKED,),
     Kind.FACT: (Section.FACTS, Section.NOTES, Section.PROGRESS, Section.FILES, Section.RECENT),
 }
-"""Sections that tell what an item of a kind is."""
+"""Sections that name what an item of a kind is."""
 _BY_TIME = (Section.GOAL, Section.NEXT, Section.DOING, Section.RECENT)
 
 
 def is_asked_for(template: Template, item: Item) -> bool:
-    """Whether a section of the template is for an item; what the user said is always asked for."""
+    """Whether a section of the template is for an item; the user's words are always asked for."""
     asked = {heading.section for heading in template.headings}
     by_others = item.speaker in (Speaker.ASSISTANT, Speaker.RESULT, Speaker.COMMAND)
     may_be_left = item.kind in (Kind.FACT, *LISTED) and by_others

@@ -79,7 +79,7 @@ def _read(listed: str) -> list[_Found]:
 
 def _put_right(body: str, found: _Found) -> str:
     if found.text.endswith(_CUT):
-        return body  # what is not told whole cannot be copied
+        return body  # what is cut off cannot be copied
     if found.lacking == "lost":
         return body if found.text in body else _added(body, found)
     known = found.lacking in ("changed", "overruled") and found.stated and found.text
@@ -95,8 +95,8 @@ def _added(body: str, found: _Found) -> str:
     at = _place(lines, found.kind)
     # Half a line would name things that are not there.
     whole = found.text in found.line and not found.line.startswith(_CUT)
-    said = found.line if whole and not found.line.endswith(_CUT) else found.text
-    new = f"- {_PLAIN.sub('', said)}"
+    line = found.line if whole and not found.line.endswith(_CUT) else found.text
+    new = f"- {_PLAIN.sub('', line)}"
     if at is None:
         return f"{body.rstrip()}\n\n{new}"
     end = _end_of(lines, at)

@@ -35,7 +35,7 @@ _CALL = re.compile(r"([A-Za-z_][\w.-]*)\(")
 _LONGEST = 40_000
 """Characters of one block that are read, half of them from its end."""
 _DECODER = json.JSONDecoder()
-# An earlier summary told to the model; its tags are escaped where the text was escaped.
+# An earlier summary in a message; its tags are escaped where the text was escaped.
 _FRAMED = re.compile(
     r"(?:<|&lt;)(?P<tag>[a-z-]*summary)(?:>|&gt;)(?P<inner>.*)(?:<|&lt;)/(?P=tag)(?:>|&gt;)",
     re.DOTALL,
@@ -95,7 +95,7 @@ def bounded(text: str) -> str:
 
 
 def _stands_free(text: str, mark: re.Match[str]) -> bool:
-    """A role mark opens a block: after a blank line or a divider, never inside a paragraph."""
+    """A role mark opens a block: after a blank line or a divider, never within a paragraph."""
     start = mark.start()
     if start == 0 or text[max(0, start - 2) : start] == "\n\n":
         return True
@@ -250,7 +250,7 @@ def read_request(request: ModelRequest) -> Material:
 
 
 def _cut(text: str, tag: str) -> tuple[str, str]:
-    """The inside of the first `<tag>` element at the start of a line, and the text without it."""
+    """What stands in the first `<tag>` element at the start of a line, and the text without it."""
     opening = re.compile(rf"<{tag}>[ \t]*\n?")
     start = 0 if text.startswith(f"<{tag}>") else text.find(f"\n<{tag}>") + 1
     found = opening.match(text, start)
@@ -263,8 +263,8 @@ def _cut(text: str, tag: str) -> tuple[str, str]:
         if loose < 0:
             return text[found.end() :], text[:start]
         return text[found.end() : loose], text[:start] + text[loose + len(tag) + 3 :]
-    inside = text[found.end() : end]
-    return inside.strip("\n"), text[:start] + text[end + len(tag) + 4 :]
+    body = text[found.end() : end]
+    return body.strip("\n"), text[:start] + text[end + len(tag) + 4 :]
 
 
 def _spoken(messages: tuple[ChatMessage, ...]) -> list[Block]:

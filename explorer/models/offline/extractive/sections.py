@@ -138,7 +138,7 @@ def _numbered(instructions: str) -> tuple[Heading, ...]:
 
 
 def meaning(words: str, *, parent: bool) -> Section:
-    """What a heading asks for; one with headings of its own beneath it is only a title."""
+    """What a heading asks for; one with headings beneath it is only a title."""
     if parent:
         return Section.TITLE
     return next((section for form, section in _MEANINGS if form.search(words)), Section.NOTES)
@@ -159,7 +159,7 @@ LABELS: Mapping[Kind, str] = {
     Kind.CHANGE: "Files changed",
     Kind.COMMAND: "Commands",
 }
-"""What stands before an item whose kind its section does not tell."""
+"""What stands before an item whose kind its section does not name."""
 _KINDS_OF_LABELS = {
     **{label: kind for kind, label in LABELS.items()},
     RAN: Kind.COMMAND,
@@ -176,7 +176,7 @@ _EMPTY = re.compile(
     r"^\W*\(?(?:none(?: yet)?|n/?a|nothing(?: yet)?|empty|not applicable|tbd)\)?\W*$", re.IGNORECASE
 )
 _LONG_LINE = 300
-"""Characters of a line of a summary from which its sentences are items of their own."""
+"""Characters of a line of a summary from which its sentences are single items."""
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX~>-]\]\s+)?")
 
 _KINDS: dict[Section, Kind] = {
@@ -243,7 +243,7 @@ def list_parts(line: str) -> list[str]:
 
 
 def item_line(kind: Kind, text: str, label: str | None = None) -> str:
-    """An item as a line of its own; `label` is None for the usual one of its kind."""
+    """An item as a single line; `label` is None for the usual one of its kind."""
     if label is None:
         label = "" if kind is Kind.ERROR and is_failure(text) else LABELS.get(kind, "")
     return f"- {label}: {text}" if label else f"- {text}"

@@ -124,16 +124,16 @@ def _drop_repeated(items: Sequence[Item]) -> None:
 
 
 def _drop_changed(items: Sequence[Item]) -> None:
-    """What the user said and a later statement changed, with every echo of it. Of a sentence with
+    """What the user stated and a later statement changed, with every echo of it. Of a sentence with
     more in it only the clause goes."""
-    said: list[tuple[Item, Rule]] = []
+    rules: list[tuple[Item, Rule]] = []
     for item in items:
         stated = item.kind not in _NOT_STATED and item.speaker in (Speaker.USER, Speaker.SUMMARY)
         if item.alive and stated and not is_question(item.text):
             _drop_named(item, items)
-            said += [(item, rule) for rule in _rules(item)]
-    mark_changed([rule for _, rule in said])
-    changed = [(item, rule) for item, rule in said if rule.replaced_by]
+            rules += [(item, rule) for rule in _rules(item)]
+    mark_changed([rule for _, rule in rules])
+    changed = [(item, rule) for item, rule in rules if rule.replaced_by]
     for item, rule in changed:
         rest = item.text.replace(rule.text, "").strip(" ,;:")
         item.facts = tuple(fact for fact in item.facts if fact.text in rest)
@@ -239,13 +239,13 @@ def compose(
 def _within(budget: int, template: Template, choices: Sequence[Choice], *, tight: bool) -> str:
     """The text without what is worth least, until it fits."""
     text = render(template, choices, tight=tight)
-    kept = sorted(choices, key=lambda one: (-one.worth, one.item.order))
-    while (over := estimate_text(text) - budget) > 0 and len(kept) > 1:
+    left = sorted(choices, key=lambda one: (-one.worth, one.item.order))
+    while (over := estimate_text(text) - budget) > 0 and len(left) > 1:
         freed = 0
-        while freed < over * 4 and len(kept) > 1:
-            freed += kept.pop().size
-        text = render(template, kept, tight=tight)
-    loose = render(template, kept) if tight else text
+        while freed < over * 4 and len(left) > 1:
+            freed += left.pop().size
+        text = render(template, left, tight=tight)
+    loose = render(template, left) if tight else text
     return loose if estimate_text(loose) <= budget else text
 
 
@@ -259,13 +259,13 @@ def latest_wordings(latest: Item, limit: int) -> list[str]:
 
 def _up_to(parts: Sequence[str], limit: int) -> str:
     """As many sentences as fit; the last one, where people put what they want, comes first."""
-    kept = {len(parts) - 1}
+    chosen = {len(parts) - 1}
     size = len(parts[-1])
     for index, part in enumerate(parts[:-1]):
         if size + len(part) + 1 <= limit:
-            kept.add(index)
+            chosen.add(index)
             size += len(part) + 1
-    return " ".join(parts[index] for index in sorted(kept))[: max(limit, 400)]
+    return " ".join(parts[index] for index in sorted(chosen))[: max(limit, 400)]
 
 
 def _short(items: Sequence[Item]) -> str:
@@ -276,9 +276,9 @@ def _short(items: Sequence[Item]) -> str:
         return re.sub(r"[.!? ]+$", "", found[-1]) if found else ""
 
     asked, done, ahead = last(Kind.LATEST), last(Kind.DONE), last(Kind.NEXT, Kind.DOING)
-    said = [f'I was asked: "{asked[:240]}".' if asked else "I read the conversation so far."]
+    lines = [f'I was asked: "{asked[:240]}".' if asked else "I read the conversation so far."]
     if done:
-        said.append(f"I report as done: {done[:200]}.")
+        lines.append(f"I report as done: {done[:200]}.")
     if ahead:
-        said.append(f"What I have ahead: {ahead[:200]}.")
-    return " ".join(said)
+        lines.append(f"What I have ahead: {ahead[:200]}.")
+    return " ".join(lines)
