@@ -69,11 +69,6 @@ class Item:
     worth: float = 0.0
 
     @property
-    def keys(self) -> frozenset[str]:
-        """The keys of its exact facts."""
-        return frozenset(fact.key for fact in self.facts)
-
-    @property
     def terms(self) -> frozenset[str]:
         """The stems of its telling words."""
         return terms(self.text)

@@ -42,7 +42,6 @@ _FEW_WORDS = 3
 _LONGEST = 400
 """Characters of an item."""
 _LATEST_LIMIT = 1200
-_QUESTION_LIMIT = 240
 _SHORT_ANSWER = 4
 """Telling words below which the latest request is given with the question that it answers."""
 _SHORT_OUTPUT = 3
@@ -90,7 +89,7 @@ _SUCCESS = re.compile(
     r"^\W*(?!.*\b[1-9]\d* (?:failed|errors?)\b)(?:Tests?:?\s.*)?\b\d+ (?:tests? )?pass(?:ed|ing)\b|"
     r"^test result: ok|^OK \(\d+|^Successfully (?:built|published|installed|deployed)"
 )
-_CUT_END = re.compile(r"[^\n]*\n?\s*\[\.\.\. [\d,]+ more characters truncated\]\s*\Z")
+_CUT_END = re.compile(r"\[\.\.\. [\d,]+ more characters truncated\]\s*")
 
 
 @dataclass(slots=True)
@@ -220,9 +219,7 @@ class Record:
 
     def _add_result(self, text: str, found: EntryFacts, operation: Operation, age: float) -> None:
         """What an output shows: failures, that something was done, rules, and exact facts."""
-        # The line that a cut ends in says less than it did.
-        whole = _CUT_END.sub("", text)
-        lines = [line.strip() for line in whole.split("\n")]
+        lines = [line.strip() for line in _without_cut(text).split("\n")]
         known = set(lines)
         reads = operation.reads and len(lines) > _SHORT_OUTPUT
         errors = [
@@ -258,7 +255,7 @@ class Record:
     def _add_success(self, lines: Sequence[str], operation: Operation, age: float) -> str:
         """A command with the line of its output which shows that it was done."""
         command = _PIPE.sub("", operation.command)
-        shown = [line for line in lines if _SUCCESS.search(line)]
+        shown = [line for line in lines if len(line) <= _LONGEST and _SUCCESS.search(line)]
         if not command or not shown or operation.reads or operation.item is None:
             return ""
         operation.item.alive = False
@@ -381,6 +378,14 @@ def _whole(text: str, kind: Kind) -> Mention:
     return Mention(kinds.get(kind, FactKind.PATH), text, text.lower(), 0, len(text))
 
 
+def _without_cut(text: str) -> str:
+    """An output without the line that a cut ends in: it says less than it did."""
+    at = text.rfind("[... ")
+    if at < 0 or not _CUT_END.fullmatch(text, at):
+        return text
+    return text[:at].rstrip().rpartition("\n")[0]
+
+
 def _line_at(text: str, fact: Mention) -> str:
     at = text.find(fact.text)
     return text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0].strip()
@@ -403,6 +408,6 @@ def _latest_text(blocks: Sequence[Block], index: int) -> str:
     before = blocks[index - 1] if index else blocks[index]
     if len(terms(request)) < _SHORT_ANSWER and before.speaker is Speaker.ASSISTANT:
         asked = [one.text for one in sentences(before.text, []) if is_question(one.text)]
-        if asked and len(asked[-1]) <= _QUESTION_LIMIT:
+        if asked and len(asked[-1]) <= _LONGEST:
             request = f"{request} ({ANSWER_TO}{asked[-1]})"
     return request[:_LATEST_LIMIT]

@@ -235,7 +235,7 @@ class Selection:
     def _take(self, choice: Choice) -> None:
         self.chosen.append(choice)
         self._taken.add(choice.item)
-        self._covered |= choice.item.keys
+        self._covered |= {fact.key for fact in choice.item.facts}
         self.room -= choice.size
 
     def _density(self, item: Item, text: str) -> float:
