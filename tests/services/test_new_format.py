@@ -203,5 +203,5 @@ def test_its_compaction_is_audited(document: Document) -> None:
     report = make_report(document, document.leaf, Spending(), profile=profile)
     (part,) = report.compactions
     assert part.entry.index == index
-    paths = {one.atom.text for one in part.fidelity.findings if one.atom.kind is FactKind.PATH}
+    paths = {one.fact.text for one in part.fidelity.findings if one.fact.kind is FactKind.PATH}
     assert "src/harbour/berth_0.py" in paths
