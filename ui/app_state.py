@@ -353,9 +353,9 @@ LOOK_EVERY_MS = 1_500
 class PreferenceKeeper(QObject):
     """Looks now and then whether something was chosen, and writes it on a worker thread."""
 
-    def __init__(self, desk: AppState, preferences: Preferences, path: Path) -> None:
-        super().__init__(desk)
-        self._desk = desk
+    def __init__(self, state: AppState, preferences: Preferences, path: Path) -> None:
+        super().__init__(state)
+        self._state = state
         self._preferences = preferences
         self._path = path
         self._kept = deepcopy(preferences)
@@ -371,11 +371,11 @@ class PreferenceKeeper(QObject):
     def _look(self) -> None:
         if self._preferences != self._kept:
             self._kept = deepcopy(self._preferences)
-            self._desk.tasks.start("Keeping what was chosen", self._keep(self._kept))
+            self._state.tasks.start("Keeping what was chosen", self._keep(self._kept))
 
     async def _keep(self, values: Preferences) -> None:
         try:
             await asyncio.to_thread(save_preferences, self._path, values)
         except OSError as error:
             # The end of the window tries again, and tells what it could not keep.
-            self._desk.say(f"What was chosen in the window cannot be kept: {error}")
+            self._state.say(f"What was chosen in the window cannot be kept: {error}")

@@ -89,7 +89,7 @@ class WindowSession(QObject):
         super().__init__(window)
         self.window = window
         self.preferences = preferences
-        self.desk = AppState(window, preferences)
+        self.state = AppState(window, preferences)
         self._problem = problem
         self._done = done
         self._closing = False
@@ -99,64 +99,64 @@ class WindowSession(QObject):
         self._make_pages()
         self.actions = ActionRegistry(window)
         """Filled by ``ui.shell.actions``, which imports every feature."""
-        self._keeper = PreferenceKeeper(self.desk, self.preferences, paths.preferences_path())
+        self._keeper = PreferenceKeeper(self.state, self.preferences, paths.preferences_path())
         window.on_close = self._close_asked
         window.welcome.pressed.connect(self.open_sample)
         window.welcome.other_pressed.connect(self.beginning.watch)
 
     def _make_agent(self) -> None:
         """Sessions, the way about in one, and the agent at its leaf."""
-        self.sessions = SessionsController(self.desk)
-        self.beginning = NewSessionController(self.desk, self.sessions)
-        self.search = SearchController(self.desk, self.sessions)
-        self.navigation = NavigationController(self.desk)
-        self.agent = AgentController(self.desk)
+        self.sessions = SessionsController(self.state)
+        self.beginning = NewSessionController(self.state, self.sessions)
+        self.search = SearchController(self.state, self.sessions)
+        self.navigation = NavigationController(self.state)
+        self.agent = AgentController(self.state)
         # The map shows a session before the panel tells it how that one would be divided.
-        self.refresh = SessionViewsController(self.desk, self.sessions, self.navigation)
-        self.forks = ForkController(self.desk, self.sessions, self.navigation.still)
-        self.differences = DifferenceController(self.desk, self.navigation)
-        self.runs = RunsController(self.desk, self.agent, self.navigation, self.differences)
+        self.refresh = SessionViewsController(self.state, self.sessions, self.navigation)
+        self.forks = ForkController(self.state, self.sessions, self.navigation.still)
+        self.differences = DifferenceController(self.state, self.navigation)
+        self.runs = RunsController(self.state, self.agent, self.navigation, self.differences)
 
     def _make_compaction(self) -> None:
         """What is compacted, by hand and by itself, and taken back."""
-        self.compaction = CompactionController(self.desk, self.agent.automatic)
+        self.compaction = CompactionController(self.state, self.agent.automatic)
         self.watching = AutomaticProgressController(
-            self.desk, self.agent.automatic, self.compaction
+            self.state, self.agent.automatic, self.compaction
         )
-        self.taking_back = AutomaticUndoController(self.desk, self.agent)
+        self.taking_back = AutomaticUndoController(self.state, self.agent)
         self.watching.undo_and_go_on_asked.connect(self.taking_back.undo_and_go_on)
         self.watching.stop_agent_asked.connect(self.agent.stop)
 
     def _make_audit(self) -> None:
         """What became of the entries, and how that is mended."""
-        self.auditing = AuditController(self.desk)
-        self.reporting = ReportController(self.desk, self.auditing)
-        self.pruning = PruningController(self.desk)
-        self.shaping = EntryEditsController(self.desk, self.navigation)
-        self.mending = RepairController(self.desk, self.auditing, self.navigation, self.shaping)
+        self.auditing = AuditController(self.state)
+        self.reporting = ReportController(self.state, self.auditing)
+        self.pruning = PruningController(self.state)
+        self.shaping = EntryEditsController(self.state, self.navigation)
+        self.mending = RepairController(self.state, self.auditing, self.navigation, self.shaping)
 
     def _make_pages(self) -> None:
         """The windows beside this one, and what is compared in them."""
-        self.prompts = PromptTabController(self.desk, self.agent)
-        self.models = ModelsController(self.desk, self.agent)
-        self.settings = SettingsController(self.desk, self.agent.automatic, self.models.pick)
-        self.profiles = ProfilesController(self.desk)
-        self.comparing = ProfileComparisonController(self.desk, self.profiles)
-        self.what_if = WhatIfController(self.desk)
-        self.extensions = ExtensionsController(self.desk)
-        self.replaying = ReplayController(self.desk, self.sessions, self.agent)
-        self.fidelity = FidelityController(self.desk)
-        self.desk.opened.connect(self.fidelity.ready)
+        self.prompts = PromptTabController(self.state, self.agent)
+        self.models = ModelsController(self.state, self.agent)
+        self.settings = SettingsController(self.state, self.agent.automatic, self.models.pick)
+        self.profiles = ProfilesController(self.state)
+        self.comparing = ProfileComparisonController(self.state, self.profiles)
+        self.what_if = WhatIfController(self.state)
+        self.extensions = ExtensionsController(self.state)
+        self.replaying = ReplayController(self.state, self.sessions, self.agent)
+        self.fidelity = FidelityController(self.state)
+        self.state.opened.connect(self.fidelity.ready)
         self.compared = CompareDraftsController(
-            self.desk, self.fidelity, self.compaction, self.differences
+            self.state, self.fidelity, self.compaction, self.differences
         )
-        self.checking = SummaryCheckController(self.desk)
-        self.workshop = WorkshopController(self.desk, self.agent)
+        self.checking = SummaryCheckController(self.state)
+        self.workshop = WorkshopController(self.state, self.agent)
 
     async def run(self, arguments: argparse.Namespace) -> int:
         """Open the database, then what was asked for; returns when the window is closed."""
         if self._problem:
-            self.desk.notice("warning", "Some settings could not be used.", details=self._problem)
+            self.state.notice("warning", "Some settings could not be used.", details=self._problem)
         if self.preferences.less_motion or theme.system_asks_for_less_motion():
             theme.set_motion(False)
         path = paths.database_path()
@@ -166,22 +166,22 @@ class WindowSession(QObject):
         except (StoreError, OSError) as error:
             self._cannot_open(path, error)
             await self._done.wait()
-            await self.desk.tasks.close()
+            await self.state.tasks.close()
             return 1
         client = ModelClient(ModelClientConfig(user_models=paths.models_path()))
-        extensions = following_extensions(self.desk.live)
+        extensions = following_extensions(self.state.live)
         bench = Workbench(store, client, extensions=extensions)
         stop_watching = bench.watch(asyncio.get_running_loop().call_soon_threadsafe)
         try:
             # With a key in the environment this reads a large table.
             await asyncio.to_thread(client.models)
-            self.desk.open(bench)
+            self.state.open(bench)
             self.window.welcome.button.setFocus()
             # What is there now stays; a session does not.
             gc.freeze()
             await self._open_first(arguments)
             self.window.is_ready = True
-            chosen = (self.desk.agent_model(), *self.desk.summary_models())
+            chosen = (self.state.agent_model(), *self.state.summary_models())
             if not all(model.startswith("offline/") for model in chosen):
                 client.warm()
             if getattr(arguments, "smoke", False):
@@ -193,8 +193,8 @@ class WindowSession(QObject):
             self.settings.stop()
             self.models.stop()
             self.window.map.shutdown()
-            self.desk.show(None)
-            await self.desk.tasks.close()
+            self.state.show(None)
+            await self.state.tasks.close()
             # Panes read payloads in threads of Qt's; the database closes behind the last of them.
             await asyncio.to_thread(QThreadPool.globalInstance().waitForDone, READERS_MS)
             await asyncio.to_thread(self.sessions.close)
@@ -205,7 +205,7 @@ class WindowSession(QObject):
 
     def _cannot_open(self, path: Path, error: Exception) -> None:
         offer = isinstance(error, DamagedError)
-        self.desk.notice(
+        self.state.notice(
             "error",
             f"The database cannot be opened. {error}",
             "The file was left as it is.",
@@ -224,11 +224,11 @@ class WindowSession(QObject):
         self.window.notices.setFocus()
 
     def _salvage(self, path: Path) -> None:
-        self.desk.tasks.start("Copying what can be read", self.sessions.salvage(path))
+        self.state.tasks.start("Copying what can be read", self.sessions.salvage(path))
 
     async def _open_first(self, arguments: argparse.Namespace) -> None:
         """The session named on the command line, the last one, or the welcome page."""
-        bench = self.desk.bench
+        bench = self.state.bench
         assert bench is not None
         name = getattr(arguments, "session", None)
         if getattr(arguments, "sample", False):
@@ -240,7 +240,7 @@ class WindowSession(QObject):
             if keys:
                 await self.sessions.open_now(keys[0])
             else:
-                self.desk.notice(
+                self.state.notice(
                     "error", f"{name}: no such file, and no stored session of that name."
                 )
         elif self.preferences.last_session in {row.key for row in bench.sessions()}:
@@ -265,7 +265,7 @@ class WindowSession(QObject):
         self.compaction.keep_edits()
         self.refresh.keep_map()
         self.window.remember()
-        self.desk.tasks.start("Closing", self._close())
+        self.state.tasks.start("Closing", self._close())
         return False
 
     async def _close(self) -> None:

@@ -75,7 +75,7 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
             lambda: navigation.edit_again(entry)
         )
     menu.addAction("Fork to a new session…").triggered.connect(lambda: session.forks.ask(entry))
-    document = session.desk.document
+    document = session.state.document
     if document is not None and not document.tree.is_ancestor(entry, document.leaf):
         menu.addAction("Compare with the active path").triggered.connect(
             lambda: session.differences.compare_with_active(entry)
@@ -84,7 +84,7 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
     """What can do nothing now cannot be chosen."""
-    document, selected = session.desk.document, session.window.map.selected
+    document, selected = session.state.document, session.window.map.selected
     registry.enable(("edit_again",), session.navigation.message_of(selected) >= 0)
     has_leaf = document is not None and document.leaf >= 0
     registry.enable(("fork",), has_leaf)

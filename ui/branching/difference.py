@@ -290,13 +290,13 @@ MOST_OFFERED = 60
 class DifferenceController(QObject):
     """Owns the window of the comparison."""
 
-    def __init__(self, desk: AppState, navigation: NavigationController) -> None:
-        super().__init__(desk)
-        self._desk, self._navigation = desk, navigation
+    def __init__(self, state: AppState, navigation: NavigationController) -> None:
+        super().__init__(state)
+        self._state, self._navigation = state, navigation
         self.window: DifferenceWindow | None = None
         self.show_summaries: Callable[[int, int], None] = lambda _left, _right: None
         """Shows the branch summaries that tell of two branches."""
-        desk.document_changed.connect(self._other_document)
+        state.document_changed.connect(self._other_document)
 
     def _other_document(self) -> None:
         if self.window is not None:
@@ -307,26 +307,26 @@ class DifferenceController(QObject):
     def compare_with_active(self, entry: int) -> None:
         """Compare the branch that an entry is on with the active path. On the active path itself
         the branch that was left last stands beside it."""
-        document = self._desk.document
+        document = self._state.document
         if document is None or document.leaf < 0:
             return
         other = branch_of(document.tree, entry, document.leaf)
         if other < 0:
-            self._desk.say("There is only one branch; nothing can be compared yet.")
+            self._state.say("There is only one branch; nothing can be compared yet.")
             return
         self.compare(document.leaf, other)
 
     def compare(self, left: int, right: int) -> None:
         """Compare the branches that end in two entries."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return
         if self.window is None:
             tree, payloads = document.tree, document.payloads
             self.window = DifferenceWindow(
-                lambda one, other: compare_branches(tree, payloads, one, other), self._desk.window
+                lambda one, other: compare_branches(tree, payloads, one, other), self._state.window
             )
-            self.window.entry_requested.connect(self._desk.window.map.select)
+            self.window.entry_requested.connect(self._state.window.map.select)
             self.window.go_requested.connect(self._navigation.go_to)
             self.window.summaries_requested.connect(
                 lambda left, right: self.show_summaries(left, right)

@@ -48,24 +48,28 @@ class AutomaticProgressController(QObject):
     undo_and_go_on_asked = Signal(int)
 
     def __init__(
-        self, desk: AppState, automatic: AutomaticController, compaction: CompactionController
+        self, state: AppState, automatic: AutomaticController, compaction: CompactionController
     ) -> None:
-        super().__init__(desk)
-        self._desk = desk
+        super().__init__(state)
+        self._state = state
         self._automatic = automatic
         self._compaction = compaction
         self._live: _Live | None = None
         self._asked: Question | None = None
-        panel, bar, line = desk.window.compaction, desk.window.compaction.automatic, automatic.line
+        panel, bar, line = (
+            state.window.compaction,
+            state.window.compaction.automatic,
+            automatic.line,
+        )
         bar.compact_asked.connect(automatic.compact)
         bar.review_asked.connect(self.review)
         bar.left.connect(automatic.answer)
         bar.watch_asked.connect(self._watch)
         panel.cancel_requested.connect(self._cancel)
         line.review_asked.connect(self.review)
-        desk.window.inspector.currentChanged.connect(self._tab_shown)
-        desk.document_changed.connect(self._forget)
-        bus = desk.bus
+        state.window.inspector.currentChanged.connect(self._tab_shown)
+        state.document_changed.connect(self._forget)
+        bus = state.bus
         bus.on_shown(SummaryText, self._text)
         bus.on_shown(CompactionStarted, self._started)
         bus.on_shown(CompactionEnded, self._ended)
@@ -79,7 +83,7 @@ class AutomaticProgressController(QObject):
 
     def _forget(self) -> None:
         self._live = self._asked = None
-        self._desk.window.compaction.automatic.clear()
+        self._state.window.compaction.automatic.clear()
         self._mark("")
 
     # a summary on its way ------------------------------------------------------------------------
@@ -95,7 +99,7 @@ class AutomaticProgressController(QObject):
 
     def _show_live(self, mark: str) -> None:
         """Show it where that takes nothing away from the person; else offer to."""
-        panel = self._desk.window.compaction
+        panel = self._state.window.compaction
         if self._is_reviewing():
             panel.automatic.tell("A summary is being written by itself; your drafts stay here.")
         else:
@@ -103,7 +107,7 @@ class AutomaticProgressController(QObject):
         self._come_forward(mark)
 
     def _watch(self) -> None:
-        live, panel = self._live, self._desk.window.compaction
+        live, panel = self._live, self._state.window.compaction
         if live is None or self._compaction.running:
             return
         live.watched = True
@@ -113,7 +117,7 @@ class AutomaticProgressController(QObject):
             panel.draft_text(text, purpose)
 
     def _text(self, piece: SummaryText) -> None:
-        live, panel = self._live, self._desk.window.compaction
+        live, panel = self._live, self._state.window.compaction
         if live is None:
             return
         if piece.restart:
@@ -132,7 +136,7 @@ class AutomaticProgressController(QObject):
         if live is None or not live.watched or now is None:
             return
         if live.ahead:
-            self._desk.tasks.start("Ending a summary", now.prompts.stop())
+            self._state.tasks.start("Ending a summary", now.prompts.stop())
         elif now.running is not None:
             now.cancel()
         else:
@@ -141,7 +145,7 @@ class AutomaticProgressController(QObject):
 
     def _ended(self, ended: CompactionEnded) -> None:
         live, self._live = self._live, None
-        panel = self._desk.window.compaction
+        panel = self._state.window.compaction
         if live is None:
             return
         notice = None
@@ -162,10 +166,10 @@ class AutomaticProgressController(QObject):
 
     def _look_ahead(self, change: BackgroundChanged) -> None:
         """A summary that is made while the agent works on takes no room by itself."""
-        panel, live = self._desk.window.compaction, self._live
+        panel, live = self._state.window.compaction, self._live
         if change.state == State.IN_PROGRESS.value:
             if live is None:
-                now = self._desk.models_for(self._desk.agent_model())[0]
+                now = self._state.models_for(self._state.agent_model())[0]
                 why = "Made ahead, while the agent works on. It is applied before a next request."
                 self._live = _Live(now, ("history",), why, ahead=True)
                 panel.automatic.tell("A summary is being made ahead, while the agent works on.")
@@ -185,7 +189,7 @@ class AutomaticProgressController(QObject):
         if question is self._asked:
             return
         self._asked = question
-        panel = self._desk.window.compaction
+        panel = self._state.window.compaction
         if question is None:
             panel.automatic.clear()
             self._mark("")
@@ -195,11 +199,11 @@ class AutomaticProgressController(QObject):
             panel.automatic.ask(question)
             self._show_cut()
             self._come_forward("asks")
-        self._desk.state_changed.emit()
+        self._state.state_changed.emit()
 
     def review(self) -> None:
         """Put everything that can be changed before the person: the turn waits for the commit."""
-        window, asked = self._desk.window, self._asked
+        window, asked = self._state.window, self._asked
         window.inspector.setCurrentIndex(_TAB)
         if asked is None:
             return
@@ -212,12 +216,12 @@ class AutomaticProgressController(QObject):
 
     def _is_reviewing(self) -> bool:
         """Drafts are being read or written on the tab."""
-        panel = self._desk.window.compaction
+        panel = self._state.window.compaction
         return self._compaction.running or bool(panel.has_drafts)
 
     def _is_busy(self) -> bool:
         """The person is at work in the inspector, looks at the prompt, or a dialog is open."""
-        focus, inspector = QApplication.focusWidget(), self._desk.window.inspector
+        focus, inspector = QApplication.focusWidget(), self._state.window.inspector
         if inspector.currentIndex() == _PROMPT:
             return True
         if QApplication.activeModalWidget() or QApplication.activePopupWidget():
@@ -226,14 +230,14 @@ class AutomaticProgressController(QObject):
 
     def _come_forward(self, mark: str) -> None:
         """Bring the tab to the front, or mark it where the person is at work beside it."""
-        inspector = self._desk.window.inspector
+        inspector = self._state.window.inspector
         if inspector.currentIndex() != _TAB and not self._is_busy():
             inspector.setCurrentIndex(_TAB)
         self._mark(mark)
 
     def _mark(self, mark: str) -> None:
         """Say on the tab what is there to see; in front, only what waits for an answer."""
-        inspector = self._desk.window.inspector
+        inspector = self._state.window.inspector
         if inspector.currentIndex() == _TAB and mark != "asks":
             mark = ""
         inspector.setTabText(_TAB, f"{TITLE} ({mark})" if mark else TITLE)
@@ -244,8 +248,8 @@ class AutomaticProgressController(QObject):
 
     def _show_cut(self) -> None:
         """Bring the cut on screen, where it is of the path to the leaf; select nothing."""
-        panel = self._desk.window.compaction
+        panel = self._state.window.compaction
         if not self._is_reviewing():
             panel.set_at(None)
         panel.refresh()
-        self._desk.window.map.show_cut()
+        self._state.window.map.show_cut()

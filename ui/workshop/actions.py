@@ -23,5 +23,5 @@ def workshop_actions(session: WindowSession) -> list[Entry]:
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
     """What can do nothing now cannot be chosen."""
-    registry.enable(("workshop",), session.desk.bench is not None)
+    registry.enable(("workshop",), session.state.bench is not None)
     registry.enable(("check_mend",), session.checking.can_check)

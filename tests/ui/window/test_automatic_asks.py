@@ -165,7 +165,7 @@ async def test_a_window_that_is_closed_while_it_asks_opens_where_it_was(
     assert again.document.leaf == leaf
     assert again.window.agent.bar.ask_switch.isChecked()
     assert not again.session.watching.asks
-    again.session.desk.set_settings(Settings(45_000, 5_000, 2_000))
+    again.session.state.set_settings(Settings(45_000, 5_000, 2_000))
     say(again, "And now?")
     await asked(again)
     again.keys("Ctrl+Alt+K")
@@ -195,7 +195,7 @@ async def test_the_setting_asks_in_every_session_and_a_session_may_say_otherwise
 async def ahead(house: House) -> RunningWindow:
     """Under Copilot's profile, with a summary made ahead by the end of the first turn."""
     live = await house.start(sample_path())
-    live.session.desk.set_profile("copilot")
+    live.session.state.set_profile("copilot")
     live.window.agent.bar.ask_switch.click()
     await live.idle()
     live.window.inspector.setCurrentIndex(TABS.index("prompt"))
@@ -203,7 +203,9 @@ async def ahead(house: House) -> RunningWindow:
     await live.until(lambda: page.shown is not None, "the prompt")
     assert page.shown is not None
     window = int(page.shown.tokens / 0.93)
-    live.session.desk.set_settings(replace(Settings.of(PROFILES["copilot"]), context_window=window))
+    live.session.state.set_settings(
+        replace(Settings.of(PROFILES["copilot"]), context_window=window)
+    )
     say(live, "Is it done?")
     await answered(live)
     await live.until(lambda: "takes its place" in strip(live), "the summary")

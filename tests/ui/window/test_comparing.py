@@ -92,7 +92,7 @@ async def test_a_click_selects_on_the_map_and_a_profile_is_taken(house: House) -
     assert live.window.map.selected != card.outcome.shown.path[at]
     live.click(card.use)
     await live.settle()
-    assert live.session.desk.profile.name == "pi"
+    assert live.session.state.profile.name == "pi"
     assert card.in_force.isVisible() and not card.use.isVisible()
     live.keys("Esc", to=window)
     await live.back()

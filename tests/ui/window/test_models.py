@@ -87,7 +87,7 @@ async def test_a_model_is_found_by_typing_and_chosen_by_return(
     assert second is not None and second.info.id == names(dialog)[1] != first.info.id
     live.keys("Return")
     await live.back()
-    assert live.session.desk.agent_model() == second.info.id
+    assert live.session.state.agent_model() == second.info.id
     assert live.window.agent.model == second.info.id
     assert second.info.id in live.said
 
@@ -107,7 +107,7 @@ async def test_all_of_litellms_models_are_a_click_away(house: House) -> None:
     assert dialog.keys.field.hasFocus()
     live.keys("Esc")
     await live.back()
-    assert live.session.desk.agent_model() == "offline/demo"
+    assert live.session.state.agent_model() == "offline/demo"
 
 
 async def test_headings_are_stepped_over(house: House, server: ChatServer) -> None:
@@ -177,9 +177,9 @@ async def test_the_dialog_opens_from_the_box_the_palette_the_command_and_the_tab
     live.type("gpt-4.1-nano")
     live.keys("Return")
     await live.back()
-    assert live.session.desk.summary_models()[0].startswith("openai/gpt-4.1-nano")
-    assert summary.currentData() == live.session.desk.summary_models()[0]
-    assert live.session.desk.agent_model() == chosen
+    assert live.session.state.summary_models()[0].startswith("openai/gpt-4.1-nano")
+    assert summary.currentData() == live.session.state.summary_models()[0]
+    assert live.session.state.agent_model() == chosen
 
 
 async def test_the_keys_of_a_shut_box_do_not_open_the_dialog(house: House) -> None:
@@ -208,7 +208,7 @@ async def test_a_setting_takes_a_model_from_the_dialog(house: House, server: Cha
     live.keys("Return")
     await live.until(lambda: live.session.models.dialog is None, "the end of the dialog")
     await live.until(
-        lambda: str(live.session.desk.values.get("agent.model", "")).startswith("openai/gpt-4.1"),
+        lambda: str(live.session.state.values.get("agent.model", "")).startswith("openai/gpt-4.1"),
         "the setting",
     )
     settings.activateWindow()
@@ -226,7 +226,7 @@ async def test_what_cannot_do_the_job_is_told_and_not_taken(house: House) -> Non
     assert dialog.isVisible()
     live.press_button("Use for summaries", dialog)
     await live.back()
-    assert live.session.desk.summary_models()[0] == "offline/extractive"
+    assert live.session.state.summary_models()[0] == "offline/extractive"
 
 
 async def test_a_model_newer_than_the_table_is_used_as_it_is_typed(
@@ -238,7 +238,7 @@ async def test_a_model_newer_than_the_table_is_used_as_it_is_typed(
     assert names(dialog) == []
     live.press_button("Use “openai/gpt-99-next”", dialog)
     await live.back()
-    assert live.session.desk.agent_model() == "openai/gpt-99-next"
+    assert live.session.state.agent_model() == "openai/gpt-99-next"
     assert live.window.agent.model == "openai/gpt-99-next"
 
 
@@ -311,8 +311,8 @@ async def test_a_figure_that_is_said_holds_at_once_and_can_be_taken_back(
     price.selectAll()
     live.type("1.25\n")
     await live.idle()
-    assert live.session.desk.bench is not None
-    info = live.session.desk.bench.client.info("openai/gpt-4o")
+    assert live.session.state.bench is not None
+    info = live.session.state.bench.client.info("openai/gpt-4o")
     assert info.input_price == pytest.approx(1.25e-6)
     price.selectAll()
     live.type("dear\n")
@@ -321,13 +321,13 @@ async def test_a_figure_that_is_said_holds_at_once_and_can_be_taken_back(
     assert price.text() == "1.25" and dialog.isVisible()
     live.choose(details.figures["images"].field, False)  # type: ignore[arg-type]
     await live.idle()
-    assert live.session.desk.bench.client.info("openai/gpt-4o").images is False
+    assert live.session.state.bench.client.info("openai/gpt-4o").images is False
     live.click(details.figures["window"].reset)
     await live.idle()
     assert "128,000" in gauge.accessibleDescription()
     live.click(details.reset)
     await live.idle()
-    assert live.session.desk.bench.client.user_models.override("openai/gpt-4o") is None
+    assert live.session.state.bench.client.user_models.override("openai/gpt-4o") is None
     assert price.text() == "2.50"
 
 
@@ -506,7 +506,7 @@ async def test_a_server_is_added_by_address_with_its_key_and_used(
         live.type("vllm/")
         live.keys("Return")
         await live.back()
-        assert live.session.desk.agent_model() == "vllm/Qwen/Qwen3-32B"
+        assert live.session.state.agent_model() == "vllm/Qwen/Qwen3-32B"
         assert live.window.agent.models.face_text() == "Qwen3-32B"
         assert "32,768" in live.window.header.gauge.accessibleDescription()
         box.plan(Answer(text="From the box."))
@@ -524,7 +524,7 @@ async def test_a_server_is_added_by_address_with_its_key_and_used(
         live.type("cellar\n")
         await live.until(lambda: "called cellar" in dialog.servers.said.text(), "the name")
         await live.idle()
-        assert live.session.desk.agent_model() == "cellar/Qwen/Qwen3-32B"
+        assert live.session.state.agent_model() == "cellar/Qwen/Qwen3-32B"
 
 
 async def test_a_search_that_hangs_is_cancelled(house: House, ring: MemoryKeyring) -> None:

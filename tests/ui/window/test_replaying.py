@@ -42,7 +42,7 @@ async def test_a_replay_is_compacted_where_one_sees_it_and_stays_a_session(house
     assert not strip.isVisible()
     assert "compaction" in live.window.statusBar().currentMessage()
     # Whoever goes on here talks to a model that is there.
-    assert not live.session.desk.agent_model().startswith("replay/")
+    assert not live.session.state.agent_model().startswith("replay/")
 
 
 async def test_it_pauses_steps_and_ends_on_esc(house: House) -> None:

@@ -96,7 +96,7 @@ async def test_cancelled_it_writes_nothing_and_leaves_what_was_there(
         return work
 
     monkeypatch.setattr(live.window.progress, "begin", begun)
-    live.session.desk.tasks.start("Saving the report", live.session.reporting.save_now(path, "md"))
+    live.session.state.tasks.start("Saving the report", live.session.reporting.save_now(path, "md"))
     await live.until(lambda: "cancelled" in live.said, "the word that it was cancelled")
     assert path.read_text("utf-8") == "as it was"
     await live.idle()
@@ -105,7 +105,7 @@ async def test_cancelled_it_writes_nothing_and_leaves_what_was_there(
 async def test_a_folder_that_is_not_there_is_told(house: House, tmp_path: Path) -> None:
     live = await opened(house, tmp_path)
     path = tmp_path / "gone" / "report.html"
-    live.session.desk.tasks.start(
+    live.session.state.tasks.start(
         "Saving the report", live.session.reporting.save_now(path, "html")
     )
     await live.until(lambda: "Nothing was written" in live.words(live.window.notices), "the notice")

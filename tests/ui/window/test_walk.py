@@ -33,7 +33,7 @@ async def two_sessions(house: House, folder: Path) -> RunningWindow:
 
 
 def other_key(live: RunningWindow) -> int:
-    bench = live.session.desk.bench
+    bench = live.session.state.bench
     assert bench is not None
     return next(row.key for row in bench.sessions() if row.key != live.document.key)
 

@@ -48,7 +48,7 @@ async def test_every_profile_is_drawn_beside_what_was_recorded(house: House) -> 
     drawing, document = view.drawing, live.document
     assert drawing is not None
     assert [line.key for line in drawing.lines] == [RECORDED, *PROFILES]
-    own = in_window(Policy(live.session.desk.profile, live.session.desk.settings), SMALL)
+    own = in_window(Policy(live.session.state.profile, live.session.state.settings), SMALL)
     taken = assumptions_for(document, own.profile)
     past = read_past(document, document.leaf, own, taken)
     for line in drawing.lines[1:]:
@@ -147,7 +147,7 @@ async def test_the_cost_is_counted_with_the_prices_of_a_model(house: House) -> N
     live.choose(view.models, model)
     view.models.activated.emit(view.models.currentIndex())
     assert not view.totals.isColumnHidden(view.totals.rows.column("Cost"))
-    bench = live.session.desk.bench
+    bench = live.session.state.bench
     assert bench is not None and view.drawing is not None
     prices = prices_of(bench.client.info(model))
     assert prices is not None
@@ -162,8 +162,8 @@ async def test_sizes_of_the_map_are_taken_when_asked_and_given_back(house: House
     live = await house.start(sample_path())
     await live.idle()
     view = await opened(live)
-    desk = live.session.desk
-    before = desk.profile, desk.settings
+    state = live.session.state
+    before = state.profile, state.settings
     view.pages.setCurrentIndex(1)
     page = view.sweep
     live.click(page.start)
@@ -176,12 +176,12 @@ async def test_sizes_of_the_map_are_taken_when_asked_and_given_back(house: House
     assert cell is not None and own is not None and cell != own
     assert f"Keep {cell.keep:,}, reserve {cell.reserve:,}" in page.words.text()
     live.keys("Return", to=page.heat)
-    assert (desk.profile, desk.settings) == before, "nothing is taken before the answer"
+    assert (state.profile, state.settings) == before, "nothing is taken before the answer"
     live.click(page.yes)
-    assert desk.settings.keep_recent_tokens == cell.keep
-    assert desk.settings.reserve_tokens == cell.reserve
+    assert state.settings.keep_recent_tokens == cell.keep
+    assert state.settings.reserve_tokens == cell.reserve
     live.click(page.undo)
-    assert (desk.profile, desk.settings) == before
+    assert (state.profile, state.settings) == before
     live.keys("Esc", to=view)
     await live.back()
 
@@ -197,10 +197,10 @@ async def test_a_click_on_a_cell_goes_there_and_no_means_no(house: House) -> Non
     await live.settle()
     live.click(page.heat, page.heat.rect_of(2, 9).center().toPoint())
     assert page.sweep is not None and page.heat.cell == page.sweep.cells[2 * 12 + 9]
-    before = live.session.desk.settings
+    before = live.session.state.settings
     live.click(page.use)
     live.click(page.no)
-    assert live.session.desk.settings == before and not page.undo.isVisible()
+    assert live.session.state.settings == before and not page.undo.isVisible()
     live.keys("Esc", to=view)
     await live.back()
 
@@ -227,7 +227,7 @@ async def test_the_rules_of_the_session_move_its_line(house: House) -> None:
     await live.idle()
     view = await opened(live)
     before = view.drawing
-    live.session.desk.set_profile("pi")
+    live.session.state.set_profile("pi")
     await live.until(lambda: view.drawing is not before, "the lines under other rules")
     assert view.own_rules.policy().settings.context_window == SMALL
     live.keys("Esc", to=view)

@@ -130,8 +130,8 @@ async def test_the_request_is_built_with_the_text_as_it_stands(house: House) -> 
 
 async def test_versions_are_compared_and_an_old_one_is_taken_again(house: House) -> None:
     live = await house.start(sample_path())
-    assert live.session.desk.bench is not None
-    prompts = live.session.desk.bench.prompts
+    assert live.session.state.bench is not None
+    prompts = live.session.state.bench.prompts
     prompts.save("short", "One sentence.", "one")
     prompts.save("short", "Two sentences.", "two")
     dialog = await opened(live, "short")

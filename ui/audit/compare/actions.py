@@ -35,7 +35,7 @@ def compare_actions(session: WindowSession) -> list[Entry]:
 
 def follow(session: WindowSession, registry: ActionRegistry) -> None:
     """What can do nothing now cannot be chosen."""
-    is_open = session.desk.document is not None
+    is_open = session.state.document is not None
     registry.enable(("compare_summaries", "fidelity"), is_open)
 
 
@@ -55,7 +55,7 @@ def connect(session: WindowSession) -> None:
 
 def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
     """What the menu of a summary on the map offers."""
-    document = session.desk.document
+    document = session.state.document
     if document is None:
         return
     kind = document.tree.kind(entry)

@@ -31,14 +31,14 @@ LONGEST = 120
 class SourcePlaces(QObject):
     """Goes through the places of one finding at a time; the last one said comes first."""
 
-    def __init__(self, desk: AppState, back: Callable[[], None]) -> None:
+    def __init__(self, state: AppState, back: Callable[[], None]) -> None:
         """``back`` brings the list of findings into sight, with the keyboard."""
-        super().__init__(desk)
-        self._desk = desk
+        super().__init__(state)
+        self._state = state
         self._back = back
         self._finding: Finding | None = None
         self._at = -1
-        strip = desk.window.entry.place
+        strip = state.window.entry.place
         strip.step_asked.connect(self._step)
         strip.back_asked.connect(self._return)
 
@@ -50,13 +50,13 @@ class SourcePlaces(QObject):
             return
         self._finding = finding
         self._at = next((at for at in reversed(range(len(spans))) if spans[at].entry == wanted), -1)
-        self._desk.window.map.select(wanted)
-        self._desk.window.inspector.setCurrentIndex(TABS.index("entry"))
+        self._state.window.map.select(wanted)
+        self._state.window.inspector.setCurrentIndex(TABS.index("entry"))
         if self._at >= 0:
             self._mark(finding)
 
     def _mark(self, finding: Finding) -> None:
-        pane, spans = self._desk.window.entry, finding.atom.spans
+        pane, spans = self._state.window.entry, finding.atom.spans
         said = " ".join(finding.atom.text[:LONGEST].split())
         words = f"{ONE_KIND[finding.atom.kind].capitalize()} “{said}”"
         pane.show_place(spans[self._at], words, self._at + 1, len(spans))
@@ -67,15 +67,15 @@ class SourcePlaces(QObject):
         if finding is None or not 0 <= at < len(finding.atom.spans):
             return
         self._at = at
-        self._desk.window.map.select(finding.atom.spans[at].entry)
-        pane = self._desk.window.entry.place
+        self._state.window.map.select(finding.atom.spans[at].entry)
+        pane = self._state.window.entry.place
         button = pane.previous if by < 0 else pane.following
         self._mark(finding)
         if button.isEnabled():
             button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _return(self) -> None:
-        self._desk.window.entry.forget_place()
+        self._state.window.entry.forget_place()
         self._back()
 
 
@@ -89,10 +89,10 @@ class FidelityController(QObject):
     compare_asked = Signal(object)
     """The ``Key`` of the summary that is looked at."""
 
-    def __init__(self, desk: AppState) -> None:
-        super().__init__(desk)
-        self._desk = desk
-        self.page = FidelityPage(desk.window)
+    def __init__(self, state: AppState) -> None:
+        super().__init__(state)
+        self._state = state
+        self.page = FidelityPage(state.window)
         self.acts: dict[str, Act] = {}
         """What is done about a finding: ``pin``, ``instruct``, ``mend``."""
         self.show_page: Callable[[], None] = lambda: None
@@ -112,18 +112,18 @@ class FidelityController(QObject):
         page.seen.connect(self.follow)
         page.chosen.connect(lambda code: self.look_at(Key.of(code)))
         page.stop_asked.connect(self._work.stop)
-        self._sources = SourcePlaces(desk, self._back_to_findings)
+        self._sources = SourcePlaces(state, self._back_to_findings)
         page.source_requested.connect(self._sources.show)
         page.excerpt_asked.connect(self._excerpt)
         page.action_asked.connect(self._act)
         page.compare_asked.connect(lambda: self.compare_asked.emit(self._wanted))
-        desk.document_changed.connect(self._other_document)
-        desk.window.compaction.drafts_changed.connect(self.follow)
+        state.document_changed.connect(self._other_document)
+        state.window.compaction.drafts_changed.connect(self.follow)
 
     def ready(self) -> None:
         """The workbench is there."""
-        assert self._desk.bench is not None
-        self._desk.bench.subscribe(self._changed)
+        assert self._state.bench is not None
+        self._state.bench.subscribe(self._changed)
 
     def answer(self, name: str, act: Act) -> None:
         """Offer what can be done about a finding: ``pin``, ``instruct`` or ``mend``."""
@@ -132,7 +132,7 @@ class FidelityController(QObject):
 
     def auditor(self) -> Auditor | None:
         """Audits the session shown; None while there is none."""
-        document = self._desk.document
+        document = self._state.document
         if document is not self._audited:
             self._audited = document
             self._auditor = None if document is None else Auditor(document)
@@ -142,20 +142,20 @@ class FidelityController(QObject):
 
     def drafts(self) -> list[tuple[Draft, Partition, str]]:
         """The drafts that can be committed, what they were made from, their texts."""
-        panel = self._desk.window.compaction
+        panel = self._state.window.compaction
         held = panel.draft.held() if panel.has_drafts else []
         return [(draft, shown, text) for draft, shown, text in held if isinstance(draft, Draft)]
 
     def summaries(self) -> list[tuple[str, Key]]:
         """Drafts, then the compactions of the path, the newest first."""
-        document = self._desk.document
+        document = self._state.document
         if document is None:
             return []
         found = [
             (f"draft {number}, {draft.model}", Key("draft", draft.id))
             for number, (draft, _, _) in enumerate(self.drafts(), 1)
         ]
-        tree, selected = document.tree, self._desk.window.map.selected
+        tree, selected = document.tree, self._state.window.map.selected
         entries = list(reversed(compactions_on_path(tree, document.leaf)))
         if selected >= 0 and tree.kind(selected) is Kind.COMPACTION and selected not in entries:
             entries.append(selected)
@@ -173,7 +173,7 @@ class FidelityController(QObject):
 
     def look_at_draft(self) -> None:
         """Show the fidelity of the draft that is shown, and the page."""
-        draft = self._desk.window.compaction.draft.current
+        draft = self._state.window.compaction.draft.current
         if isinstance(draft, Draft):
             self._wanted = Key("draft", draft.id)
         self.show_page()
@@ -197,7 +197,7 @@ class FidelityController(QObject):
     # the audit -----------------------------------------------------------------------------------
 
     def _audit(self, key: Key) -> None:
-        document, auditor = self._desk.document, self.auditor()
+        document, auditor = self._state.document, self.auditor()
         if document is None or auditor is None:
             return
         text = next((text for draft, _, text in self.drafts() if draft.id == key.number), "")
@@ -249,7 +249,7 @@ class FidelityController(QObject):
         self.follow()
 
     def _changed(self, change: Change) -> None:
-        document = self._desk.document
+        document = self._state.document
         if document is None or not isinstance(change, EntriesAppended | LeafMoved):
             return
         if change.key == document.key:
@@ -263,7 +263,7 @@ class FidelityController(QObject):
 
     def _excerpt(self, finding: Finding) -> None:
         """Read what stands around the place that says it, the last one."""
-        document = self._desk.document
+        document = self._state.document
         if document is None or not finding.atom.spans:
             return
         span = finding.atom.spans[-1]
