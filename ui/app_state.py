@@ -350,7 +350,7 @@ class AppState(QObject):
 LOOK_EVERY_MS = 1_500
 
 
-class PreferenceKeeper(QObject):
+class PreferenceWriter(QObject):
     """Looks now and then whether something was chosen, and writes it on a worker thread."""
 
     def __init__(self, state: AppState, preferences: Preferences, path: Path) -> None:

@@ -18,7 +18,7 @@ from explorer.workbench import Workbench
 from ui import theme
 from ui.actions import ActionRegistry
 from ui.agent.controller import AgentController
-from ui.app_state import AppState, PreferenceKeeper
+from ui.app_state import AppState, PreferenceWriter
 from ui.audit.compare.controller import CompareDraftsController
 from ui.audit.controller import AuditController, RepairController
 from ui.audit.fidelity.control import FidelityController
@@ -99,20 +99,22 @@ class WindowSession(QObject):
         self._make_pages()
         self.actions = ActionRegistry(window)
         """Filled by ``ui.shell.actions``, which imports every feature."""
-        self._keeper = PreferenceKeeper(self.state, self.preferences, paths.preferences_path())
+        self._preference_writer = PreferenceWriter(
+            self.state, self.preferences, paths.preferences_path()
+        )
         window.on_close = self._close_asked
         window.welcome.pressed.connect(self.open_sample)
-        window.welcome.other_pressed.connect(self.beginning.watch)
+        window.welcome.other_pressed.connect(self.new_session.watch)
 
     def _make_agent(self) -> None:
         """Sessions, the way about in one, and the agent at its leaf."""
         self.sessions = SessionsController(self.state)
-        self.beginning = NewSessionController(self.state, self.sessions)
+        self.new_session = NewSessionController(self.state, self.sessions)
         self.search = SearchController(self.state, self.sessions)
         self.navigation = NavigationController(self.state)
         self.agent = AgentController(self.state)
         # The map shows a session before the panel tells it how that one would be divided.
-        self.refresh = SessionViewsController(self.state, self.sessions, self.navigation)
+        self.session_views = SessionViewsController(self.state, self.sessions, self.navigation)
         self.forks = ForkController(self.state, self.sessions, self.navigation.still)
         self.differences = DifferenceController(self.state, self.navigation)
         self.runs = RunsController(self.state, self.agent, self.navigation, self.differences)
@@ -120,20 +122,20 @@ class WindowSession(QObject):
     def _make_compaction(self) -> None:
         """What is compacted, by hand and by itself, and taken back."""
         self.compaction = CompactionController(self.state, self.agent.automatic)
-        self.watching = AutomaticProgressController(
+        self.automatic_progress = AutomaticProgressController(
             self.state, self.agent.automatic, self.compaction
         )
-        self.taking_back = AutomaticUndoController(self.state, self.agent)
-        self.watching.undo_and_go_on_asked.connect(self.taking_back.undo_and_go_on)
-        self.watching.stop_agent_asked.connect(self.agent.stop)
+        self.automatic_undo = AutomaticUndoController(self.state, self.agent)
+        self.automatic_progress.undo_and_go_on_asked.connect(self.automatic_undo.undo_and_go_on)
+        self.automatic_progress.stop_agent_asked.connect(self.agent.stop)
 
     def _make_audit(self) -> None:
         """What became of the entries, and how that is mended."""
-        self.auditing = AuditController(self.state)
-        self.reporting = ReportController(self.state, self.auditing)
+        self.audit = AuditController(self.state)
+        self.report = ReportController(self.state, self.audit)
         self.pruning = PruningController(self.state)
-        self.shaping = EntryEditsController(self.state, self.navigation)
-        self.mending = RepairController(self.state, self.auditing, self.navigation, self.shaping)
+        self.entry_edits = EntryEditsController(self.state, self.navigation)
+        self.repairs = RepairController(self.state, self.audit, self.navigation, self.entry_edits)
 
     def _make_pages(self) -> None:
         """The windows beside this one, and what is compared in them."""
@@ -141,16 +143,16 @@ class WindowSession(QObject):
         self.models = ModelsController(self.state, self.agent)
         self.settings = SettingsController(self.state, self.agent.automatic, self.models.pick)
         self.profiles = ProfilesController(self.state)
-        self.comparing = ProfileComparisonController(self.state, self.profiles)
+        self.profile_comparison = ProfileComparisonController(self.state, self.profiles)
         self.what_if = WhatIfController(self.state)
         self.extensions = ExtensionsController(self.state)
-        self.replaying = ReplayController(self.state, self.sessions, self.agent)
+        self.replay = ReplayController(self.state, self.sessions, self.agent)
         self.fidelity = FidelityController(self.state)
         self.state.opened.connect(self.fidelity.ready)
-        self.compared = CompareDraftsController(
+        self.draft_comparison = CompareDraftsController(
             self.state, self.fidelity, self.compaction, self.differences
         )
-        self.checking = SummaryCheckController(self.state)
+        self.summary_check = SummaryCheckController(self.state)
         self.workshop = WorkshopController(self.state, self.agent)
 
     async def run(self, arguments: argparse.Namespace) -> int:
@@ -189,7 +191,7 @@ class WindowSession(QObject):
             await self._done.wait()
         finally:
             stop_watching()
-            self._keeper.stop()
+            self._preference_writer.stop()
             self.settings.stop()
             self.models.stop()
             self.window.map.shutdown()
@@ -259,11 +261,11 @@ class WindowSession(QObject):
         self._closing = True
         self.agent.stop()
         self.compaction.stop()
-        self.checking.stop()
+        self.summary_check.stop()
         self.workshop.stop()
         self.agent.keep_unsent()
         self.compaction.keep_edits()
-        self.refresh.keep_map()
+        self.session_views.keep_map()
         self.window.remember()
         self.state.tasks.start("Closing", self._close())
         return False
@@ -271,7 +273,8 @@ class WindowSession(QObject):
     async def _close(self) -> None:
         for _ in range(100):
             if not any(
-                each.running for each in (self.agent, self.compaction, self.checking, self.workshop)
+                each.running
+                for each in (self.agent, self.compaction, self.summary_check, self.workshop)
             ):
                 break
             await asyncio.sleep(0.02)

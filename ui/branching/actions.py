@@ -38,7 +38,7 @@ def _pointed_at(session: WindowSession) -> int:
 def connect(session: WindowSession) -> None:
     """Offer them where entries are shown, too."""
     offer = partial(fill_menu, session)
-    session.refresh.menu_parts.append(offer)
+    session.session_views.menu_parts.append(offer)
     session.window.agent.conversation.view.menu_parts.append(offer)
     session.window.entry.edit_requested.connect(session.navigation.edit_again)
 

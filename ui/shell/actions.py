@@ -75,9 +75,12 @@ class WindowActions(QObject):
 
     def _offer_in_entry_menus(self) -> None:
         session = self._session
-        session.refresh.menu_parts.append(partial(agent.fill_menu, session.state))
+        session.session_views.menu_parts.append(partial(agent.fill_menu, session.state))
         branching.connect(session)
-        session.refresh.menu_parts += [session.reporting.fill_menu, session.shaping.fill_menu]
+        session.session_views.menu_parts += [
+            session.report.fill_menu,
+            session.entry_edits.fill_menu,
+        ]
         summaries.connect(session)
 
     def follow(self) -> None:
@@ -105,13 +108,13 @@ class WindowActions(QObject):
         registry.enable(session_map.NEEDS_COMPACTIONS, compactions)
         shown = window.compaction.partition
         registry.enable(compaction.NEEDS_CUT, shown is not None and shown.cut >= 0)
-        on_path = self._session.shaping.offers(window.map.selected).possible
+        on_path = self._session.entry_edits.offers(window.map.selected).possible
         registry.enable(compaction.NEEDS_ENTRY_ON_PATH, on_path)
         registry.enable(("stop",), self._state.agent_running)
         registry.enable(("question",), bool(self._session.agent.permission.waiting))
         registry.enable(("continue",), self._session.agent.can_go_on)
-        registry.enable(("compact_not_now",), self._session.watching.asks)
-        registry.enable(("undo_and_go_on",), self._session.taking_back.is_offered)
+        registry.enable(("compact_not_now",), self._session.automatic_progress.asks)
+        registry.enable(("undo_and_go_on",), self._session.automatic_undo.is_offered)
         branching.follow(self._session, registry)
         workshop.follow(self._session, registry)
         summaries.follow(self._session, registry)
@@ -154,7 +157,7 @@ class WindowActions(QObject):
         sessions, window = self._session.sessions, self._session.window
         return [
             (ActionSpec("new", "&New session", "Begin an empty session in a folder", "Sess&ion",
-                        (Standard.New,)), self._session.beginning.new),
+                        (Standard.New,)), self._session.new_session.new),
             (ActionSpec("import", "&Import…", "Import session files", "Sess&ion", (Standard.Open,)),
              sessions.choose_files),
             (ActionSpec("find", "&Find on this computer…",
@@ -193,7 +196,7 @@ class WindowActions(QObject):
             (ActionSpec("leaf", "Show the &leaf", "Select the leaf on the map", "&Go", ("Ctrl+L",)),
              self._show_leaf),
             (ActionSpec("label", "La&bel…", "Label the selected entry", "&Go", ("Ctrl+B",)),
-             lambda: self._session.refresh.ask_label(window.map.selected)),
+             lambda: self._session.session_views.ask_label(window.map.selected)),
         ]  # fmt: skip
 
     def _view(self) -> list[Entry]:
@@ -232,7 +235,7 @@ class WindowActions(QObject):
         return [
             (ActionSpec("watch_run", "&Watch a scripted run",
                         "See an agent read, edit and test a small repository, without a key",
-                        "&Help"), self._session.beginning.watch),
+                        "&Help"), self._session.new_session.watch),
             (ActionSpec("palette", "&Commands…", "List and run any command", "&Help",
                         ("Ctrl+Shift+P",)), self.show_palette),
             (ActionSpec("keys", "&Keys", "Show all keys", "&Help", ("?", "F1")), self.show_keys),

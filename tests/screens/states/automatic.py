@@ -66,7 +66,7 @@ async def asking(scene: Scene) -> RunningWindow:
     live = await ask(scene)
     live.window.agent.bar.ask_switch.click()
     await said(live)
-    await live.until(lambda: live.session.watching.asks, "the question")
+    await live.until(lambda: live.session.automatic_progress.asks, "the question")
     await live.settle(20)
     return live
 
@@ -87,7 +87,7 @@ async def asks_beside(scene: Scene) -> AsyncIterator[None]:
     live.type("Which tests still look at the clock?\n")
     live.keys("Ctrl+1")
     live.window.inspector.tabBar().setFocus()
-    await live.until(lambda: live.session.watching.asks, "the question")
+    await live.until(lambda: live.session.automatic_progress.asks, "the question")
     await live.settle(20)
     yield
     live.keys("F7", "Esc")
@@ -198,7 +198,7 @@ async def ahead_asks(scene: Scene) -> AsyncIterator[None]:
     await over(live)
     await live.until(lambda: "takes its place" in live.window.agent.automatic.words, "it")
     await said(live)
-    await live.until(lambda: live.session.watching.asks, "the question")
+    await live.until(lambda: live.session.automatic_progress.asks, "the question")
     live.press_button("Change", live.window.agent)
     await live.settle(40)
     yield

@@ -36,7 +36,7 @@ async def answered(live: RunningWindow) -> None:
 
 
 async def asked(live: RunningWindow) -> None:
-    await live.until(lambda: live.session.watching.asks, "the question")
+    await live.until(lambda: live.session.automatic_progress.asks, "the question")
     await live.settle()
 
 

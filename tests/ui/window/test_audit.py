@@ -97,7 +97,7 @@ async def audited(live: RunningWindow) -> None:
 
 async def settled(live: RunningWindow) -> None:
     """Wait until what is shown is the audit of the session as it is."""
-    control = live.session.auditing
+    control = live.session.audit
     await live.until(lambda: not control.busy and control.overview is not None, "the audit")
     await live.settle()
 
@@ -285,7 +285,7 @@ async def test_a_pin_brings_back_what_was_lost(house: House, tmp_path: Path) -> 
     assert live.document.payloads.entry(14)["customType"] == PIN_TYPE
     assert 2 in live.document.context().messages
     assert _ledger(live).verdict(_ledger(live).row(2)) is LedgerVerdict.PINNED
-    found = live.session.auditing.overview
+    found = live.session.audit.overview
     assert found is not None
     assert not [one for one in found.losses if one.gravity is Gravity.LOST]
     assert "neither kept nor" not in live.window.audit.headline.text()
@@ -331,7 +331,7 @@ async def test_a_session_without_losses_says_so(house: House) -> None:
     await audited(live)
     tab = live.window.audit
     page_button(live, LOSSES)
-    found = live.session.auditing.overview
+    found = live.session.audit.overview
     assert found is not None
     if not found.losses:
         assert "Nothing was lost here" in live.words(tab.losses)

@@ -175,7 +175,7 @@ async def test_what_a_compaction_by_itself_lost_is_said_where_it_is_told(
     await answered(live)
     entry, panel = live.document.leaf, live.window.compaction
     await live.until(lambda: "neither kept nor summarized" in live.words(panel), "the loss")
-    told = live.session.auditing.overview
+    told = live.session.audit.overview
     assert told is not None
     (loss,) = (one for one in told.losses if one.at == entry and one.gravity is Gravity.LOST)
     notice = panel.notice.notice

@@ -203,7 +203,7 @@ async def test_branches_lead_to_their_summaries(house: House) -> None:
 
 async def test_a_summary_on_the_map_joins_the_comparison(house: House) -> None:
     live = await house.start(sample_path())
-    live.session.compared.compare_entry(105)
+    live.session.draft_comparison.compare_entry(105)
     window = await live.dialog(CompareDraftsWindow)
     await whole(live, window)
     assert Key("entry", 105) in window.checked()

@@ -37,7 +37,7 @@ async def test_a_draft_and_its_check_let_go_of_a_closed_session(house: House) ->
     await live.until(lambda: panel.has_drafts, "the draft")
     live.press_button("Check and mend…")
     window = await live.dialog(MendWindow)
-    await live.until(lambda: not live.session.checking.running, "the check")
+    await live.until(lambda: not live.session.summary_check.running, "the check")
     live.keys("Esc", to=window)
     document, key = weakref.ref(live.document), live.document.key
     live.session.state.show(None)

@@ -85,7 +85,7 @@ async def test_the_menu_of_an_entry_and_of_the_ledger_offer_what_can_be_done(
     house: House, tmp_path: Path
 ) -> None:
     live = await opened(house, tmp_path)
-    offers = live.session.shaping.offers
+    offers = live.session.entry_edits.offers
     assert offers(0).possible and not offers(0).pinned
     assert offers(-1) == NOTHING
     ledger = live.window.compaction.setup.table

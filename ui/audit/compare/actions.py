@@ -26,7 +26,7 @@ def compare_actions(session: WindowSession) -> list[Entry]:
         (ActionSpec("compare_summaries", "Compare s&ummaries…",
                     "Drafts, compactions and branch summaries side by side, section by section",
                     COMPACTION, ("Ctrl+Alt+M",)),
-         lambda: session.compared.compare_entry(session.window.map.selected)),
+         lambda: session.draft_comparison.compare_entry(session.window.map.selected)),
         (ActionSpec("fidelity", "What a summary &lost",
                     "What a compaction kept and lost of what it took the place of",
                     COMPACTION, ("Ctrl+Alt+L",)), session.fidelity.show_page),
@@ -45,8 +45,8 @@ def connect(session: WindowSession) -> None:
     tab.add_page(TITLE, fidelity.page)
     fidelity.show_page = partial(_show_page, session)
     tab.moment_chosen.connect(lambda entry: None if entry == NOW else fidelity.look_at_entry(entry))
-    session.refresh.menu_parts.append(partial(fill_menu, session))
-    mending = session.mending
+    session.session_views.menu_parts.append(partial(fill_menu, session))
+    mending = session.repairs
     mending.show_fidelity = fidelity.show_page
     fidelity.answer("pin", partial(_mend, session, mending.pin_finding))
     fidelity.answer("instruct", partial(_mend, session, mending.instruct_finding))
@@ -65,11 +65,11 @@ def fill_menu(session: WindowSession, menu: QMenu, entry: int) -> None:
     if kind is Kind.COMPACTION:
         menu.addAction("What this summary lost").triggered.connect(lambda: _look(session, entry))
         check = menu.addAction("Check and mend this summary…")
-        check.triggered.connect(lambda: session.checking.open_compaction(entry))
-    window = session.compared.window
+        check.triggered.connect(lambda: session.summary_check.open_compaction(entry))
+    window = session.draft_comparison.window
     is_open = window is not None and window.isVisible()
     words = "Add to the comparison" if is_open else "Compare this summary…"
-    menu.addAction(words).triggered.connect(lambda: session.compared.compare_entry(entry))
+    menu.addAction(words).triggered.connect(lambda: session.draft_comparison.compare_entry(entry))
 
 
 def _look(session: WindowSession, entry: int) -> None:
@@ -93,6 +93,6 @@ def _mend(session: WindowSession, do: Callable[[Finding, Audited], None], findin
 def _check(session: WindowSession, _finding: Finding, audited: Audited) -> None:
     """Check the summary that is looked at: a draft, or a compaction."""
     if audited.entry >= 0:
-        session.checking.open_compaction(audited.entry)
+        session.summary_check.open_compaction(audited.entry)
     else:
-        session.checking.open()
+        session.summary_check.open()
